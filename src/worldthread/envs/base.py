@@ -1,0 +1,93 @@
+"""The contract of a world, in Gymnasium's shape, with text as observation.
+
+An agent is handed the results of :meth:`Environment.reset` and :meth:`Environment.step` and never the environment:
+:meth:`Environment.truth` is for audits only. Everything handed over is plain immutable data without a way back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Proposition: TypeAlias = tuple[str, ...]
+"""A ground proposition of the true state: predicate, then the names of its arguments as the game prints them,
+such as ``("in", "Key 2", "White locker")``. The player is ``"P"``, the inventory ``"I"``."""
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a world tells beside the observation, after ``reset`` and after every ``step``.
+
+    Args:
+        score: points so far.
+        max_score: points that can be reached; ``None`` when the world does not say.
+        valid_actions: actions that the world offers in this state, sorted; ``None`` when it offers no list. A list may
+            be incomplete: an absent action can still be valid.
+        inventory: the text of the inventory; ``None`` when the world does not say.
+        goal: the task in words; empty when the world states none.
+        moves: primitive steps taken since ``reset``.
+        won: the world says that the task is done.
+        lost: the world says that the task can no longer be done.
+    """
+
+    score: float = 0
+    max_score: float | None = None
+    valid_actions: tuple[str, ...] | None = None
+    inventory: str | None = None
+    goal: str = ""
+    moves: int = 0
+    won: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true state of the world, for audits.
+
+    Args:
+        propositions: everything that is so now.
+        walkthrough: commands that win from the start, if known; else empty.
+        optimal_moves: the smallest number of moves that wins from the start for a player who knows the world, if known.
+    """
+
+    propositions: frozenset[Proposition]
+    walkthrough: tuple[str, ...] = ()
+    optimal_moves: int | None = None
+
+
+class Environment(ABC):
+    """A text world. ``reset`` first; then ``step`` until ``terminated`` or ``truncated``.
+
+    Use as a context manager, or call :meth:`close`.
+    """
+
+    id: str
+    """The versioned id by which :func:`worldthread.envs.make` made it, such as ``treasure-hunt-v1``."""
+
+    @abstractmethod
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        """Begin anew. Worlds that are generated use ``seed`` to make the game (``None``: the seed given to ``make``);
+        worlds from a file use it for the engine's chance. The same seed gives the same world."""
+
+    @abstractmethod
+    def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
+        """Do one primitive action: observation, reward of this step, terminated, truncated, info.
+
+        Raises:
+            EpisodeOverError: before ``reset``, or after the end.
+            InputError: ``action`` is not a non-empty single line of text.
+        """
+
+    @abstractmethod
+    def truth(self) -> Truth:
+        """The true state, privileged: for audits and tests, never for an agent."""
+
+    def close(self) -> None:  # noqa: B027 - optional: most worlds hold nothing to release
+        """Release the engine. Safe to call twice."""
+
+    def __enter__(self) -> Environment:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

@@ -1,0 +1,109 @@
+"""The words in which worlds are described: relations of the game reader, shared by readers, agents and audits.
+
+Every constructor gives the fact its *aspect*, the single-valued property that it states, so that the fold ends the
+older value: a thing is in one place, a door has one state. Facts without an aspect hold until an episode ends them.
+
+========================================  ============================================  ==========================
+fact                                      meaning                                       aspect
+========================================  ============================================  ==========================
+(player, is in, kitchen)                  where the player is                           place of player
+(key 1, is in, room a)                    on the floor of a room                        place of key 1
+(key 1, is in, white locker)              inside a container                            place of key 1
+(key 1, is in, inventory)                 carried                                       place of key 1
+(knife, is on, counter)                   on a supporter                                place of knife
+(kitchen, is a, room)                     kind: room, container, supporter, door, key   none
+(room a, has exit, west)                  a way out, open or through a door             exit west of room a
+(room a, has no exit, west)               the way was tried or said to be absent        exit west of room a
+(room b, is west of, room a)              going west from room a leads to room b        west of room a
+(oak door, leads west from, room a)       the way west of room a goes through the door  door west of room a
+(oak door, is, locked)                    open, closed or locked                        lock state of oak door
+(potato, is, roasted)                     raw, fried, roasted, grilled or burned        heat state of potato
+(potato, is, diced)                       uncut, sliced, diced or chopped               cut state of potato
+(key 2, unlocks, red locker)              said by a text, or seen to work               none
+(key 2, does not unlock, blue locker)     tried in vain                                 none
+(recipe, needs, potato)                   an ingredient                                 none
+(potato, must be, diced)                  a direction of the recipe                     none
+========================================  ============================================  ==========================
+
+Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from worldthread.names import normalise_name
+from worldthread.types import Fact
+
+PLAYER: Final = "player"
+INVENTORY: Final = "inventory"
+RECIPE: Final = "recipe"
+
+IS_IN: Final = "is in"
+IS_ON: Final = "is on"
+IS: Final = "is"
+IS_A: Final = "is a"
+HAS_EXIT: Final = "has exit"
+HAS_NO_EXIT: Final = "has no exit"
+UNLOCKS: Final = "unlocks"
+DOES_NOT_UNLOCK: Final = "does not unlock"
+NEEDS: Final = "needs"
+MUST_BE: Final = "must be"
+
+OPPOSITE: Final[dict[str, str]] = {
+    "north": "south", "south": "north", "east": "west", "west": "east",
+    "northeast": "southwest", "southwest": "northeast", "northwest": "southeast", "southeast": "northwest",
+    "up": "down", "down": "up", "in": "out", "out": "in",
+}  # fmt: skip
+"""Every direction, with the one that leads back."""
+
+DIRECTION_OF: Final[dict[str, str]] = {f"is {direction} of": direction for direction in OPPOSITE}
+"""Relation of a link between rooms, with its direction."""
+
+OPEN: Final = "open"
+CLOSED: Final = "closed"
+LOCKED: Final = "locked"
+LOCK_STATES: Final = frozenset({OPEN, CLOSED, LOCKED})
+HEAT_STATES: Final = frozenset({"raw", "fried", "roasted", "grilled", "burned", "cooked"})
+CUT_STATES: Final = frozenset({"uncut", "sliced", "diced", "chopped"})
+
+KINDS: Final = frozenset({"room", "container", "supporter", "door", "key"})
+
+
+def place(thing: str, relation: str, where: str) -> Fact:
+    """``thing`` is in or on ``where``; ``relation`` is :data:`IS_IN` or :data:`IS_ON`."""
+    return Fact(thing, relation, where, aspect=f"place of {normalise_name(thing)}")
+
+
+def kind(thing: str, of: str) -> Fact:
+    """``thing`` is a room, container, supporter, door or key."""
+    return Fact(thing, IS_A, of)
+
+
+def exit_of(room: str, direction: str, *, exists: bool = True) -> Fact:
+    """``room`` has (or has not) a way out to ``direction``."""
+    aspect = f"exit {direction} of {normalise_name(room)}"
+    return Fact(room, HAS_EXIT if exists else HAS_NO_EXIT, direction, aspect=aspect)
+
+
+def link(there: str, direction: str, here: str) -> Fact:
+    """Going ``direction`` from room ``here`` leads to room ``there``."""
+    return Fact(there, f"is {direction} of", here, aspect=f"{direction} of {normalise_name(here)}")
+
+
+def door_of(door: str, direction: str, room: str) -> Fact:
+    """The way ``direction`` out of ``room`` goes through ``door``."""
+    return Fact(door, f"leads {direction} from", room, aspect=f"door {direction} of {normalise_name(room)}")
+
+
+def state(thing: str, value: str) -> Fact:
+    """``thing`` is open, closed, locked, raw, fried, sliced and so on; each family is one aspect."""
+    if value in LOCK_STATES:
+        family = "lock"
+    elif value in HEAT_STATES:
+        family = "heat"
+    elif value in CUT_STATES:
+        family = "cut"
+    else:
+        return Fact(thing, IS, value)
+    return Fact(thing, IS, value, aspect=f"{family} state of {normalise_name(thing)}")

@@ -1,0 +1,252 @@
+"""The nouns of worldthread: plain frozen values, no behaviour beyond checking and identity.
+
+**Times.** *World time* says when something was so: a turn number or seconds since 1970-01-01 UTC, one unit per memory,
+always a finite float. *Recorded time* says when it was stored: seconds since 1970-01-01 UTC. Intervals are half-open.
+
+**Identity.** Ids come from content, so the order in which things arrive cannot matter. An episode is its text, its
+world time and its source; a fact is its three normalised names; a thesis is its normalised text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from worldthread.errors import InputError
+from worldthread.names import normalise_name, normalise_text
+
+FOREVER = math.inf
+"""The ``valid_to`` of a statement that has not ended."""
+
+
+def _digest(*parts: str) -> str:
+    """128-bit id of a sequence of strings; lengths are hashed too, so parts cannot run into each other."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def _require_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string, not {type(value).__name__}")
+    if not value.strip():
+        raise InputError(f"{what} must not be empty")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{what} is not valid Unicode: {error.reason} at position {error.start}") from None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A triple: ``subject``, ``relation``, ``object``, as written; compared and identified by normalised names.
+
+    Args:
+        aspect: names the single-valued property that the fact states ("place of key 1"). A later episode that states
+            the same aspect with other facts ends this one. ``None``: the fact ends only when an episode says so.
+            The aspect belongs to the assertion, not to the identity of the fact.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    aspect: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _require_text(self.subject, "subject")
+        _require_text(self.relation, "relation")
+        _require_text(self.object, "object")
+        if self.aspect is not None:
+            _require_text(self.aspect, "aspect")
+
+    @cached_property
+    def key(self) -> tuple[str, str, str]:
+        """The normalised (subject, relation, object)."""
+        return normalise_name(self.subject), normalise_name(self.relation), normalise_name(self.object)
+
+    @cached_property
+    def id(self) -> str:
+        """32 hexadecimal digits, from :attr:`key`."""
+        return _digest("fact", *self.key)
+
+    def __eq__(self, other: Any) -> bool:
+        return self.key == other.key if isinstance(other, Fact) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"{self.subject}, {self.relation}, {self.object}"
+
+
+@dataclass(frozen=True)
+class Thesis:
+    """One atomic sentence, tied to the objects that it speaks of.
+
+    Identified by its normalised text and the set of its normalised objects.
+    """
+
+    text: str
+    objects: tuple[str, ...] = ()
+    aspect: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _require_text(self.text, "text of a thesis")
+        for name in self.objects:
+            _require_text(name, "object of a thesis")
+        if self.aspect is not None:
+            _require_text(self.aspect, "aspect")
+
+    @cached_property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """The normalised text, and the sorted normalised objects without repetition."""
+        return normalise_text(self.text), tuple(sorted({normalise_name(name) for name in self.objects}))
+
+    @cached_property
+    def id(self) -> str:
+        """32 hexadecimal digits, from :attr:`key`."""
+        text, objects = self.key
+        return _digest("thesis", text, *objects)
+
+    def __eq__(self, other: Any) -> bool:
+        return self.key == other.key if isinstance(other, Thesis) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Statement: TypeAlias = Fact | Thesis
+
+
+@dataclass(frozen=True)
+class Ending:
+    """An episode says that an older statement no longer holds, and why."""
+
+    statement: Statement
+    reason: str
+
+    def __post_init__(self) -> None:
+        _require_text(self.reason, "reason of an ending")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader took from the text of one episode. Part of the record: a fold never reads a text again.
+
+    Args:
+        reader: name and version of the reader, such as ``"game/1"``; empty when nothing has read the episode.
+        statements: facts and theses that hold from the episode's world time on.
+        endings: older statements that stop holding at the episode's world time. A statement that the same reading
+            asserts does not end.
+        failures: pieces of reader output that could not be understood, verbatim.
+    """
+
+    reader: str = ""
+    statements: tuple[Statement, ...] = ()
+    endings: tuple[Ending, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One observation or passage with its text, its times and its reading.
+
+    Args:
+        text: what was seen or read, verbatim.
+        at: world time.
+        source: where it comes from (a run, a file, a speaker). Tells apart equal texts of one world time.
+        reading: what was extracted.
+        recorded_at: recorded time; ``None`` until a store gives one. Not part of the identity.
+    """
+
+    text: str
+    at: float
+    source: str = ""
+    reading: Reading = Reading()
+    recorded_at: float | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _require_text(self.text, "text of an episode")
+        if not isinstance(self.source, str):
+            raise InputError(f"source must be a string, not {type(self.source).__name__}")
+        for name in ("at", "recorded_at"):
+            value = getattr(self, name)
+            if name == "recorded_at" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InputError(f"{name} must be a number, not {type(value).__name__}")
+            if not math.isfinite(value):
+                raise InputError(f"{name} must be finite, not {value}")
+            # -0.0 and 0 must be the same moment, in ids too
+            object.__setattr__(self, name, float(value) + 0.0)
+
+    @cached_property
+    def id(self) -> str:
+        """32 hexadecimal digits, from text, world time and source."""
+        return _digest("episode", self.text, self.at.hex(), self.source)
+
+
+@dataclass(frozen=True, order=True)
+class Interval:
+    """World time, half-open: ``valid_from <= t < valid_to``. An open end is :data:`FOREVER`."""
+
+    valid_from: float
+    valid_to: float = FOREVER
+
+    def __contains__(self, time: object) -> bool:
+        return isinstance(time, int | float) and self.valid_from <= time < self.valid_to
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the end is not known."""
+        return self.valid_to == FOREVER
+
+
+@dataclass(frozen=True)
+class Version:
+    """A statement over one uninterrupted interval in which it held.
+
+    Args:
+        statement: what held.
+        interval: when it held, in world time.
+        sources: ids of the episodes that asserted it in this interval, in fold order; the first opened it.
+        ended_by: id of the episode that ended it; ``None`` while it holds.
+        reason: why it ended; ``None`` while it holds.
+    """
+
+    statement: Statement
+    interval: Interval
+    sources: tuple[str, ...]
+    ended_by: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One retrieved statement or episode, with its score (higher is better) and the path that led to it.
+
+    ``path`` alternates names of objects and relations, from the place where the search began.
+    """
+
+    item: Statement | Episode
+    score: float
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What a retrieval returned, best first."""
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
