@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,9 @@ from worldthread.names import normalise_name, normalise_text
 
 FOREVER = math.inf
 """The ``valid_to`` of a statement that has not ended."""
+
+
+_CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def _digest(*parts: str) -> str:
@@ -38,10 +42,19 @@ def _require_text(value: object, what: str) -> None:
         raise InputError(f"{what} must be a string, not {type(value).__name__}")
     if not value.strip():
         raise InputError(f"{what} must not be empty")
+    if "\0" in value:
+        raise InputError(f"{what} must not contain the character NUL")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(f"{what} is not valid Unicode: {error.reason} at position {error.start}") from None
+
+
+def _require_name(value: object, what: str) -> None:
+    _require_text(value, what)
+    assert isinstance(value, str)
+    if _CONTROL.search(value):
+        raise InputError(f"{what} must not contain control characters: {value!r}")
 
 
 @dataclass(frozen=True)
@@ -60,11 +73,11 @@ class Fact:
     aspect: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        _require_text(self.subject, "subject")
-        _require_text(self.relation, "relation")
-        _require_text(self.object, "object")
+        _require_name(self.subject, "subject")
+        _require_name(self.relation, "relation")
+        _require_name(self.object, "object")
         if self.aspect is not None:
-            _require_text(self.aspect, "aspect")
+            _require_name(self.aspect, "aspect")
 
     @cached_property
     def key(self) -> tuple[str, str, str]:
@@ -100,9 +113,9 @@ class Thesis:
     def __post_init__(self) -> None:
         _require_text(self.text, "text of a thesis")
         for name in self.objects:
-            _require_text(name, "object of a thesis")
+            _require_name(name, "object of a thesis")
         if self.aspect is not None:
-            _require_text(self.aspect, "aspect")
+            _require_name(self.aspect, "aspect")
 
     @cached_property
     def key(self) -> tuple[str, tuple[str, ...]]:
@@ -155,6 +168,18 @@ class Reading:
     statements: tuple[Statement, ...] = ()
     endings: tuple[Ending, ...] = ()
     failures: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits of everything in the reading, as written: equal only for the very same reading."""
+        parts = [self.reader, *self.failures]
+        for statement in (*self.statements, *(ending.statement for ending in self.endings)):
+            names = statement.objects if isinstance(statement, Thesis) else (statement.relation, statement.object)
+            head = statement.text if isinstance(statement, Thesis) else statement.subject
+            parts += [type(statement).__name__, statement.aspect or "", str(len(names)), head, *names]
+        parts += [ending.reason for ending in self.endings]
+        counts = (len(self.failures), len(self.statements), len(self.endings))
+        return _digest(*map(str, counts), *parts)
 
 
 @dataclass(frozen=True)

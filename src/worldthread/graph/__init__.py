@@ -1,0 +1,9 @@
+"""The temporal graph: a pure function of its episodes. No I/O, no model."""
+
+from __future__ import annotations
+
+from worldthread.graph.fold import Fold, fold, state_hash
+from worldthread.graph.temporal import TemporalGraph
+from worldthread.graph.view import GraphView
+
+__all__ = ["Fold", "GraphView", "TemporalGraph", "fold", "state_hash"]

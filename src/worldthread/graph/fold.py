@@ -1,0 +1,169 @@
+"""The definition of the graph: a fold of its episodes, ordered by world time, then id.
+
+For each episode in that order, with world time *t*:
+
+1. Every statement that its reading asserts opens a version ``[t, forever)``, or, if the statement holds already, joins
+   the version's sources.
+2. Every statement that its reading ends, and does not assert, stops holding at *t*, with the reason given.
+3. Every statement that holds with an aspect which this reading states with *other* statements only, stops holding at
+   *t*; the reason names the statement that took its place. The aspects of a version are those of all its assertions.
+
+A statement that ended and is asserted again opens a new version. Nothing else changes the graph, so the same episodes
+give the same graph in whatever order and grouping they arrived. :class:`~worldthread.graph.temporal.TemporalGraph`
+computes the same incrementally; this module is kept simple enough to be checked by eye: it is what that is tested
+against.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from worldthread.errors import InputError
+from worldthread.types import FOREVER, Episode, Fact, Interval, Reading, Statement, Version
+
+
+def replacement_reason(reading: Reading, aspects: Iterable[str]) -> str | None:
+    """Why a statement that holds with ``aspects`` ends when ``reading`` states one of them with other statements.
+
+    ``None`` when the reading states none of them. Of several replacing statements the first by aspect, then by key, is
+    named, so the reason does not depend on the order in which a reader listed them.
+    """
+    wanted = set(aspects)
+    found = [s for s in reading.statements if s.aspect is not None and s.aspect in wanted]
+    if not found:
+        return None
+    first = min(found, key=lambda s: (s.aspect or "", s.id, str(s)))
+    return f"replaced by: {first}"
+
+
+@dataclass
+class _Open:
+    """A version that is still growing."""
+
+    valid_from: float
+    sources: list[str]
+    aspects: set[str]
+
+
+@dataclass
+class _History:
+    """Everything about one statement while the fold runs."""
+
+    display: Statement
+    closed: list[Version] = field(default_factory=list)
+    open: _Open | None = None
+
+    def close(self, at: float, ended_by: str, reason: str) -> None:
+        assert self.open is not None
+        interval = Interval(self.open.valid_from, at)
+        self.closed.append(Version(self.display, interval, tuple(self.open.sources), ended_by, reason))
+        self.open = None
+
+    def versions(self) -> tuple[Version, ...]:
+        if self.open is None:
+            return tuple(self.closed)
+        return (
+            *self.closed,
+            Version(self.display, Interval(self.open.valid_from, FOREVER), tuple(self.open.sources)),
+        )
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The result of a fold.
+
+    Args:
+        episodes: in fold order.
+        versions: every statement that was ever asserted, with its versions in order of time. Statements are shown as
+            their first assertion in fold order wrote them.
+    """
+
+    episodes: tuple[Episode, ...]
+    versions: dict[Statement, tuple[Version, ...]]
+
+    def current(self) -> set[Statement]:
+        """The statements that hold now."""
+        return {statement for statement, versions in self.versions.items() if versions[-1].interval.is_open}
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """The state in canonical form, for :func:`state_hash`."""
+        for episode in self.episodes:
+            yield "episode", episode.id
+        for versions in self.versions.values():
+            for version in versions:
+                yield version_row(version)
+
+
+def fold(episodes: Iterable[Episode]) -> Fold:
+    """The graph of ``episodes``; their order and repetitions do not matter.
+
+    Raises:
+        InputError: the same episode comes with two different readings.
+    """
+    unique: dict[str, Episode] = {}
+    for episode in episodes:
+        known = unique.setdefault(episode.id, episode)
+        if known.reading.digest != episode.reading.digest:
+            raise InputError(f"episode {episode.id} comes with two different readings")
+    ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
+    histories: dict[Statement, _History] = {}
+    for episode in ordered:
+        reading = episode.reading
+        asserted = set(reading.statements)
+        ended: dict[Statement, str] = {}
+        for ending in reading.endings:
+            ended.setdefault(ending.statement, ending.reason)
+        for statement, history in histories.items():
+            if history.open is None or statement in asserted:
+                continue
+            reason = ended.get(statement) or replacement_reason(reading, history.open.aspects)
+            if reason is not None:
+                history.close(episode.at, episode.id, reason)
+        for statement in reading.statements:
+            history = histories.setdefault(statement, _History(statement))
+            if history.open is None:
+                history.open = _Open(episode.at, [], set())
+            if episode.id not in history.open.sources:
+                history.open.sources.append(episode.id)
+            if statement.aspect is not None:
+                history.open.aspects.add(statement.aspect)
+    return Fold(tuple(ordered), {s: history.versions() for s, history in histories.items()})
+
+
+def version_row(version: Version) -> tuple[str, ...]:
+    """A version in canonical form."""
+    statement = version.statement
+    shown: tuple[str, ...]
+    if isinstance(statement, Fact):
+        shown = ("fact", statement.subject, statement.relation, statement.object)
+    else:
+        shown = ("thesis", statement.text, *statement.objects)
+    return (
+        *shown,
+        str(len(version.sources)),
+        *version.sources,
+        version.interval.valid_from.hex(),
+        version.interval.valid_to.hex(),
+        version.ended_by or "",
+        version.reason or "",
+    )
+
+
+def state_hash(rows: Iterable[tuple[str, ...]]) -> str:
+    """64 hexadecimal digits that are equal exactly when the states are (the order of ``rows`` does not matter).
+
+    Covers episodes, statements as shown, intervals, sources, and endings with their reasons. Recorded time is left out:
+    it tells when something arrived, and the same episodes must give the same hash in whatever order they arrive.
+    """
+    total = 0
+    for row in rows:
+        state = hashlib.blake2b(digest_size=32)
+        for part in row:
+            data = part.encode("utf-8")
+            state.update(len(data).to_bytes(8, "big"))
+            state.update(data)
+        # a sum modulo 2^256 is a multiset hash: no need to sort a large state
+        total = (total + int.from_bytes(state.digest(), "big")) % (1 << 256)
+    return f"{total:064x}"

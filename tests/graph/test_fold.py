@@ -1,0 +1,226 @@
+"""The incremental graph against the definition, over random histories."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from worldthread.errors import InputError, NotFoundError
+from worldthread.graph import TemporalGraph, fold, state_hash
+from worldthread.types import Ending, Episode, Fact, Reading, Thesis
+
+# few names, so that histories collide: the same facts in different spellings, shared aspects, ties in time
+NAMES = st.sampled_from(["Key 1", "key 1", "the key 1", "locker", "A Locker", "room a"])
+RELATIONS = st.sampled_from(["is in", "Is In", "unlocks"])
+ASPECTS = st.sampled_from([None, "place", "state", "place of key 1"])
+FACTS = st.builds(Fact, NAMES, RELATIONS, NAMES, ASPECTS)
+THESES = st.builds(
+    Thesis,
+    st.sampled_from(["The key fits.", "the key fits", "The locker is shut."]),
+    st.lists(NAMES, max_size=2).map(tuple),
+    ASPECTS,
+)
+STATEMENTS = FACTS | THESES
+ENDINGS = st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]))
+READINGS = st.builds(
+    Reading,
+    st.just("test/1"),
+    st.lists(STATEMENTS, max_size=3).map(tuple),
+    st.lists(ENDINGS, max_size=2).map(tuple),
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Episode]:
+    """Episodes with unique ids, in no order, with ties and with recorded times that contradict world time."""
+    readings = draw(st.lists(READINGS, max_size=9))
+    return [
+        Episode(
+            f"text {number}",
+            draw(st.integers(0, 4)),
+            reading=reading,
+            recorded_at=draw(st.integers(0, 4)),
+        )
+        for number, reading in enumerate(readings)
+    ]
+
+
+def reference_hash(episodes: list[Episode]) -> str:
+    return state_hash(fold(episodes).rows())
+
+
+@settings(max_examples=1500, deadline=None)
+@given(histories(), st.randoms(use_true_random=False))
+def test_any_order_and_batching_gives_the_fold(episodes: list[Episode], chance: random.Random) -> None:
+    expected = reference_hash(episodes)
+    chance.shuffle(episodes)
+    graph = TemporalGraph()
+    rest = list(episodes)
+    while rest:
+        size = chance.randint(1, len(rest))
+        batch, rest = rest[:size], rest[size:]
+        if chance.random() < 0.5:
+            graph.add_many(batch)
+        else:
+            for episode in batch:
+                assert graph.add(episode)
+        if chance.random() < 0.3:  # a snapshot in the middle changes nothing
+            graph = TemporalGraph.from_arrays(graph.to_arrays())
+    assert graph.state_hash() == expected
+    assert not any(graph.add(episode) for episode in episodes)
+    assert graph.state_hash() == expected
+
+
+@settings(max_examples=1500, deadline=None)
+@given(histories(), st.randoms(use_true_random=False))
+def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: random.Random) -> None:
+    graph = TemporalGraph(episodes)
+    kept = list(episodes)
+    chance.shuffle(kept)
+    while kept and chance.random() < 0.8:
+        gone = kept.pop()
+        graph.forget(gone.id)
+        assert gone.id not in graph
+        assert graph.state_hash() == reference_hash(kept)
+        if chance.random() < 0.3:
+            graph = TemporalGraph.from_arrays(graph.to_arrays())
+        if chance.random() < 0.3:
+            graph.add(gone)
+            kept.insert(0, gone)
+            assert graph.state_hash() == reference_hash(kept)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(histories(), st.integers(-1, 5), st.integers(-1, 5))
+def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: int, recorded_time: int) -> None:
+    graph = TemporalGraph(episodes)
+    by_world = [e for e in episodes if e.at <= world_time]
+    by_recorded = [e for e in episodes if e.recorded_at is not None and e.recorded_at <= recorded_time]
+    both = [e for e in by_world if e in by_recorded]
+    assert graph.as_of(world_time=world_time).state_hash() == reference_hash(by_world)
+    assert graph.as_of(recorded_time=recorded_time).state_hash() == reference_hash(by_recorded)
+    assert graph.as_of(world_time, recorded_time).state_hash() == reference_hash(both)
+    # the cheap view on world time agrees with the prefix about what holds
+    view = graph.view(at=world_time)
+    assert {*view.facts(), *view.theses()} == fold(by_world).current()
+    now = graph.view()
+    assert {*now.facts(), *now.theses()} == fold(episodes).current()
+
+
+@settings(max_examples=600, deadline=None)
+@given(histories(), STATEMENTS)
+def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], statement: Fact | Thesis) -> None:
+    graph = TemporalGraph(episodes)
+    assert graph.versions(statement) == fold(episodes).versions.get(statement, ())
+    for versions in graph.all_versions():
+        for earlier, later in zip(versions, versions[1:], strict=False):
+            assert earlier.interval.valid_to <= later.interval.valid_from
+        for version in versions:
+            assert version.sources
+            assert version.interval.valid_from == graph.episode(version.sources[0]).at
+            assert version.interval.is_open == (version.ended_by is None) == (version.reason is None)
+            if version.ended_by is not None:
+                assert version.ended_by not in version.sources
+                assert graph.episode(version.ended_by).at == version.interval.valid_to
+
+
+def step(at: float, *statements: Fact | Thesis, ends: tuple[Ending, ...] = ()) -> Episode:
+    return Episode(f"at {at}", at, reading=Reading("test/1", statements, ends))
+
+
+def place(thing: str, where: str) -> Fact:
+    return Fact(thing, "is in", where, aspect=f"place of {thing}")
+
+
+def test_a_life_of_one_key() -> None:
+    found, taken, dropped = (
+        step(1, place("key", "room")),
+        step(5, place("key", "hand")),
+        step(9, place("key", "room")),
+    )
+    graph = TemporalGraph([dropped, found, taken])
+    first, second = graph.versions(place("key", "room"))
+    assert (first.interval.valid_from, first.interval.valid_to) == (1, 5)
+    assert first.ended_by == taken.id
+    assert first.reason == "replaced by: key, is in, hand"
+    assert (second.interval.valid_from, second.interval.is_open) == (9, True)
+    assert graph.view(at=4.9).holds(place("key", "room"))
+    assert not graph.view(at=5).holds(place("key", "room"))
+    assert graph.view().value("key", "is in") == "room"
+    assert [str(v.statement) for v in graph.view().timeline("hand")] == ["key, is in, hand"]
+
+    graph.forget(taken.id)  # what it ended lives on: one version, two sources
+    (only,) = graph.versions(place("key", "room"))
+    assert only.sources == (found.id, dropped.id)
+    assert graph.versions(place("key", "hand")) == ()
+    assert graph.objects() == ["key", "room"]
+
+
+def test_a_statement_confirmed_by_another_episode_survives_forgetting_the_first() -> None:
+    first, second = step(1, Fact("oak", "is a", "tree")), step(2, Fact("Oak", "is a", "tree"))
+    graph = TemporalGraph([first, second])
+    graph.forget(first.id)
+    (version,) = graph.versions(Fact("oak", "is a", "tree"))
+    assert version.interval.valid_from == 2
+    assert version.statement.subject == "Oak", "shown as the earliest episode that is left wrote it"
+
+
+def test_several_values_of_one_aspect_in_one_episode_hold_together() -> None:
+    both = step(1, Fact("box", "is", "red", aspect="colour"), Fact("box", "is", "blue", aspect="colour"))
+    graph = TemporalGraph([both])
+    assert len(graph.view().facts("box", "is")) == 2
+    graph.add(step(2, Fact("box", "is", "red", aspect="colour")))
+    assert [f.object for f in graph.view().facts("box", "is")] == ["red"]
+
+
+def test_one_episode_with_two_readings_is_refused() -> None:
+    one, other = Episode("x", 0, reading=Reading("a")), Episode("x", 0, reading=Reading("b"))
+    graph = TemporalGraph([one])
+    with pytest.raises(InputError, match="another reading"):
+        graph.add(other)
+    with pytest.raises(InputError, match="two different readings"):
+        fold([one, other])
+    with pytest.raises(InputError, match="another reading"):
+        TemporalGraph([one, other])
+
+
+def test_forgetting_the_unknown_is_an_error_and_changes_nothing() -> None:
+    graph = TemporalGraph([step(1, place("key", "room"))])
+    before = graph.state_hash()
+    with pytest.raises(NotFoundError, match="no episode"):
+        graph.forget("0" * 32)
+    assert graph.state_hash() == before
+
+
+def test_arrays_hold_no_trace_of_what_was_forgotten() -> None:
+    secret, kept = step(1, place("diary", "drawer")), step(2, place("key", "room"))
+    graph = TemporalGraph([secret, kept])
+    graph.forget(secret.id)
+    arrays = graph.to_arrays()
+    assert not any(b"diary" in array.tobytes() for array in arrays.values())
+    assert TemporalGraph.from_arrays(arrays).state_hash() == reference_hash([kept])
+
+
+def test_arrays_of_something_else_are_refused() -> None:
+    arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
+    del arrays["keys"]
+    with pytest.raises(InputError, match="do not hold a graph"):
+        TemporalGraph.from_arrays(arrays)
+
+
+def test_views_answer_by_any_part_of_a_fact() -> None:
+    graph = TemporalGraph(
+        [step(1, place("Key 1", "Room A"), place("lamp", "room a"), Thesis("The lamp is lit.", ("lamp",)))]
+    )
+    view = graph.view()
+    assert {f.subject for f in view.facts(object="ROOM A")} == {"Key 1", "lamp"}
+    assert len(view.facts(relation="is in")) == 2
+    assert view.facts("lamp", "is in", "room b") == []
+    assert [str(s) for s in view.about("the lamp")] == ["lamp, is in, room a", "The lamp is lit."]
+    assert view.about("is in") == [], "a relation is not a vertex"
+    assert graph.counts() == {
+        "episodes": 1, "facts": 2, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 0,
+    }  # fmt: skip
