@@ -55,14 +55,20 @@ class FormatError(InputError):
 
 
 class MissingExtraError(WorldthreadError, ImportError):
-    """An optional package is absent; the message holds the pip line that mends it."""
+    """A package is absent; the message holds the pip line that mends it.
 
-    def __init__(self, purpose: str, *, extra: str, package: str) -> None:
+    Attributes:
+        extra: the extra of worldthread that brings the package; ``None`` when worldthread itself requires it.
+        package: name of the package.
+    """
+
+    def __init__(self, purpose: str, *, extra: str | None, package: str) -> None:
         self.extra = extra
         self.package = package
+        wanted = package if extra is None else f"'worldthread[{extra}]'"
         super().__init__(
             f"{purpose} needs the package {package!r}, which is not installed. Mend it with:\n"
-            f"    pip install 'worldthread[{extra}]'"
+            f"    pip install {wanted}"
         )
 
 

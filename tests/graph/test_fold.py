@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -116,7 +117,7 @@ def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], st
     graph = TemporalGraph(episodes)
     assert graph.versions(statement) == fold(episodes).versions.get(statement, ())
     for versions in graph.all_versions():
-        for earlier, later in zip(versions, versions[1:], strict=False):
+        for earlier, later in pairwise(versions):
             assert earlier.interval.valid_to <= later.interval.valid_from
         for version in versions:
             assert version.sources

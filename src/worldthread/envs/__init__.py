@@ -1,1 +1,15 @@
-"""Text worlds."""
+"""Text worlds: one contract, a registry, and the games.
+
+::
+
+    with worldthread.envs.make("treasure-hunt", seed=3) as env:
+        observation, info = env.reset()
+        observation, reward, terminated, truncated, info = env.step("go east")
+"""
+
+from __future__ import annotations
+
+from worldthread.envs.base import Environment, Info, Proposition, Truth
+from worldthread.envs.registry import GameSpec, games, make, register, spec_of
+
+__all__ = ["Environment", "GameSpec", "Info", "Proposition", "Truth", "games", "make", "register", "spec_of"]

@@ -6,9 +6,12 @@ An agent is handed the results of :meth:`Environment.reset` and :meth:`Environme
 
 from __future__ import annotations
 
+import unicodedata
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from worldthread.errors import EpisodeOverError, InputError
 
 Proposition: TypeAlias = tuple[str, ...]
 """A ground proposition of the true state: predicate, then the names of its arguments as the game prints them,
@@ -91,3 +94,31 @@ class Environment(ABC):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def require_running(running: bool, was_reset: bool) -> None:
+    """Refuse a step when the game does not run.
+
+    Raises:
+        EpisodeOverError: saying whether the game has ended or has not begun.
+    """
+    if not running:
+        raise EpisodeOverError(
+            "the game is over: call reset() to play again" if was_reset else "the game has not begun: call reset() first"
+        )
+
+
+def require_action(action: object) -> None:
+    """Refuse what is not a non-empty single line of text.
+
+    Raises:
+        InputError: saying what is wrong.
+    """
+    if not isinstance(action, str):
+        raise InputError(f"an action must be a string, not {type(action).__name__}")
+    if not action.strip():
+        raise InputError("an action must not be empty")
+    for character in action:
+        # Cc: line breaks and other control characters; Cs: halves of surrogate pairs, which no engine can read
+        if (unicodedata.category(character) in ("Cc", "Cs") and character != "\t") or character in "\u2028\u2029":
+            raise InputError(f"an action must be a single line of text, but {action!r} contains {character!r}")

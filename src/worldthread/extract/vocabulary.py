@@ -25,7 +25,8 @@ fact                                      meaning                               
 (potato, must be, diced)                  a direction of the recipe                     none
 ========================================  ============================================  ==========================
 
-Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`.
+Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`, and :data:`GOAL`, the object of the theses that say what
+the task is.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from worldthread.types import Fact
 PLAYER: Final = "player"
 INVENTORY: Final = "inventory"
 RECIPE: Final = "recipe"
+GOAL: Final = "goal"
 
 IS_IN: Final = "is in"
 IS_ON: Final = "is on"

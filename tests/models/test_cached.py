@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from worldthread.errors import InputError, ModelError
+from worldthread.models import CachedEmbedder
+from worldthread.models.fake import FakeEmbedder
+
+MakeCache: TypeAlias = Callable[[], Any]
+
+
+class Counting(FakeEmbedder):
+    """Remembers what it was asked to embed."""
+
+    def __init__(self) -> None:
+        self.embedded: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded.append(list(texts))
+        return super().embed(texts)
+
+
+def test_each_distinct_text_is_embedded_once(dict_cache: MakeCache) -> None:
+    counting, cache = Counting(), dict_cache()
+    cached = CachedEmbedder(counting, cache)
+    cached.embed(["key", "door", "key"])
+    cached.embed(["door", "lamp", "lamp", "key"])
+    cached.embed(["lamp", "door"])
+    assert counting.embedded == [["key", "door"], ["lamp"]]
+
+
+def test_the_cache_outlives_the_embedder(dict_cache: MakeCache) -> None:
+    cache = dict_cache()
+    before = CachedEmbedder(FakeEmbedder(), cache).embed(["key", "door"])
+    counting = Counting()
+    np.testing.assert_array_equal(CachedEmbedder(counting, cache).embed(["door", "key"]), before[::-1])
+    assert counting.embedded == []
+
+
+def test_models_do_not_share_vectors(dict_cache: MakeCache) -> None:
+    class Other(Counting):
+        name = "other/1"
+
+    cache, other = dict_cache(), Other()
+    CachedEmbedder(FakeEmbedder(), cache).embed(["key"])
+    CachedEmbedder(other, cache).embed(["key"])
+    assert other.embedded == [["key"]]
+    assert set(cache.kept) == {("fake-256/1", "key"), ("other/1", "key")}
+
+
+def test_name_and_dimensions_are_those_of_the_embedder_behind(dict_cache: MakeCache) -> None:
+    cached = CachedEmbedder(FakeEmbedder(), dict_cache())
+    assert (cached.name, cached.dimensions) == (FakeEmbedder.name, FakeEmbedder.dimensions)
+
+
+def test_nothing_to_embed_asks_nobody(dict_cache: MakeCache) -> None:
+    counting, cache = Counting(), dict_cache()
+    assert CachedEmbedder(counting, cache).embed([]).shape == (0, FakeEmbedder.dimensions)
+    assert counting.embedded == []
+    assert cache.asked == []
+
+
+def test_unusable_input_never_reaches_the_cache(dict_cache: MakeCache) -> None:
+    cache = dict_cache()
+    with pytest.raises(InputError):
+        CachedEmbedder(FakeEmbedder(), cache).embed(["fine", 3])
+    assert cache.asked == []
+
+
+def test_a_kept_vector_of_another_length_is_told(dict_cache: MakeCache) -> None:
+    cache = dict_cache()
+    cache.kept[FakeEmbedder.name, "key"] = np.ones(3, dtype=np.float32)
+    with pytest.raises(ModelError, match=r"'key' under the name 'fake-256/1', whose vectors have shape \(256,\)"):
+        CachedEmbedder(FakeEmbedder(), cache).embed(["door", "key"])
+
+
+@given(st.lists(st.lists(st.sampled_from(["key", "door", "", " ", "lamp", "red key", "über"]))))
+def test_it_gives_what_the_embedder_gives(dict_cache: MakeCache, calls: list[list[str]]) -> None:
+    cached = CachedEmbedder(FakeEmbedder(), dict_cache())
+    for texts in calls:
+        np.testing.assert_array_equal(cached.embed(texts), FakeEmbedder().embed(texts))
