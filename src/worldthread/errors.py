@@ -67,8 +67,7 @@ class MissingExtraError(WorldthreadError, ImportError):
         self.package = package
         wanted = package if extra is None else f"'worldthread[{extra}]'"
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed. Mend it with:\n"
-            f"    pip install {wanted}"
+            f"{purpose} needs the package {package!r}, which is not installed. Mend it with:\n    pip install {wanted}"
         )
 
 

@@ -312,7 +312,10 @@ def _observable(
         return f" {re.sub(r'[^a-z0-9]+', ' ', name)} " in where
 
     def told(name: str, word: str) -> bool:
-        return any(named(name, s) and re.search(rf"\b{word}", s) for s in sentences)
+        name = re.sub(r"[^a-z0-9]+", " ", name)
+        # "a locked old chest", "you roasted the potato", "the chest is locked"; not "locked in the chest"
+        pattern = rf"\b{word}\w*(?: (?!in |on |into |with |from )\w+){{0,3}} {name} | {name} (?:is|are) {word}"
+        return any(re.search(pattern, s) for s in sentences)
 
     found: set[Key] = set()
     for key in required:

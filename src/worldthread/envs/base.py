@@ -104,7 +104,9 @@ def require_running(running: bool, was_reset: bool) -> None:
     """
     if not running:
         raise EpisodeOverError(
-            "the game is over: call reset() to play again" if was_reset else "the game has not begun: call reset() first"
+            "the game is over: call reset() to play again"
+            if was_reset
+            else "the game has not begun: call reset() first"
         )
 
 

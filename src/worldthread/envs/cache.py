@@ -36,8 +36,9 @@ def cached_game(
 ) -> Path:
     """The ``.z8`` file of a generated game, with its ``.json`` beside it; built on first use.
 
-    The files are ``games/<id>/<seed>-<generator>.z8`` and ``.json`` under the cache. They are built in a folder of their
-    own and moved into place, so a reader never sees half a game; a lock keeps two processes from building the same one.
+    The files are ``games/<id>/<seed>-<generator>.z8`` and ``.json`` under the cache. They are built in a folder of
+    their own and moved into place, so a reader never sees half a game; a lock keeps two processes from building the
+    same one.
 
     Args:
         id: versioned id of the game.

@@ -1,8 +1,8 @@
 """Cleaning: find what lies in the wrong room and put it where it belongs.
 
-After the task of the same name in "AriGraph: Learning Knowledge Graph World Models with Episodic Memory for LLM Agents",
-appendix E: nine rooms, eleven misplaced things among many others. Our games draw rooms, furniture and things from
-:mod:`worldthread.envs.household`. The engine knows no score for this task: :class:`TidyingScore` keeps it.
+After the task of the AriGraph paper (appendix E): nine rooms, eleven misplaced things among many others. The rooms, the
+furniture and the things are drawn from :mod:`worldthread.envs.household`. The engine keeps no score for this task:
+:class:`TidyingScore` does.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from worldthread.envs.textworld import TextWorldEnvironment, check_game_file, co
 from worldthread.errors import GameFileError
 
 GENERATOR_VERSION: Final = "1"
-"""Version of what decides a game besides its seed and the version of textworld, :mod:`worldthread.envs.household` included."""
+"""Version of what decides a game besides its seed and the version of textworld: this module, the table of
+:mod:`worldthread.envs.household` and the maps of :mod:`worldthread.envs.houses`."""
 
 ROOMS: Final = 9
 MISPLACED: Final = 11
 
 GOAL: Final = (
     "Tidy up this house. Some things lie where they do not belong, in the wrong room. Find them, and put each on or in "
-    "the piece of furniture where such a thing is kept. You get a point for picking up a misplaced thing and a point for "
-    "putting it in its right place; moving a thing that is in its right place costs a point."
+    "the piece of furniture where such a thing is kept. You get a point for picking up a misplaced thing and a point "
+    "for putting it in its right place; moving a thing that is in its right place costs a point."
 )
 """The task in words."""
 
@@ -107,7 +108,7 @@ class CleaningEnvironment(TextWorldEnvironment):
         max_moves: int | None = None,
         belongs: Mapping[str, Place] | None = None,
     ) -> None:
-        super().__init__(locate, id=id, seed=seed, goal=GOAL if goal is None else goal, max_moves=max_moves)
+        super().__init__(locate, id=id, seed=seed, goal=goal, max_moves=max_moves)
         self._given = belongs
         self._belongs: Mapping[str, Place] = {}
         self._tidying: TidyingScore | None = None
@@ -167,10 +168,10 @@ def places_file(path: Path) -> Path:
 def open_cleaning(
     path: Path, *, id: str, seed: int = 0, goal: str | None = None, max_moves: int | None = None
 ) -> CleaningEnvironment:
-    """A TextWorld game from a ``.z8`` file that has its ``.json`` and its :func:`places_file` beside it.
+    """A TextWorld game to clean, from a ``.z8`` file that has its ``.json`` and its :func:`places_file` beside it.
 
     The table of right places is a JSON object whose ``belongs`` is ``{thing: [relation, place]}``, with the relation
-    ``"on"``, ``"in"`` or ``"at"`` (the floor of a room) and names as the game prints them.
+    ``"on"``, ``"in"`` or ``"at"`` (the floor of a room) and names as the game prints them. ``goal``: default :data:`GOAL`.
 
     Raises:
         GameFileError: a file is absent or cannot be used.
@@ -178,7 +179,8 @@ def open_cleaning(
     """
     check_game_file(path)
     belongs = _read_places(places_file(path))
-    return CleaningEnvironment(lambda _: path, id=id, seed=seed, goal=goal, max_moves=max_moves, belongs=belongs)
+    told = GOAL if goal is None else goal
+    return CleaningEnvironment(lambda _: path, id=id, seed=seed, goal=told, max_moves=max_moves, belongs=belongs)
 
 
 def _read_places(path: Path) -> dict[str, Place]:
@@ -302,6 +304,7 @@ def build_house(house: House, seed: int, path: Path) -> None:
         holders[where].add(maker.new("o", thing))
 
     game = maker.build()
+    game.objective = GOAL
     game.metadata["walkthrough"] = list(house.walkthrough)
     game.metadata["belongs"] = {thing: list(place) for thing, place in house.belongs.items()}
     compile_game(game, path)

@@ -1,8 +1,7 @@
 """Cooking: find the recipe, gather its ingredients, cut and cook them as it says, eat the meal.
 
-The games are those of TextWorld's own generator ``tw-cooking``, with the settings of the games of "AriGraph: Learning
-Knowledge Graph World Models with Episodic Memory for LLM Agents", appendix E: three sizes of a whole house, and the four
-levels of its comparison with reinforcement learning.
+The games come from TextWorld's own generator ``tw-cooking``, with the settings of the AriGraph paper (appendix E):
+three sizes of a whole house, and the four levels of its comparison with reinforcement learning.
 
 ==================  =====  ===========  ===  ====  ============  =============  =========
 id                  rooms  ingredients  cut  cook  closed doors  carry at most  max score
@@ -35,11 +34,11 @@ GENERATOR_VERSION: Final = "1"
 """Version of what decides a game besides its seed and the version of textworld."""
 
 GOAL: Final = (
-    "You are hungry. Read the cookbook in the kitchen: its recipe lists the ingredients and how each has to be prepared. "
+    "You are hungry. Read the cookbook in the kitchen: its recipe lists the ingredients and how to prepare each. "
     "Find the ingredients, prepare each exactly as the recipe says, then prepare the meal in the kitchen and eat it. "
     "To fry something, cook it with the stove; to roast it, cook it with the oven; to grill it, cook it with the BBQ. "
-    "Slicing, chopping and dicing need a knife. Leave alone what is already as the recipe wants it: an ingredient that is "
-    "cooked twice, prepared in another way or eaten is lost, and the meal with it."
+    "Slicing, chopping and dicing need a knife. Leave alone what is already as the recipe wants it: an ingredient "
+    "that is cooked twice, prepared in another way or eaten is lost, and the meal with it."
 )
 """The task in words, with the use of each appliance, which the recipe takes for granted."""
 
@@ -82,14 +81,14 @@ def make_cooking(
         partial(_build, spec.id),
         version=GENERATOR_VERSION,
         seed=seed,
-        goal=GOAL if goal is None else goal,
+        goal=goal,
         max_moves=max_moves,
         cache_dir=cache_dir,
     )
 
 
 def generate(id: str, seed: int) -> Any:
-    """The ``textworld.Game`` of ``id`` and ``seed``: the same in every process, with its walkthrough in the metadata."""
+    """The ``textworld.Game`` of ``id`` and ``seed``, the same in every process; its metadata hold the walkthrough."""
     import textworld
     from textworld.challenges.tw_cooking import cooking
 
@@ -101,6 +100,7 @@ def generate(id: str, seed: int) -> Any:
     for quest in game.quests:
         # the challenge lists what spoils an ingredient in the order of a set, which differs between processes
         quest.fail_events = tuple(sorted(quest.fail_events, key=_condition_text))
+    game.objective = GOAL
     return game
 
 

@@ -95,8 +95,8 @@ def register(
     """Make a game known to :func:`make` and :func:`games`. See :class:`GameSpec` for the arguments.
 
     Raises:
-        InputError: the id is not of the form ``name-v1`` (lower case, words joined by hyphens) or is taken, or the entry
-            point is not of the form ``module:factory``.
+        InputError: the id is not of the form ``name-v1`` (lower case, words joined by hyphens) or is taken, or the
+            entry point is not of the form ``module:factory``.
     """
     if not _ID.fullmatch(id):
         raise InputError(f"the id of a game looks like 'my-game-v1' (lower case, a version at the end), not {id!r}")
@@ -179,9 +179,7 @@ def make(
     if not spec.installed and spec.extra is not None and spec.package is not None:
         raise MissingExtraError(f"the game {spec.id!r}", extra=spec.extra, package=spec.package)
     limit = _limit(max_moves, spec.default_max_moves)
-    return _factory(spec)(
-        spec, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, **{**spec.options, **options}
-    )
+    return _factory(spec)(spec, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, **{**spec.options, **options})
 
 
 def _factory(spec: GameSpec) -> Callable[..., Environment]:

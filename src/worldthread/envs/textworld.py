@@ -30,7 +30,10 @@ _BANNER_LINE = re.compile(r"[ ]{4,}[ _|\\/$<>-]*(?:\$\$|________|\\ {2}\|)[ _|\\
 # words of the dictionary are told apart by nine letters
 _ENGINE_WORD = re.compile(r"(?:print_sta|tw-).*")
 _ENGINE_VERBS = frozenset(
-    "save restore restart quit q undo script transcript noscript unscript verify version enable disable restrict".split()
+    {
+        *("save", "restore", "restart", "quit", "q", "undo", "verify", "version"),
+        *("script", "transcript", "noscript", "unscript", "enable", "disable", "restrict"),
+    }
 )
 _REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} bytes that the game reads; it was not passed on."

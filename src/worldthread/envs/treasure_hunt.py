@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from worldthread.envs.base import Environment
 from worldthread.envs.houses import HouseMap, grow_house, opposite
@@ -89,6 +89,9 @@ _THINGS = (
 )  # fmt: skip
 
 
+_Holders: TypeAlias = dict[int, tuple[str, tuple[str, ...]]]
+
+
 @dataclass(frozen=True)
 class HuntPlan:
     """A treasure hunt before it becomes a game. Rooms and lockers share their numbers; the player begins in room 0.
@@ -106,8 +109,8 @@ class HuntPlan:
     keys: tuple[str, ...]
     chain: tuple[int, ...]
     things: dict[int, tuple[str, ...]]
-    supporters: dict[int, tuple[str, tuple[str, ...]]]
-    boxes: dict[int, tuple[str, tuple[str, ...]]]
+    supporters: _Holders
+    boxes: _Holders
 
     @property
     def goal(self) -> str:
@@ -160,32 +163,16 @@ def plan_hunt(size: HuntSize, seed: int) -> HuntPlan:
     return HuntPlan(house, rooms, tuple(lockers), keys, chain, things, supporters, boxes)
 
 
-def _furnish(
-    rooms: int, rng: random.Random
-) -> tuple[
-    dict[int, tuple[str, ...]], dict[int, tuple[str, tuple[str, ...]]], dict[int, tuple[str, tuple[str, ...]]]
-]:
-    """Two or three distracting things for each room: on the floor, on a piece of furniture, or in an open box."""
-    names = list(_THINGS)
-    rng.shuffle(names)
-    furniture = rng.sample(_FURNITURE, len(_FURNITURE))
-    containers = rng.sample(_BOXES, len(_BOXES))
-    # every third room has an open box; the others have furniture
-    with_box = set(rng.sample(range(rooms), min(rooms // 3, len(containers))))
-    things: dict[int, tuple[str, ...]] = {}
-    supporters: dict[int, tuple[str, tuple[str, ...]]] = {}
-    boxes: dict[int, tuple[str, tuple[str, ...]]] = {}
-    spare = len(names) - 2 * rooms
-    for room in range(rooms):
-        inside = 1
-        if spare > 0 and rng.random() < 0.5:
-            inside, spare = 2, spare - 1
-        held = tuple(names.pop() for _ in range(inside))
-        if room in with_box:
-            boxes[room] = (containers.pop(), held)
-        else:
-            supporters[room] = (furniture.pop(), held)
-        things[room] = (names.pop(),)
+def _furnish(rooms: int, rng: random.Random) -> tuple[dict[int, tuple[str, ...]], _Holders, _Holders]:
+    """Two distracting things for each room: both on the floor, or one of them a piece of furniture or an open box that
+    holds the other. 72 of them with 36 rooms and lockers nearly fill the memory of the game's machine."""
+    names = rng.sample(_THINGS, len(_THINGS))
+    furniture = rng.sample(_FURNITURE, rooms * 10 // 36)
+    containers = rng.sample(_BOXES, rooms * 6 // 36)
+    holding = rng.sample(range(rooms), len(furniture) + len(containers))
+    supporters = {room: (name, (names.pop(),)) for room, name in zip(holding, furniture, strict=False)}
+    boxes = {room: (name, (names.pop(),)) for room, name in zip(holding[len(furniture) :], containers, strict=True)}
+    things = {room: (names.pop(), names.pop()) for room in range(rooms) if room not in holding}
     return things, supporters, boxes
 
 

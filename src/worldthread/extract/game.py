@@ -48,13 +48,17 @@ _AT_HAND: Final = re.compile(
     r"(?:here|in the room|nearby|close by|in the corner|right (?:there|here)(?: by you)?)\b",
     re.I,
 )
-_ON_FLOOR: Final = re.compile(r"\b(?:there (?:is|are)|you (?:can )?see)\s+(?P<list>.+?)\s+on the (?:floor|ground)\b", re.I)
+_ON_FLOOR: Final = re.compile(
+    r"\b(?:there (?:is|are)|you (?:can )?see)\s+(?P<list>.+?)\s+on the (?:floor|ground)\b", re.I
+)
 _ON: Final = re.compile(
     r"\bon the (?P<where>.+?),? (?:you (?:can )?(?:also )?(?:see|make out|notice|find)|there (?:is|are)|(?:is|are|lies|sits))"
     r"\s+(?P<list>(?:an?|some)\s.+)$",
     re.I,
 )
-_LISTED_ON: Final = re.compile(r"\byou (?:can )?(?:see|make out)\s+(?P<list>(?:an?|some)\s.+?)\s+on the (?P<where>.+)$", re.I)
+_LISTED_ON: Final = re.compile(
+    r"\byou (?:can )?(?:see|make out)\s+(?P<list>(?:an?|some)\s.+?)\s+on the (?P<where>.+)$", re.I
+)
 _CONTAINS: Final = re.compile(
     r"^(?:the|your) (?P<where>.+?) (?:contains|is filled with|reveals inside it|holds|shelters|offers you|reveals to you)"
     r"\s+(?P<list>(?:an?|some)\s.+)$",
@@ -77,7 +81,9 @@ _WAY_WORDS: Final = re.compile(
     r"road|stairs|staircase|stairway|steps|tunnel|leads?|leading)\b",
     re.I,
 )
-_NO_WAY: Final = re.compile(r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b))", re.I)
+_NO_WAY: Final = re.compile(
+    r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b))", re.I
+)
 _ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
 _REFUSED: Final = re.compile(
     r"\b(?:you can(?:'t|not) go (?:that way|there|in that direction)|no (?:exit|door|way|path) (?:in )?that (?:direction|way)|"
@@ -88,17 +94,22 @@ _REFUSED: Final = re.compile(
 _CARRYING: Final = re.compile(r"\byou(?: are|'re) carrying\b:?\s*(?P<list>.*)", re.I | re.S)
 _NOTHING: Final = re.compile(r"^(?:nothing|empty[- ]handed)\b", re.I)
 
-_TAKEN: Final = re.compile(r"^you (?:pick up|take|now have|get) (?:the|an?|some) (?P<thing>.+?)(?: from (?:the )?.+)?[.!]", re.I)
+_TAKEN: Final = re.compile(
+    r"^you (?:pick up|take|now have|get) (?:the|an?|some) (?P<thing>.+?)(?: from (?:the )?.+)?[.!]", re.I
+)
 _DROPPED: Final = re.compile(r"^you (?:drop|put down) (?:the )?(?P<thing>.+?)(?: on the (?:ground|floor))?[.!]", re.I)
 _PUT: Final = re.compile(
-    r"^you (?:put|place|insert) (?:the )?(?P<thing>.+?) (?P<preposition>onto|on|into|in) (?:the )?(?P<where>.+?)[.!]", re.I
+    r"^you (?:put|place|insert) (?:the )?(?P<thing>.+?) (?P<preposition>onto|on|into|in) (?:the )?(?P<where>.+?)[.!]",
+    re.I,
 )
 _OPENED: Final = re.compile(r"^(?:you open (?:the )?(?P<thing>.+?)|opening (?:the )?(?P<thing2>.+?))"
                             r"(?:,? (?:revealing|reveals|and find) (?P<list>.+))?[.!]?$", re.I)  # fmt: skip
 _CLOSED: Final = re.compile(r"^you close (?:the )?(?P<thing>.+?)[.!]", re.I)
 _UNLOCKED: Final = re.compile(r"^you unlock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.!]", re.I)
 _RELOCKED: Final = re.compile(r"^you lock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.!]", re.I)
-_COOKED: Final = re.compile(r"^you (?P<how>fried|roasted|grilled|burned|burnt|cooked) (?:the )?(?P<thing>.+?)[.!]", re.I)
+_COOKED: Final = re.compile(
+    r"^you (?P<how>fried|roasted|grilled|burned|burnt|cooked) (?:the )?(?P<thing>.+?)[.!]", re.I
+)
 _CUT: Final = re.compile(r"^you (?P<how>slice|dice|chop) (?:the )?(?P<thing>.+?)[.!]", re.I)
 _EATEN: Final = re.compile(r"^you (?:eat|drink|consume|swallow) (?:the )?(?P<thing>.+?)[.!]", re.I)
 _BRIEF: Final = re.compile(r"^(?P<what>taken|dropped|opened|closed|done)\s*[.!]?$", re.I)
@@ -127,6 +138,14 @@ _HIDDEN: Final = re.compile(
     r"the (?P<where>[\w' -]+)",
     re.I,
 )
+_CLAUSE: Final = re.compile(
+    r"\s*[,;:]\s*(?:and |but |so |while )?|\s+(?:and|but|while)\s+(?=(?:only )?(?:the|it|you)\b)", re.I
+)
+_PRONOUN: Final = re.compile(r"it|that|this|that one|this one|the latter|the former", re.I)
+_NAMES_KEY: Final = re.compile(
+    r"(?:^|\b(?:the|an?|with|take|find|get) )(?P<key>(?:[\w'-]+ )?key(?: \w+)?)(?= (?:that|which|you|lies|is)\b|$)",
+    re.I,
+)
 _VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
 _RECIPE_LINE: Final = re.compile(rf"^(?P<how>{'slice|dice|chop|fry|roast|grill'}) (?:the )?(?P<thing>.+)$", re.I)
 _PARTICIPLE: Final = {
@@ -134,7 +153,9 @@ _PARTICIPLE: Final = {
     "burnt": "burned",
 }  # fmt: skip
 _COOKING: Final = re.compile(r"\b(?:cook|recipe|meal|fry|roast|grill)", re.I)
-_LEGIBLE: Final = re.compile(r"\b(?:note|letter|paper|leaflet|book|cookbook|sign|map|scroll|page|card|diary|poster)\b", re.I)
+_LEGIBLE: Final = re.compile(
+    r"\b(?:note|letter|paper|leaflet|book|cookbook|sign|map|scroll|page|card|diary|poster)\b", re.I
+)
 
 
 def is_legible(name: str) -> bool:
@@ -270,7 +291,11 @@ class GameReader:
             (_IN, v.IS_IN, "container"),
         ):
             held = pattern.search(sentence)
-            if held is None or (where := notes.thing(held["where"])) is None or normalise_name(where.name) in ("room", "corner"):
+            if (
+                held is None
+                or (where := notes.thing(held["where"])) is None
+                or normalise_name(where.name) in ("room", "corner")
+            ):
                 continue
             if normalise_name(where.name) == "it":
                 if latest is None:
@@ -362,7 +387,9 @@ class GameReader:
             command is not None
             and command["verb"].lower() == "unlock"
             and command["other"]
-            and re.search(r"\b(?:doesn't|does not|don't|won't)\b.*\b(?:fit|unlock|open|work|seem)|\bwrong key\b", line, re.I)
+            and re.search(
+                r"\b(?:doesn't|does not|don't|won't)\b.*\b(?:fit|unlock|open|work|seem)|\bwrong key\b", line, re.I
+            )
         ):
             notes.add(Fact(command["other"], v.DOES_NOT_UNLOCK, command["thing"]))
 
@@ -401,29 +428,29 @@ class GameReader:
         if _ingredients(text) is not None:
             self._read_recipe(text, notes)
             return
-        last_where: str | None = None
+        key: str | None = None  # what "it" stands for, as the one that unlocks and as the one that is unlocked
+        lock: str | None = None
         for sentence in sentences(text):
             objects: list[str] = []
             for hidden in _HIDDEN.finditer(sentence):
-                if not _VAGUE.search(hidden["where"]) and not _VAGUE.search(hidden["thing"]):
-                    last_where = _clean(hidden["where"])
-                    objects += [_clean(hidden["thing"]), last_where]
-                    notes.add(v.place(objects[0], v.IS_IN, last_where))
-            for pattern in (_NEED_KEY, _IS_UNLOCKED_BY, _KEY_WORKS):
-                match = pattern.search(sentence)
+                if not _VAGUE.search(hidden["where"]):
+                    lock = _clean(hidden["where"])
+                    if not _VAGUE.search(hidden["thing"]):
+                        objects += [_clean(hidden["thing"]), lock]
+                        notes.add(v.place(objects[0], v.IS_IN, lock))
+            for clause in _CLAUSE.split(sentence):
+                match = _NEED_KEY.search(clause) or _IS_UNLOCKED_BY.search(clause) or _KEY_WORKS.search(clause)
+                named = _NAMES_KEY.search(clause)
                 if match is None:
+                    key = _clean(named["key"]) if named else key
                     continue
-                key, lock = _clean(match["key"]), _clean(match["lock"])
-                if normalise_name(lock) in ("it", "that") and last_where is not None:
-                    lock = last_where
-                if _VAGUE.search(key) or _VAGUE.search(lock) or normalise_name(key).startswith(("you ", "to ")):
-                    continue
-                notes.add(Fact(key, v.UNLOCKS, lock))
-                objects += [key, lock]
-                break
+                key = key if _PRONOUN.fullmatch(match["key"].strip()) else _clean(match["key"])
+                lock = lock if _PRONOUN.fullmatch(match["lock"].strip()) else _clean(match["lock"])
+                if key and lock and not _VAGUE.search(key) and not _VAGUE.search(lock):
+                    notes.add(Fact(key, v.UNLOCKS, lock))
+                    objects += [key, lock]
             if objects:
-                names = dict.fromkeys([*objects, source])
-                notes.add(Thesis(sentence, tuple(names)))
+                notes.add(Thesis(sentence, tuple(dict.fromkeys([*objects, source]))))
 
     def _read_recipe(self, text: str, notes: _Notes) -> None:
         for ingredient in _ingredients(text) or ():
@@ -486,7 +513,7 @@ def _before_title(text: str, title: tuple[str, str] | None) -> str:
 
 def _clean(phrase: str) -> str:
     """A noun phrase from the middle of a sentence: without article and leading conjunctions."""
-    phrase = re.sub(r"^(?:and|but|so|then|because|while)\s+", "", phrase.strip(), flags=re.I)
+    phrase = re.sub(r"^(?:and|but|so|then|because|while|only|in|on)\s+", "", phrase.strip(), flags=re.I)
     return re.sub(r"^(?:the|an?|your)\s+", "", phrase, flags=re.I).strip(" -'")
 
 

@@ -440,6 +440,24 @@ class TemporalGraph:
         """
         return self._reading(self._number(episode_id)).statements
 
+    def ended_by(self, episode_id: str) -> tuple[tuple[Statement, str], ...]:
+        """Statements that an episode ended, with the reasons, in order of their names.
+
+        Raises:
+            NotFoundError: no such episode.
+        """
+        number = self._number(episode_id)
+        stated = {self._forms[form][4] for (form,) in self._taken.get(number)} - {_NONE}
+        candidates = {self._forms[form][0] for form, _ in self._endings.get(number)}
+        candidates.update(statement for aspect in stated for _, statement in self._aspects.get(aspect))
+        found = [
+            (self._display(candidate), self._strings.items[reason])
+            for candidate in candidates
+            for _, _, ended_by, reason in self._versions.get(candidate)
+            if ended_by == number
+        ]
+        return tuple(sorted(found, key=lambda pair: (str(pair[0]), pair[1])))
+
     def versions(self, statement: Statement) -> tuple[Version, ...]:
         """Every version of a statement in order of time; empty when it was never asserted."""
         number = self._find(statement)

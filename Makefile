@@ -1,0 +1,63 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+BIN := .venv/bin
+PINS := pyproject.toml constraints.txt scripts/environment
+SOURCE := $(shell find src -type f -not -name '*.pyc')
+
+.PHONY: help
+help:  ## This list
+	@echo "worldthread: a world-model memory for agents. What make can do here:"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "Needed: Python 3.11 or newer with venv, gcc and make. Nothing is installed outside this folder."
+
+.PHONY: play
+play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure, live
+	$(BIN)/worldthread play treasure-hunt
+
+.PHONY: test
+test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+.PHONY: test-core
+test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
+	.venv-core/bin/python -m pytest -m "not slow and not games and not static"
+
+.PHONY: lint
+lint: .venv/dev.stamp  ## Style: ruff check and ruff format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: types
+types: .venv/dev.stamp  ## Types: mypy in strict mode
+	$(BIN)/mypy
+
+.PHONY: bench
+bench: .venv/dev.stamp  ## Measure: memory against truth, retrieval, games
+	$(BIN)/worldthread bench
+
+.PHONY: constraints
+constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
+	scripts/constraints
+
+.PHONY: clean
+clean:  ## Remove the environments, caches and build results
+	rm -rf .venv .venv-core .venv-constraints build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment is made again or completed when what it is made from has changed.
+.venv/games.stamp: $(PINS)
+	scripts/environment .venv games
+	touch $@
+
+.venv/dev.stamp: $(PINS)
+	scripts/environment .venv games,static,dev
+	touch .venv/games.stamp $@
+
+.venv-core/core.stamp: $(PINS) $(SOURCE)
+	scripts/environment .venv-core none pytest hypothesis
+	touch $@

@@ -1,0 +1,355 @@
+"""An agent without a model: it does what its memory says is possible, and otherwise explores.
+
+In order of preference: read what carries text, take what the goal or a lock calls for, use a key where a text, a name or
+the list of valid actions says that it fits, open what is closed, walk to the nearest unexplored exit. Everything it
+knows of the world it takes from the memory; what it keeps itself is which of its own attempts failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from worldthread.agents.base import Agent, AgentMemory, Decision, Percept
+from worldthread.agents.worldmap import Exit, WorldMap
+from worldthread.errors import AgentError
+from worldthread.extract import vocabulary as v
+from worldthread.extract.game import GameReader, is_legible
+from worldthread.graph import GraphView
+from worldthread.names import normalise_name
+from worldthread.types import Episode
+
+_KEY: Final = re.compile(r"\bkeys?\b")
+_COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "large", "old", "new"})
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Something worth doing at a place.
+
+    Args:
+        room: where; normalised.
+        action: what to do there.
+        reason: why.
+        urgency: errands of a higher urgency are done first, wherever they are.
+    """
+
+    room: str
+    action: str
+    reason: str
+    urgency: int = 0
+
+
+class Explorer(Agent):
+    """Pursues errands that the memory gives rise to, else explores.
+
+    Args:
+        memory: where percepts go and knowledge comes from.
+        run: name of the play, the source of its episodes.
+        use_valid_actions: whether to look at the list of valid actions when the world gives one.
+    """
+
+    name = "explorer"
+
+    def __init__(self, memory: AgentMemory, *, run: str = "play", use_valid_actions: bool = True) -> None:
+        self.memory = memory
+        self.reader = GameReader()
+        self._run = run
+        self._use_valid_actions = use_valid_actions
+        self._percept: Percept | None = None
+        self._valid: frozenset[str] | None = None
+        self._failed: set[tuple[str, str]] = set()  # (room, action) that changed nothing
+        self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
+        self._last: tuple[str, str] | None = None  # (room, action)
+        self._errand: Errand | None = None
+
+    def perceive(self, percept: Percept) -> Episode:
+        step = percept.step
+        before = self._snapshot()
+        reading = self.reader.read(step, self.memory.view())
+        said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
+        carried = f"\n\n{step.inventory}" if step.inventory else ""
+        episode = Episode((said + carried).strip() or "(nothing)", step.turn, self._run, reading)
+        self.memory.add(episode)
+        self._percept = percept
+        offered = percept.valid_actions if self._use_valid_actions else None
+        self._valid = None if offered is None else frozenset(offered)
+        if self._last is not None and self._snapshot() == before:
+            self._failed.add(self._last)
+        return episode
+
+    def decide(self) -> Decision:
+        if self._percept is None:
+            raise AgentError("the agent was asked to decide before it perceived anything")
+        view = self.memory.view()
+        world = WorldMap(view)
+        decision = self._choose(view, world)
+        self._last = (world.here or "", decision.action)
+        return decision
+
+    def _snapshot(self) -> frozenset[tuple[str, str, str]]:
+        """Where the player is, what is carried, and the state of things: what a useful action changes."""
+        view = self.memory.view()
+        relations = (v.IS_IN, v.IS_ON, v.IS, v.UNLOCKS, v.NEEDS, v.HAS_EXIT)
+        return frozenset(fact.key for relation in relations for fact in view.facts(relation=relation))
+
+    # -- choosing ---------------------------------------------------------------------------------------------------
+
+    def _choose(self, view: GraphView, world: WorldMap) -> Decision:
+        if world.here is None:
+            return self._bewildered()
+        distances = world.distances()
+        errands = [
+            errand
+            for errand in self._errands(view, world)
+            if errand.room in distances and (errand.room, errand.action) not in self._failed
+        ]
+        if errands:
+            best = min(errands, key=lambda e: (-e.urgency, distances[e.room], e.action))
+            if best.room == world.here:
+                self._errand = None
+                if best.action.startswith(("examine ", "read ")):
+                    self._done.add(best.action)
+                return Decision(best.action, best.reason)
+            return self._walk(best, world)
+        exits = self._reachable_exits(world, distances)
+        if exits:
+            return self._explore(exits[0], world)
+        return self._try_anything(view, world)
+
+    def _walk(self, errand: Errand, world: WorldMap) -> Decision:
+        """The next move towards an errand; a fresh decision when it was not the errand already."""
+        path = world.path(errand.room)
+        assert path
+        is_new = errand != self._errand
+        self._errand = errand
+        door = world.doors.get((world.here or "", path[0]))
+        reason = f"going to {errand.room}: {errand.reason}"
+        if door is not None and self._is_shut(door):
+            return Decision(f"open {door}", reason, is_new)
+        return Decision(f"go {path[0]}", reason, is_new)
+
+    def _explore(self, goal: Exit, world: WorldMap) -> Decision:
+        reason = f"the way {goal.direction} out of {goal.room} is unexplored"
+        if goal.room != world.here:
+            return self._walk(Errand(goal.room, f"go {goal.direction}", reason), world)
+        is_new = self._errand is None or self._errand.action != f"go {goal.direction}"
+        self._errand = None
+        if goal.door is not None and self._is_shut(goal.door):
+            return Decision(f"open {goal.door}", reason, is_new)
+        return Decision(f"go {goal.direction}", reason, is_new)
+
+    def _is_shut(self, door: str) -> bool:
+        return bool(self.memory.view().facts(door, v.IS, v.CLOSED))
+
+    def _reachable_exits(self, world: WorldMap, distances: dict[str, int]) -> list[Exit]:
+        """Unexplored exits, the best first: new ground before presumed ways, near before far."""
+        exits = [
+            exit_
+            for exit_ in world.unexplored
+            if exit_.room in distances
+            and not world.is_locked(exit_.door)
+            and (exit_.room, f"go {exit_.direction}") not in self._failed
+        ]
+        return sorted(exits, key=lambda e: (e.presumed is not None, distances[e.room], e.room, e.direction))
+
+    # -- errands ----------------------------------------------------------------------------------------------------
+
+    def _errands(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        carried = {fact.key[0]: fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
+        yield from self._offered(view, world)
+        yield from self._to_take(view, world, carried)
+        yield from self._to_read(view, world, carried)
+        yield from self._to_unlock(view, world, carried)
+        yield from self._to_open(view, world)
+
+    def _offered(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        """Unlocking that the world itself offers here."""
+        for action in sorted(self._valid or ()):
+            if action.startswith("unlock ") and world.here is not None:
+                yield Errand(world.here, action, "a key fits", urgency=4)
+
+    def _to_take(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
+        wanted = self._wanted(view)
+        for relation in (v.IS_IN, v.IS_ON):
+            for fact in view.facts(relation=relation):
+                name, _, where = fact.key
+                if name in carried or not (name in wanted or _KEY.search(name)) or name == v.PLAYER:
+                    continue
+                if where in world.rooms:
+                    yield Errand(where, f"take {fact.subject}", f"{fact.subject} is wanted", urgency=5)
+                elif (room := self._room_of(where, view, world)) and not self._is_barred(where, view):
+                    action = f"take {fact.subject} from {fact.object}"
+                    yield Errand(room, action, f"{fact.subject} is wanted", urgency=5)
+
+    def _wanted(self, view: GraphView) -> set[str]:
+        """Names of things that the goal speaks of, and of keys that open something.
+
+        Without a goal, what somebody locked away is taken to be worth having.
+        """
+        told = " ".join(normalise_name(thesis.text) for thesis in view.theses(about=v.GOAL))
+        named = {
+            fact.key[0]
+            for relation in (v.IS_IN, v.IS_ON)
+            for fact in view.facts(relation=relation)
+            if re.search(rf"\b{re.escape(fact.key[0])}\b", told)
+        }
+        fixed = {fact.key[2] for fact in view.facts(relation=v.UNLOCKS)}
+        kinds = {
+            f.key[0] for k in ("container", "supporter", "door", "room") for f in view.facts(relation=v.IS_A, object=k)
+        }
+        if not told:
+            inside = {f.key[0] for lock in fixed for f in view.facts(relation=v.IS_IN, object=lock)}
+            named |= {name for name in inside if not is_legible(name)}
+        return (named - fixed - kinds) | {fact.key[0] for fact in view.facts(relation=v.UNLOCKS)}
+
+    def _to_read(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
+        for relation in (v.IS_IN, v.IS_ON):
+            for fact in view.facts(relation=relation):
+                action = f"examine {fact.subject}"
+                if not is_legible(fact.key[0]) or action in self._done:
+                    continue
+                where = fact.key[2]
+                room = world.here if where == v.INVENTORY else self._room_of(where, view, world)
+                if room is not None and not self._is_barred(where, view):
+                    yield Errand(room, action, f"{fact.subject} may say something", urgency=3)
+
+    def _to_unlock(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
+        told = view.facts(relation=v.UNLOCKS)
+        keys_told = {fact.key[0] for fact in told}
+        locks_told = {fact.key[2] for fact in told}
+        for fact in told:
+            if fact.key[0] in carried and (room := self._room_of(fact.key[2], view, world)):
+                if self._may_be_locked(fact.key[2], view):
+                    action = f"unlock {self._shown(fact.key[2], view)} with {carried[fact.key[0]]}"
+                    yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=2)
+        for key, shown in carried.items():
+            if key in keys_told or not _KEY.search(key):
+                continue
+            for lock in self._locks(view):
+                if lock in locks_told or view.facts(key, v.DOES_NOT_UNLOCK, lock):
+                    continue
+                room = self._room_of(lock, view, world)
+                if room is None or not self._may_be_locked(lock, view):
+                    continue
+                action = f"unlock {self._shown(lock, view)} with {shown}"
+                if _kin(key, lock):
+                    yield Errand(room, action, f"{shown} and {lock} sound alike", urgency=2)
+                elif room == world.here and self._valid is None:
+                    yield Errand(room, action, f"{shown} may fit {lock}", urgency=1)
+
+    def _to_open(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        doors = set(world.doors.values())
+        for fact in view.facts(relation=v.IS, object=v.CLOSED):
+            room = self._room_of(fact.key[0], view, world)
+            if room is not None and fact.key[0] not in doors and not view.facts(fact.key[0], v.IS, v.LOCKED):
+                yield Errand(room, f"open {self._shown(fact.key[0], view)}", f"{fact.subject} is closed", urgency=2)
+
+    def _locks(self, view: GraphView) -> list[str]:
+        """Things that are locked, or may be."""
+        locked = {fact.key[0] for fact in view.facts(relation=v.IS, object=v.LOCKED)}
+        placed = {fact.key[0] for fact in view.facts(relation=v.IS_IN)}
+        return sorted(locked | {name for name in placed if name.split()[-1] in _LOCKABLE})
+
+    def _may_be_locked(self, thing: str, view: GraphView) -> bool:
+        return not (view.facts(thing, v.IS, v.OPEN) or view.facts(thing, v.IS, v.CLOSED))
+
+    def _is_barred(self, container: str, view: GraphView) -> bool:
+        return bool(view.facts(container, v.IS, v.CLOSED) or view.facts(container, v.IS, v.LOCKED))
+
+    def _room_of(self, thing: str, view: GraphView, world: WorldMap) -> str | None:
+        """The room in which ``thing`` is, through whatever holds it."""
+        seen: set[str] = set()
+        while thing not in world.rooms:
+            if thing in seen:
+                return None
+            seen.add(thing)
+            places = view.facts(thing, v.IS_IN) or view.facts(thing, v.IS_ON)
+            if not places:
+                doors = [room for (room, _), door in world.doors.items() if door == thing]
+                return min(doors) if doors else None
+            thing = places[0].key[2]
+            if thing == v.INVENTORY:
+                return world.here
+        return thing
+
+    def _shown(self, name: str, view: GraphView) -> str:
+        """A thing's name as the game writes it."""
+        places = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
+        return places[0].subject if places else name
+
+    # -- when nothing is left ---------------------------------------------------------------------------------------
+
+    def _try_anything(self, view: GraphView, world: WorldMap) -> Decision:
+        """Stuck: look at, open and take whatever is known, the nearest first; then whatever is offered here."""
+        here = world.here or ""
+        for errand in self._attempts(view, world):
+            if errand.action in self._done or (errand.room, errand.action) in self._failed:
+                continue
+            if errand.room != here:
+                return replace(self._walk(errand, world), stuck=True)
+            self._errand = None
+            self._done.add(errand.action)
+            return Decision(errand.action, errand.reason, stuck=True)
+        for action in self._last_resorts(world):
+            if (here, action) not in self._failed:
+                self._failed.add((here, action))
+                return Decision(action, "nothing better is left to try", stuck=True)
+        self._failed.clear()  # the world may have changed: begin again
+        return Decision("look", "nothing is left to try", stuck=True)
+
+    def _attempts(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        distances = world.distances()
+        known = []
+        for relation in (v.IS_IN, v.IS_ON):
+            for fact in view.facts(relation=relation):
+                room = self._room_of(fact.key[0], view, world)
+                if fact.key[0] != v.PLAYER and room in distances and not self._is_barred(fact.key[2], view):
+                    known.append((distances[room], fact.subject, room))
+        for verb in ("open", "examine", "take"):
+            for _, name, room in sorted(known):
+                yield Errand(room, f"{verb} {name}", f"nothing better to do: {verb} {name}")
+
+    def _last_resorts(self, world: WorldMap) -> Iterator[str]:
+        yield from sorted(self._valid or (), key=lambda action: (action.startswith("go "), action))
+        if self._valid is None:
+            yield from (
+                f"go {direction}" for direction in v.OPPOSITE if direction not in world.ways.get(world.here or "", {})
+            )
+
+    def _bewildered(self) -> Decision:
+        """The text has not told where the player is."""
+        for action in ("look", *(sorted(self._valid or ()))):
+            if ("", action) not in self._failed:
+                return Decision(action, "where am I?", stuck=True)
+        self._failed.clear()
+        return Decision("look", "where am I?", stuck=True)
+
+
+_LOCKABLE: Final = frozenset(
+    [
+        "locker",
+        "chest",
+        "box",
+        "safe",
+        "cabinet",
+        "trunk",
+        "case",
+        "casket",
+        "coffer",
+        "drawer",
+        "wardrobe",
+        "cupboard",
+        "crate",
+        "strongbox",
+        "door",
+        "gate",
+    ]
+)
+
+
+def _kin(key: str, lock: str) -> bool:
+    """Whether the names of a key and a lock share a telling word ("golden key", "golden locker")."""
+    return bool((set(key.split()) - _COMMON) & (set(lock.split()) - _COMMON))

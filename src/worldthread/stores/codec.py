@@ -1,0 +1,145 @@
+"""An episode as one JSON document and back. Used for the rows of a store and for the lines of an export.
+
+::
+
+    {"text": "You see a key.", "at": 3.0, "source": "run 1", "recorded_at": 1750000000.5,
+     "reading": {"reader": "game/1",
+                 "statements": [{"fact": ["key", "is in", "room"], "aspect": "place of key"},
+                                {"thesis": "The key fits the door.", "objects": ["key", "door"]}],
+                 "endings": [{"statement": {"fact": ["key", "is in", "chest"]}, "reason": "it was taken"}],
+                 "failures": ["key; ;"]}}
+
+``text`` and ``at`` are required; what is empty is left out. Numbers survive exactly (shortest decimal form).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import orjson
+
+from worldthread.errors import InputError
+from worldthread.types import Ending, Episode, Fact, Reading, Statement, Thesis
+
+
+def encode_episode(episode: Episode) -> bytes:
+    """The document of ``episode``, UTF-8 on one line, without a newline at the end.
+
+    Raises:
+        InputError: the reading holds something that is neither a fact nor a thesis, or text that is not Unicode.
+    """
+    document: dict[str, Any] = {"text": episode.text, "at": episode.at}
+    if episode.source:
+        document["source"] = episode.source
+    if episode.recorded_at is not None:
+        document["recorded_at"] = episode.recorded_at
+    reading = _reading_document(episode.reading)
+    if reading:
+        document["reading"] = reading
+    try:
+        return orjson.dumps(document)
+    except TypeError as error:
+        raise InputError(f"episode {episode.id} cannot be stored: {error}") from error
+
+
+def decode_episode(data: bytes | str) -> Episode:
+    """The inverse of :func:`encode_episode`.
+
+    Raises:
+        ValueError: ``data`` is not such a document; the message says what is wrong.
+    """
+    document = _object(orjson.loads(data), "an episode", required={"text", "at"}, optional=_EPISODE_OPTIONAL)
+    return Episode(
+        document["text"],
+        document["at"],
+        document.get("source", ""),
+        _decode_reading(document.get("reading", {})),
+        document.get("recorded_at"),
+    )
+
+
+_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "reading"})
+_READING_KEYS = frozenset({"reader", "statements", "endings", "failures"})
+
+
+def _reading_document(reading: Reading) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    if reading.reader:
+        document["reader"] = reading.reader
+    if reading.statements:
+        document["statements"] = [_statement_document(statement) for statement in reading.statements]
+    if reading.endings:
+        document["endings"] = [
+            {"statement": _statement_document(ending.statement), "reason": ending.reason} for ending in reading.endings
+        ]
+    if reading.failures:
+        document["failures"] = list(reading.failures)
+    return document
+
+
+def _statement_document(statement: Statement) -> dict[str, Any]:
+    document: dict[str, Any]
+    if isinstance(statement, Fact):
+        document = {"fact": [statement.subject, statement.relation, statement.object]}
+    elif isinstance(statement, Thesis):
+        document = {"thesis": statement.text}
+        if statement.objects:
+            document["objects"] = list(statement.objects)
+    else:
+        raise InputError(f"a reading holds facts and theses, not {type(statement).__name__}")
+    if statement.aspect is not None:
+        document["aspect"] = statement.aspect
+    return document
+
+
+def _decode_reading(value: object) -> Reading:
+    document = _object(value, "a reading", optional=_READING_KEYS)
+    return Reading(
+        _string(document.get("reader", ""), "reader"),
+        tuple(_decode_statement(item) for item in _list(document.get("statements", []), "statements")),
+        tuple(_decode_ending(item) for item in _list(document.get("endings", []), "endings")),
+        tuple(_string(item, "a failure") for item in _list(document.get("failures", []), "failures")),
+    )
+
+
+def _decode_ending(value: object) -> Ending:
+    document = _object(value, "an ending", required={"statement", "reason"})
+    return Ending(_decode_statement(document["statement"]), document["reason"])
+
+
+def _decode_statement(value: object) -> Statement:
+    if isinstance(value, dict) and "fact" in value:
+        document = _object(value, "a fact", required={"fact"}, optional={"aspect"})
+        names = _list(document["fact"], "fact")
+        if len(names) != 3:
+            raise ValueError(f"a fact has three names, not {len(names)}")
+        return Fact(*names, aspect=document.get("aspect"))
+    document = _object(value, "a statement", required={"thesis"}, optional={"objects", "aspect"})
+    return Thesis(document["thesis"], tuple(_list(document.get("objects", []), "objects")), document.get("aspect"))
+
+
+def _object(
+    value: object, what: str, *, required: Collection[str] = (), optional: Collection[str] = ()
+) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} must be an object, not {type(value).__name__}")
+    missing = sorted(key for key in required if key not in value)
+    if missing:
+        raise ValueError(f"{what} lacks {', '.join(map(repr, missing))}")
+    unknown = sorted(key for key in value if key not in required and key not in optional)
+    if unknown:
+        raise ValueError(f"{what} has unknown {', '.join(map(repr, unknown))}")
+    return value
+
+
+def _list(value: object, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{what} must be a list, not {type(value).__name__}")
+    return value
+
+
+def _string(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what} must be a string, not {type(value).__name__}")
+    return value

@@ -1,0 +1,166 @@
+"""Snapshots of a graph: arrays beside the memory, so that opening need not fold the whole record.
+
+``<memory>-snapshot/<namespace key>-<token>/`` holds one ``.npy`` file for each array of
+:meth:`TemporalGraph.to_arrays` and ``manifest.json``, which names the change of the record that the snapshot shows
+(number and random token, so that the history of another file, or one that was rolled back, cannot be taken for it) and
+a digest of every array. Whatever does not fit is ignored: a snapshot can always be made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from worldthread.errors import InputError
+from worldthread.graph import TemporalGraph
+
+FORMAT: Final = 1
+"""Version of the manifest; what is inside the arrays has its own (``worldthread.graph.temporal.ARRAYS_FORMAT``)."""
+
+_MANIFEST: Final = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in the history of one namespace: the number of its last change, from 1, and that change's token.
+
+    Number 0 with an empty token is the beginning.
+    """
+
+    number: int = 0
+    token: bytes = b""
+
+
+class Snapshots:
+    """The snapshots of one namespace of one memory.
+
+    Args:
+        memory: the file of the memory.
+        namespace: any name; only its digest becomes part of a path.
+    """
+
+    def __init__(self, memory: Path, namespace: str) -> None:
+        self._memory = memory
+        self._folder = memory.with_name(memory.name + "-snapshot")
+        self._key = hashlib.blake2b(namespace.encode(), digest_size=16).hexdigest()
+
+    def load(self, is_on_record: Callable[[Position], bool]) -> tuple[TemporalGraph, Position] | None:
+        """The newest usable snapshot and its position; ``None`` without one.
+
+        Args:
+            is_on_record: whether a position belongs to the history of the memory.
+        """
+        found = [pair for folder in self._folders() if (pair := _manifest(folder)) is not None]
+        for folder, manifest in sorted(found, key=lambda pair: -pair[1].position.number):
+            if manifest.namespace == self._key and is_on_record(manifest.position):
+                graph = _load_graph(folder, manifest)
+                if graph is not None:
+                    return graph, manifest.position
+        return None
+
+    def write(self, graph: TemporalGraph, position: Position) -> None:
+        """Write a snapshot and remove the older ones.
+
+        Raises:
+            OSError: it cannot be written; the older ones are as they were.
+        """
+        # readable by whom the memory is readable by
+        mode = self._memory.stat().st_mode & 0o666
+        folder_mode = mode | (mode & 0o444) >> 2
+        self._folder.mkdir(exist_ok=True)
+        self._folder.chmod(folder_mode)
+        final = self._folder / f"{self._key}-{position.token.hex()}"
+        # the random part keeps a half-written folder from being taken for a snapshot, or from being written into
+        part = self._folder / f"{self._key}.{secrets.token_hex(8)}.part"
+        try:
+            part.mkdir(mode=folder_mode)
+            digests = {}
+            for name, array in graph.to_arrays().items():
+                np.save(part / f"{name}.npy", array, allow_pickle=False)
+                digests[name] = _array_digest(array)
+            manifest = {
+                "format": FORMAT,
+                "namespace": self._key,
+                "number": position.number,
+                "token": position.token.hex(),
+                "arrays": digests,
+            }
+            (part / _MANIFEST).write_bytes(orjson.dumps(manifest))
+            for file in part.iterdir():
+                file.chmod(mode)
+            if final.exists():
+                shutil.rmtree(final)
+            part.rename(final)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        self._remove_all_but(final)
+
+    def remove(self) -> None:
+        """Remove every snapshot of the namespace, finished or not.
+
+        Raises:
+            OSError: something cannot be removed.
+        """
+        self._remove_all_but(None)
+
+    def _remove_all_but(self, kept: Path | None) -> None:
+        for folder in self._folders():
+            if folder != kept:
+                shutil.rmtree(folder)
+        if kept is None and self._folder.is_dir() and not any(self._folder.iterdir()):
+            self._folder.rmdir()
+
+    def _folders(self) -> list[Path]:
+        if not self._folder.is_dir():
+            return []
+        return [self._folder / name for name in sorted(os.listdir(self._folder)) if name.startswith(self._key)]
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    namespace: str
+    position: Position
+    arrays: dict[str, str]
+
+
+def _manifest(folder: Path) -> tuple[Path, _Manifest] | None:
+    try:
+        document = orjson.loads((folder / _MANIFEST).read_bytes())
+        if document["format"] != FORMAT:
+            return None
+        position = Position(int(document["number"]), bytes.fromhex(document["token"]))
+        return folder, _Manifest(str(document["namespace"]), position, dict(document["arrays"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _load_graph(folder: Path, manifest: _Manifest) -> TemporalGraph | None:
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        for name, digest in manifest.arrays.items():
+            array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            if not isinstance(array, np.ndarray) or _array_digest(array) != digest:
+                return None
+            arrays[name] = array
+        return TemporalGraph.from_arrays(arrays)
+    except (OSError, ValueError, EOFError, InputError):
+        return None
+
+
+def _array_digest(array: NDArray[Any]) -> str:
+    state = hashlib.blake2b(f"{array.dtype.str} {array.shape} ".encode(), digest_size=16)
+    # an empty array has no buffer that could be hashed, and nothing to hash
+    if array.size:
+        state.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+    return state.hexdigest()

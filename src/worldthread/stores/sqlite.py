@@ -1,0 +1,621 @@
+"""The default store: one SQLite file as the truth, and the graph in memory on top of it.
+
+A change is one transaction. The graph of a namespace is made when it is first asked for: from the newest snapshot and
+the changes after it, or else from the whole record. It then follows the changes, one's own and those of the writer in
+another process, which show by SQLite's ``data_version``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError
+from worldthread.graph import TemporalGraph
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
+from worldthread.stores.codec import decode_episode, encode_episode
+from worldthread.stores.database import Database
+from worldthread.stores.snapshots import Position, Snapshots
+from worldthread.types import Episode, Fact, Reading
+
+_CHUNK: Final = 500  # parameters of one statement; SQLite may allow no more than 999
+_TOKEN_BYTES: Final = 8
+_DIGEST_BYTES: Final = 16
+
+
+class _Shelf:
+    """One namespace of an open file: its graph, and the position in the history that the graph shows."""
+
+    def __init__(self, name: str, path: Path | None) -> None:
+        self.name = name
+        self.snapshots = None if path is None else Snapshots(path, name)
+        self.graph: TemporalGraph | None = None
+        self.number: int | None = None
+        """In the file; ``None`` while the namespace holds nothing."""
+        self.position = Position()
+        self.snapshot = Position()
+        """The position of the snapshot that the next opening will find."""
+        self.data_version = -1
+        self.users = 0
+
+    def start_over(self, number: int | None) -> TemporalGraph:
+        """Begin with an empty graph."""
+        self.number, self.position, self.snapshot = number, Position(), Position()
+        self.graph = TemporalGraph()
+        return self.graph
+
+
+@dataclass
+class _Change:
+    """A change in the making: the namespace, its last change and how many episodes it has."""
+
+    namespace: int
+    position: Position
+    episodes: int
+
+
+class SQLiteStore(Store):
+    """One namespace of a memory in an SQLite file, or in RAM. Made by :meth:`open`."""
+
+    def __init__(self, database: Database, namespace: str, clock: Callable[[], float], shelves: dict[str, _Shelf]):
+        _require_namespace(namespace)
+        self._database = database
+        self._clock = clock
+        self._shelves = shelves
+        self._shelf = shelves.setdefault(namespace, _Shelf(namespace, database.path))
+        self._shelf.users += 1
+        database.users += 1
+        self._closed = False
+        self._log_holds_forgotten = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        readonly: bool = False,
+        durability: Durability = "normal",
+        wait: float = 0.0,
+        clock: Callable[[], float] = time.time,
+    ) -> Self:
+        """Open a memory, or make a new one where there is no file.
+
+        Args:
+            path: the file; ``None`` for a memory in RAM, gone when it is closed.
+            namespace: which memory of the file.
+            readonly: never write. Any number of readers may stand beside the one writer, and follow it.
+            durability: what an acknowledged change survives, see :data:`~worldthread.stores.base.Durability`.
+            wait: seconds to wait for another writer; ``math.inf`` for as long as it takes.
+            clock: the recorded time of what is written, in seconds since 1970-01-01 UTC.
+
+        Raises:
+            InputError: an argument cannot be used.
+            ForeignFileError, DamagedFileError, FileVersionError: the file was left as it was.
+            StoreLockedError: another writer did not finish in time.
+            StoreError: the file cannot be opened; the message says why.
+        """
+        _require_namespace(namespace)
+        database = Database(_resolved(path), readonly=readonly, durability=durability, wait=wait)
+        return cls(database, namespace, clock, {})
+
+    def open_namespace(self, namespace: str) -> Self:
+        with self._database.lock:
+            self._require_open()
+            return type(self)(self._database, namespace, self._clock, self._shelves)
+
+    @property
+    def namespace(self) -> str:
+        return self._shelf.name
+
+    @property
+    def path(self) -> Path | None:
+        return self._database.path
+
+    @property
+    def readonly(self) -> bool:
+        return self._database.readonly
+
+    # -- the record -------------------------------------------------------------------------------------------------
+
+    def append(self, episode: Episode) -> Episode:
+        _require_episode(episode)
+        with self.reading() as graph:
+            if episode.id in graph:
+                graph.add(episode)  # raises when the readings differ
+                return self._fetch(episode.id)
+            recorded = self._recorded(episode)
+            with self._change() as change:
+                self._insert(change, recorded)
+            with self._applying(change):
+                graph.add(recorded)
+            return recorded
+
+    def append_many(self, episodes: Iterable[Episode]) -> int:
+        with self.reading():
+            before = self._shelf.position.number
+            with self._change() as change:
+                for episode in episodes:
+                    _require_episode(episode)
+                    known = self._find(change.namespace, episode.id)
+                    if known is None:
+                        self._insert(change, self._recorded(episode))
+                    elif known.reading.digest != episode.reading.digest:
+                        raise InputError(
+                            f"episode {episode.id} is recorded with another reading: replace it, or forget it first"
+                        )
+            added = change.position.number - before
+            # a batch may be large and in any order: read it back sorted and in pieces rather than hold all of it
+            self._shelf.number = change.namespace
+            self._bring_up()
+            self._write_snapshot_if_it_pays()
+            return added
+
+    def replace(self, episode: Episode) -> Episode:
+        _require_episode(episode)
+        with self.reading() as graph:
+            recorded = replace(episode, recorded_at=graph.episode(episode.id).recorded_at)
+            with self._change() as change:
+                self._blank(change, recorded.id)
+                self._insert(change, recorded)
+            with self._applying(change):
+                graph.forget(recorded.id)
+                graph.add(recorded)
+            return recorded
+
+    def forget(self, episode_id: str) -> None:
+        with self.reading() as graph:
+            texts = _texts_of(self._fetch(_require_id(episode_id)))
+            with self._change() as change:
+                self._remove_snapshots()
+                self._blank(change, episode_id)
+                self._note(change, episode_id)
+                for keys in _batched([_text_digest(text) for text in texts]):
+                    self._database.execute(
+                        f"DELETE FROM vector WHERE namespace = ? AND text IN ({_marks(keys)})",
+                        (change.namespace, *keys),
+                    )
+            self._log_holds_forgotten = True
+            with self._applying(change):
+                graph.forget(episode_id)
+
+    def clear(self) -> None:
+        with self.reading():
+            number = self._shelf.number
+            with self._database.transaction():
+                self._remove_snapshots()
+                execute = self._database.execute
+                execute("DELETE FROM namespace WHERE number = ?", (number,))
+                # the pages of a dropped table are overwritten whole; what other namespaces hold moves to a new one
+                execute("CREATE TABLE fresh (number INTEGER PRIMARY KEY, digest BLOB NOT NULL, content BLOB NOT NULL)")
+                execute(
+                    "INSERT INTO fresh SELECT record.* FROM record JOIN current ON current.record = record.number"
+                    " ORDER BY record.number"
+                )
+                execute("DROP TABLE record")
+                execute("ALTER TABLE fresh RENAME TO record")
+            self._log_holds_forgotten = True
+            self._shelf.start_over(None)
+            self._purge_log()
+
+    def episode(self, episode_id: str) -> Episode:
+        _require_id(episode_id)
+        with self.reading():
+            return self._fetch(episode_id)
+
+    def episodes(self) -> Iterator[Episode]:
+        with self.reading() as graph:
+            ids = graph.episodes()
+        for chunk in _batched(ids):
+            with self.reading() as graph:
+                found = list(self._rows([episode_id for episode_id in chunk if episode_id in graph]))
+            yield from found
+
+    # -- the graph --------------------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> TemporalGraph:
+        with self.reading() as graph:
+            return graph
+
+    @contextmanager
+    def reading(self) -> Iterator[TemporalGraph]:
+        with self._database.lock:
+            self._require_open()
+            self._follow()
+            assert self._shelf.graph is not None
+            yield self._shelf.graph
+
+    def refresh(self) -> bool:
+        with self._database.lock:
+            self._require_open()
+            before = (self._shelf.graph, self._shelf.number, self._shelf.position)
+            self._follow()
+            return before != (self._shelf.graph, self._shelf.number, self._shelf.position)
+
+    def _follow(self) -> None:
+        """Take in what others wrote since the last look."""
+        shelf, database = self._shelf, self._database
+        if shelf.graph is not None and database.data_version() == shelf.data_version:
+            return
+        with database.one_moment():
+            version = database.data_version()
+            is_new = shelf.graph is None
+            self._bring_up()
+            shelf.data_version = version
+        if is_new and not self.readonly:
+            self._write_snapshot_if_it_pays()
+
+    def _bring_up(self) -> None:
+        """Make the graph show the record as it is."""
+        shelf = self._shelf
+        try:
+            row = self._database.one("SELECT number, changes, episodes FROM namespace WHERE name = ?", (shelf.name,))
+            if row is None:
+                if shelf.graph is None or shelf.number is not None:
+                    shelf.start_over(None)
+                return
+            number, changes, episodes = _whole_numbers(row, self._database)
+            if shelf.graph is None or shelf.number != number or not self._is_on_record(number, shelf.position):
+                shelf.start_over(number)
+                self._load_snapshot(number)
+            self._apply_changes(changes)
+            if len(shelf.graph) != episodes and shelf.snapshot.number:
+                # the snapshot misleads: the record itself decides
+                shelf.start_over(number)
+                self._apply_changes(changes)
+            if len(shelf.graph) != episodes:
+                raise DamagedFileError(
+                    f"{len(shelf.graph)} of {episodes} episodes can be found", path=self._database.place
+                )
+        except BaseException:
+            shelf.graph = None  # it may show half of the changes
+            raise
+
+    def _load_snapshot(self, number: int) -> None:
+        shelf = self._shelf
+        found = shelf.snapshots and shelf.snapshots.load(lambda position: self._is_on_record(number, position))
+        if found:
+            shelf.graph, shelf.position = found
+            shelf.snapshot = shelf.position
+
+    def _is_on_record(self, number: int, position: Position) -> bool:
+        """Whether a position belongs to the history of namespace ``number``."""
+        if not position.number:
+            return not position.token
+        return bool(self._token(number, position.number) == position.token)
+
+    def _token(self, number: int, change: int) -> Any:
+        row = self._database.one("SELECT token FROM change WHERE namespace = ? AND number = ?", (number, change))
+        return row and row[0]
+
+    def _apply_changes(self, last: int) -> None:
+        """Apply the changes after the shelf's position, up to number ``last``."""
+        shelf = self._shelf
+        assert shelf.graph is not None
+        if shelf.position.number == last:
+            return
+        # in the order of world time, in which a graph grows fastest; without a time, what is gone
+        rows = self._database.all(
+            "SELECT DISTINCT change.episode, at FROM change LEFT JOIN current"
+            " ON current.namespace = change.namespace AND current.id = change.episode"
+            " WHERE change.namespace = ? AND change.number > ?",
+            (shelf.number, shelf.position.number),
+        )
+        token = self._token(shelf.number or 0, last)
+        if not isinstance(token, bytes):
+            raise DamagedFileError(f"change {last} cannot be found", path=self._database.place)
+        for row in rows:
+            if row[0].hex() in shelf.graph:
+                shelf.graph.forget(row[0].hex())
+        present = sorted((at, episode_id) for episode_id, at in rows if at is not None)
+        for chunk in _batched([episode_id.hex() for _, episode_id in present]):
+            shelf.graph.add_many(self._rows(chunk))
+        shelf.position = Position(last, token)
+
+    # -- rows -------------------------------------------------------------------------------------------------------
+
+    def _rows(self, ids: Sequence[str]) -> Iterator[Episode]:
+        """The episodes ``ids`` in this order, at most as many as one statement takes."""
+        keys = [bytes.fromhex(episode_id) for episode_id in ids]
+        rows = self._database.all(
+            "SELECT id, digest, content FROM current JOIN record ON record.number = current.record"
+            f" WHERE namespace = ? AND id IN ({_marks(keys)})",
+            (self._shelf.number, *keys),
+        )
+        found = {key: (digest, content) for key, digest, content in rows}
+        for key in keys:
+            if key not in found:
+                raise DamagedFileError(f"episode {key.hex()} cannot be found", path=self._database.place)
+            yield self._decoded(key.hex(), *found[key])
+
+    def _fetch(self, episode_id: str) -> Episode:
+        episode = None if self._shelf.number is None else self._find(self._shelf.number, episode_id)
+        if episode is None:
+            assert self._shelf.graph is not None
+            self._shelf.graph.episode(episode_id)  # raises NotFoundError, as it should
+            raise DamagedFileError(f"episode {episode_id} cannot be found", path=self._database.place)
+        return episode
+
+    def _find(self, number: int, episode_id: str) -> Episode | None:
+        row = self._database.one(
+            "SELECT digest, content FROM current JOIN record ON record.number = current.record"
+            " WHERE namespace = ? AND id = ?",
+            (number, bytes.fromhex(episode_id)),
+        )
+        return row and self._decoded(episode_id, *row)
+
+    def _decoded(self, episode_id: str, digest: object, content: object) -> Episode:
+        try:
+            if not isinstance(content, bytes) or _digest(content) != digest:
+                raise ValueError("its bytes have changed")
+            episode = decode_episode(content)
+            if episode.id != episode_id:
+                raise ValueError("another episode is in its place")
+        except ValueError as error:
+            raise DamagedFileError(
+                f"episode {episode_id} cannot be read: {error}", path=self._database.place
+            ) from error
+        return episode
+
+    # -- changing ---------------------------------------------------------------------------------------------------
+
+    def _recorded(self, episode: Episode) -> Episode:
+        return episode if episode.recorded_at is not None else replace(episode, recorded_at=self._clock())
+
+    @contextmanager
+    def _change(self) -> Iterator[_Change]:
+        """A transaction that changes this namespace."""
+        shelf, database = self._shelf, self._database
+        assert shelf.graph is not None
+        with database.transaction():
+            number = shelf.number
+            if number is None:
+                number = database.execute(
+                    "INSERT INTO namespace (name, changes, episodes) VALUES (?, 0, 0)", (shelf.name,)
+                ).lastrowid
+                assert number is not None
+            change = _Change(number, shelf.position, len(shelf.graph))
+            yield change
+            database.execute(
+                "UPDATE namespace SET changes = ?, episodes = ? WHERE number = ?",
+                (change.position.number, change.episodes, number),
+            )
+
+    @contextmanager
+    def _applying(self, change: _Change) -> Iterator[None]:
+        """The block brings the graph up to a change that is committed."""
+        shelf = self._shelf
+        try:
+            yield
+        except BaseException:
+            shelf.graph = None  # it is behind the record: the next look makes it again
+            raise
+        shelf.number, shelf.position = change.namespace, change.position
+        self._purge_log()
+
+    def _insert(self, change: _Change, episode: Episode) -> None:
+        content = encode_episode(episode)
+        row = self._database.execute(
+            "INSERT INTO record (digest, content) VALUES (?, ?)", (_digest(content), content)
+        ).lastrowid
+        self._database.execute(
+            "INSERT INTO current (namespace, id, at, record) VALUES (?, ?, ?, ?)",
+            (change.namespace, bytes.fromhex(episode.id), episode.at, row),
+        )
+        change.episodes += 1
+        self._note(change, episode.id)
+
+    def _blank(self, change: _Change, episode_id: str) -> None:
+        """Take an episode away and overwrite its row in place."""
+        key = bytes.fromhex(episode_id)
+        self._database.execute(
+            "UPDATE record SET digest = zeroblob(length(digest)), content = zeroblob(length(content))"
+            " WHERE number = (SELECT record FROM current WHERE namespace = ? AND id = ?)",
+            (change.namespace, key),
+        )
+        self._database.execute("DELETE FROM current WHERE namespace = ? AND id = ?", (change.namespace, key))
+        change.episodes -= 1
+
+    def _note(self, change: _Change, episode_id: str) -> None:
+        """Log that an episode has changed."""
+        change.position = Position(change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES))
+        self._database.execute(
+            "INSERT INTO change (namespace, number, token, episode) VALUES (?, ?, ?, ?)",
+            (change.namespace, change.position.number, change.position.token, bytes.fromhex(episode_id)),
+        )
+
+    def _remove_snapshots(self) -> None:
+        """Before a change that takes text away: a snapshot must not outlive it."""
+        if self._shelf.snapshots is not None:
+            try:
+                self._shelf.snapshots.remove()
+            except OSError as error:
+                raise StoreError(
+                    f"nothing was forgotten, because a snapshot cannot be removed: {error}", path=self._database.place
+                ) from error
+            self._shelf.snapshot = Position()
+
+    def _purge_log(self) -> None:
+        if self._log_holds_forgotten:
+            self._log_holds_forgotten = not self._database.truncate_log()
+
+    # -- vectors ----------------------------------------------------------------------------------------------------
+
+    def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        texts_by_key = {_text_digest(text): text for text in texts}
+        found: dict[str, NDArray[np.float32]] = {}
+        with self.reading():
+            if self._shelf.number is None:
+                return found
+            for keys in _batched(list(texts_by_key)):
+                rows = self._database.all(
+                    f"SELECT text, vector FROM vector WHERE namespace = ? AND model = ? AND text IN ({_marks(keys)})",
+                    (self._shelf.number, model, *keys),
+                )
+                for key, vector in rows:
+                    try:
+                        found[texts_by_key[key]] = np.frombuffer(vector, "<f4")
+                    except (ValueError, TypeError) as error:
+                        raise DamagedFileError(
+                            f"a vector of {model} cannot be read: {error}", path=self._database.place
+                        ) from error
+        return found
+
+    def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        matrix = np.ascontiguousarray(vectors, "<f4")
+        if matrix.ndim != 2 or matrix.shape[0] != len(texts) or not matrix.shape[1]:
+            raise InputError(f"{len(texts)} texts need vectors of shape ({len(texts)}, dimensions), not {matrix.shape}")
+        if not np.isfinite(matrix).all():
+            raise InputError("a vector holds a number that is not finite")
+        with self.reading():
+            if self.readonly or not len(texts):
+                return
+            with self._change() as change:
+                for text, vector in zip(texts, matrix, strict=True):
+                    self._database.execute(
+                        "INSERT INTO vector (namespace, model, text, vector) VALUES (?, ?, ?, ?)"
+                        " ON CONFLICT DO UPDATE SET vector = excluded.vector",
+                        (change.namespace, model, _text_digest(text), vector.tobytes()),
+                    )
+            self._shelf.number = change.namespace
+
+    def clear_vectors(self) -> None:
+        with self.reading(), self._database.transaction():
+            self._database.execute("DELETE FROM vector WHERE namespace = ?", (self._shelf.number,))
+
+    # -- care -------------------------------------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, int]:
+        with self.reading() as graph:
+            row = self._database.one("SELECT COUNT(*) FROM vector WHERE namespace = ?", (self._shelf.number,))
+            return {**graph.counts(), "vectors": row[0]}
+
+    def checkpoint(self) -> None:
+        with self.reading(), self._database.transaction():
+            pass  # raises ReadOnlyError
+        with self.reading():
+            try:
+                self._write_snapshot()
+            except OSError as error:
+                raise StoreError(f"the snapshot cannot be written: {error}", path=self._database.place) from error
+            self._log_holds_forgotten = not self._database.truncate_log()
+
+    def _write_snapshot(self) -> None:
+        shelf = self._shelf
+        if shelf.snapshots is None or shelf.graph is None or shelf.position == shelf.snapshot:
+            return
+        shelf.snapshots.write(shelf.graph, shelf.position)
+        shelf.snapshot = shelf.position
+
+    def _write_snapshot_if_it_pays(self) -> None:
+        """Write a snapshot when the next opening would have much to do without.
+
+        Folding a change takes some four times as long as writing an episode to a snapshot takes.
+        """
+        shelf = self._shelf
+        if shelf.graph is None or shelf.position.number - shelf.snapshot.number <= max(200, len(shelf.graph) // 16):
+            return
+        try:
+            self._write_snapshot()
+        except OSError as error:
+            # nothing is lost: the next opening reads the record
+            warnings.warn(f"{self._database.place}: no snapshot for quick opening: {error}", stacklevel=2)
+
+    def close(self) -> None:
+        with self._database.lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._shelf.users -= 1
+            self._database.users -= 1
+            try:
+                if not self.readonly and not self._shelf.users:
+                    self._write_snapshot_if_it_pays()
+            finally:
+                if not self._database.users:
+                    self._database.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the memory was closed: open it again", path=self._database.place)
+
+
+def _resolved(path: str | os.PathLike[str] | None) -> Path | None:
+    """The file behind all links: the lock beside it must be the same by whatever name it is opened."""
+    if path is None:
+        return None
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path or None, not {type(path).__name__}")
+    name = os.fspath(path)
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InputError(f"path must be the name of a file, not {name!r}")
+    return Path(os.path.realpath(name))
+
+
+def _require_namespace(name: object) -> None:
+    if not isinstance(name, str):
+        raise InputError(f"namespace must be a string, not {type(name).__name__}")
+    if not name:
+        raise InputError("namespace must not be empty")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"namespace is not valid Unicode: {error.reason} at position {error.start}") from None
+
+
+def _require_episode(episode: object) -> None:
+    if not isinstance(episode, Episode):
+        raise InputError(f"an Episode is needed, not {type(episode).__name__}")
+    if not isinstance(episode.reading, Reading):
+        raise InputError(f"the reading of an episode must be a Reading, not {type(episode.reading).__name__}")
+
+
+def _require_id(episode_id: object) -> str:
+    if not isinstance(episode_id, str):
+        raise InputError(f"the id of an episode is a string, not {type(episode_id).__name__}")
+    return episode_id
+
+
+def _whole_numbers(row: Sequence[object], database: Database) -> list[int]:
+    if not all(isinstance(value, int) for value in row):
+        raise DamagedFileError("the list of namespaces cannot be read", path=database.place)
+    return [value for value in row if isinstance(value, int)]
+
+
+def _texts_of(episode: Episode) -> set[str]:
+    """Whatever of an episode may have been embedded: its text, its statements, their names and reasons."""
+    reading = episode.reading
+    texts = {episode.text, episode.source, *(ending.reason for ending in reading.endings)}
+    for statement in (*reading.statements, *(ending.statement for ending in reading.endings)):
+        names = (statement.subject, statement.relation, statement.object) if isinstance(statement, Fact) else ()
+        texts.update((str(statement), *names, *getattr(statement, "objects", ())))
+    return texts
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def _text_digest(text: str) -> bytes:
+    return _digest(text.encode("utf-8", "surrogatepass"))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _batched[T](items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), _CHUNK):
+        yield items[start : start + _CHUNK]
