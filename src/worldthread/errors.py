@@ -21,6 +21,7 @@
      |    +-- GameFileError             the file is not a game that the engine can run
      |    +-- GenerationError           a game could not be made
      |    +-- EpisodeOverError          a step after the end, or before ``reset``
+    |    +-- ContractError (AssertionError)   an environment does not do what every world promises
      +-- AgentError                     an agent that cannot go on
 
 Each carries what a person needs to mend it: the path, the pip line, the offending text.
@@ -140,6 +141,10 @@ class GenerationError(GameError):
 
 class EpisodeOverError(GameError):
     """``step`` was called before ``reset`` or after the game ended."""
+
+
+class ContractError(GameError, AssertionError):
+    """An environment does not do what every world promises; the message says where and how."""
 
 
 class AgentError(WorldthreadError):

@@ -38,10 +38,15 @@ def _digest(*parts: str) -> str:
 
 
 def _require_text(value: object, what: str) -> None:
-    if not isinstance(value, str):
-        raise InputError(f"{what} must be a string, not {type(value).__name__}")
+    _require_string(value, what)
+    assert isinstance(value, str)
     if not value.strip():
         raise InputError(f"{what} must not be empty")
+
+
+def _require_string(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string, not {type(value).__name__}")
     if "\0" in value:
         raise InputError(f"{what} must not contain the character NUL")
     try:
@@ -169,6 +174,9 @@ class Reading:
     endings: tuple[Ending, ...] = ()
     failures: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _require_string(self.reader, "reader")
+
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits of everything in the reading, as written: equal only for the very same reading."""
@@ -202,8 +210,7 @@ class Episode:
 
     def __post_init__(self) -> None:
         _require_text(self.text, "text of an episode")
-        if not isinstance(self.source, str):
-            raise InputError(f"source must be a string, not {type(self.source).__name__}")
+        _require_string(self.source, "source")
         for name in ("at", "recorded_at"):
             value = getattr(self, name)
             if name == "recorded_at" and value is None:

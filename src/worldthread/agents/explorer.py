@@ -1,7 +1,7 @@
 """An agent without a model: it does what its memory says is possible, and otherwise explores.
 
-In order of preference: read what carries text, take what the goal or a lock calls for, use a key where a text, a name or
-the list of valid actions says that it fits, open what is closed, walk to the nearest unexplored exit. Everything it
+In order of preference: take what the goal or a lock calls for, use a key where the list of valid actions, a text or a
+name says that it fits, read what carries text, open what is closed, walk to the nearest unexplored exit. Everything it
 knows of the world it takes from the memory; what it keeps itself is which of its own attempts failed.
 """
 
@@ -221,10 +221,10 @@ class Explorer(Agent):
         keys_told = {fact.key[0] for fact in told}
         locks_told = {fact.key[2] for fact in told}
         for fact in told:
-            if fact.key[0] in carried and (room := self._room_of(fact.key[2], view, world)):
-                if self._may_be_locked(fact.key[2], view):
-                    action = f"unlock {self._shown(fact.key[2], view)} with {carried[fact.key[0]]}"
-                    yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=2)
+            room = self._room_of(fact.key[2], view, world)
+            if room is not None and fact.key[0] in carried and self._may_be_locked(fact.key[2], view):
+                action = f"unlock {self._shown(fact.key[2], view)} with {carried[fact.key[0]]}"
+                yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=2)
         for key, shown in carried.items():
             if key in keys_told or not _KEY.search(key):
                 continue
@@ -329,24 +329,8 @@ class Explorer(Agent):
 
 
 _LOCKABLE: Final = frozenset(
-    [
-        "locker",
-        "chest",
-        "box",
-        "safe",
-        "cabinet",
-        "trunk",
-        "case",
-        "casket",
-        "coffer",
-        "drawer",
-        "wardrobe",
-        "cupboard",
-        "crate",
-        "strongbox",
-        "door",
-        "gate",
-    ]
+    {"locker", "chest", "box", "safe", "cabinet", "trunk", "case", "casket", "coffer", "drawer", "wardrobe", "cupboard"}
+    | {"crate", "strongbox", "door", "gate"}
 )
 
 

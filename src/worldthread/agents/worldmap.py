@@ -47,8 +47,8 @@ class WorldMap:
                 self.ways.setdefault(here, {})[direction] = there
         self.doors: dict[tuple[str, str], str] = {}
         """(room, direction) -> door."""
-        for direction in v.OPPOSITE:
-            for fact in view.facts(relation=f"leads {direction} from"):
+        for relation, direction in v.DOOR_LEADS.items():
+            for fact in view.facts(relation=relation):
                 self.doors[fact.key[2], direction] = fact.key[0]
         self.positions = self._reckon()
         self.unexplored = self._unexplored()

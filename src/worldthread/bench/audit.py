@@ -1,8 +1,8 @@
-"""Memory audited against truth: after every step, what the memory holds is compared with the true state of the world.
+"""Memory audited against truth: after every step, what the memory holds is compared with the true state.
 
-*Precision* is the share of checkable statements held that are true now. *Recall* is the share of facts that are true now
-and have been observable that the memory holds. Both are pooled over all steps. A *stale step* is one statement that was
-true once, is false now, and is still held after a step.
+*Precision* is the share of checkable statements held that are true now. *Recall* is the share of facts that are true
+now and have been observable that the memory holds. Both are pooled over all steps. A *stale step* is one statement that
+was true once, is false now, and is still held after a step.
 
 What was observable does not come from the reader that is judged: a true fact counts when the thing that it is about is
 in view by the true state (in the player's room, not inside something closed; or carried) and the step's text names it,
@@ -265,7 +265,11 @@ def is_checkable(key: Key, allowed: frozenset[Key]) -> bool:
     if relation == v.IS:
         families = table["checkable"]["states"].values()
         return any(object_ in family and any((subject, v.IS, s) in allowed for s in family) for family in families)
-    return relation in table["checkable"]["relations"] or relation in v.DIRECTION_OF or relation in table["absent"]
+    if relation == v.IS_A:
+        return object_ in table["checkable"]["kinds"]
+    if relation in v.DIRECTION_OF or relation in v.DOOR_LEADS or relation in table["absent"]:
+        return True
+    return relation in table["checkable"]["relations"]
 
 
 def _is_true(key: Key, allowed: frozenset[Key]) -> bool:
@@ -335,6 +339,9 @@ def _observable(
                 (way == direction and (subject, object_) == (room, before))
                 or (direction is not None and way == v.OPPOSITE[direction] and (subject, object_) == (before, room))
             )
+        elif relation in v.DOOR_LEADS:
+            way = v.DOOR_LEADS[relation]
+            shown = object_ == room and any(named(subject, s) and f" {way} " in s for s in sentences)
         elif relation == v.IS:
             stem = _STEMS.get(object_, object_)
             shown = object_ not in _MAY_STAY_SILENT and subject in in_view and told(subject, stem)

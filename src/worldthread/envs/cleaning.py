@@ -60,7 +60,7 @@ class TidyingScore:
         self.max_score = 2 * len(belongs)
         self._belongs = belongs
         self._start = dict(start)
-        self._places = dict(start)
+        self._places = self._start
         self._picked_up: set[str] = set()
         self._put_right: set[str] = set()
 
@@ -71,11 +71,11 @@ class TidyingScore:
 
     def update(self, places: Mapping[str, Place]) -> None:
         """Take note of where things are after an action."""
-        for thing, before in self._places.items():
-            now = places.get(thing)
+        for thing, first in self._start.items():
+            before, now = self._places.get(thing), places.get(thing)
             if now == before:
                 continue
-            if before == self._belongs.get(thing, self._start[thing]):
+            if before == self._belongs.get(thing, first):
                 self.score -= 1
             if thing in self._belongs:
                 if thing not in self._picked_up:
@@ -84,7 +84,7 @@ class TidyingScore:
                 if now == self._belongs[thing] and thing not in self._put_right:
                     self._put_right.add(thing)
                     self.score += 1
-        self._places.update(places)
+        self._places = dict(places)
 
 
 class CleaningEnvironment(TextWorldEnvironment):
@@ -134,13 +134,15 @@ class CleaningEnvironment(TextWorldEnvironment):
 
     def _right_places(self, places: Mapping[str, Place]) -> Mapping[str, Place]:
         if self._given is None:
-            return {
-                thing: (relation, where) for thing, (relation, where) in self._state.game.metadata["belongs"].items()
-            }
+            table = self._state.game.metadata["belongs"].items()
+            return {thing: (relation, where) for thing, (relation, where) in table}
         known = places.keys() | {where for _, where in places.values()}
         absent = sorted({name for thing, (_, where) in self._given.items() for name in (thing, where)} - known)
         if absent:
             raise GameFileError(f"{self._path}: the table of right places names what is not in the game: {absent}")
+        in_place = sorted(thing for thing, place in self._given.items() if places[thing] == place)
+        if in_place:
+            raise GameFileError(f"{self._path}: the table of right places names what is not misplaced: {in_place}")
         return self._given
 
 
@@ -171,10 +173,11 @@ def open_cleaning(
     """A TextWorld game to clean, from a ``.z8`` file that has its ``.json`` and its :func:`places_file` beside it.
 
     The table of right places is a JSON object whose ``belongs`` is ``{thing: [relation, place]}``, with the relation
-    ``"on"``, ``"in"`` or ``"at"`` (the floor of a room) and names as the game prints them. ``goal``: default :data:`GOAL`.
+    ``"on"``, ``"in"`` or ``"at"`` (the floor of a room) and names as the game prints them. The default of ``goal`` is
+    :data:`GOAL`.
 
     Raises:
-        GameFileError: a file is absent or cannot be used.
+        GameFileError: a file is absent or cannot be used; or, at the first reset, the table does not fit the game.
         MissingExtraError: textworld is not installed.
     """
     check_game_file(path)

@@ -1,10 +1,10 @@
 """The vocabulary of houses to clean: room -> furniture -> things, and every thing has one right place.
 
 Chosen so that common sense decides without a doubt, whichever rooms a house has: no two pieces of furniture compete for
-a thing (the frying pan is greasy and goes to the dishwasher, since a clean one could go anywhere; coats hang in the hall,
-so the wardrobe holds none). Names are singular, so that the engine's articles are right, and hold no preposition, so that
-a command can be parsed. All differ in the first nine letters of their words, since the engine compares no more. None
-begins with a capital P or I, which the engine takes for its own signs of player and inventory.
+a thing (the frying pan is greasy and goes to the dishwasher, since a clean one could go anywhere; coats hang in the
+hall, so the wardrobe holds none). Names are singular, so that the engine's articles are right, and hold no preposition,
+so that a command can be parsed. All differ in the first nine letters of their words, since the engine compares no more.
+None begins with a capital P or I, which the engine takes for its own signs of player and inventory.
 
 A change of this table changes the games of every seed: count up :data:`worldthread.envs.cleaning.GENERATOR_VERSION`.
 """

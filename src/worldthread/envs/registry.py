@@ -143,8 +143,8 @@ def make(
     Args:
         id: a registered id (``treasure-hunt-v1``, or ``treasure-hunt`` for the newest version), or ``textworld:FILE``
             with the path of a ``.z8`` game that has its ``.json`` beside it, or ``textworld:NAME`` for ``NAME.z8`` in a
-            folder of ``$WORLDTHREAD_GAMES`` or in its subfolder ``textworld``. A game with a table of right places beside
-            it (``NAME_places.json``) is scored by it; see :func:`worldthread.envs.cleaning.open_cleaning`.
+            folder of ``$WORLDTHREAD_GAMES`` or in its subfolder ``textworld``. A game that has a table of right places
+            beside it (``NAME_places.json``) is scored by it; see :func:`worldthread.envs.cleaning.open_cleaning`.
         seed: of the game to generate; for a game file, of the engine's chance. Not negative.
         goal: the task in words, for games that state none or state it badly; told with the first observation.
         max_moves: the episode is truncated after so many moves. ``None``: the game's own limit

@@ -76,6 +76,7 @@ class TextWorldEnvironment(Environment):
         self._state: Any = None
         self._info = Info()
         self._engine_turns = 0
+        self._engine_score = 0
         self._running = False
 
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
@@ -87,9 +88,10 @@ class TextWorldEnvironment(Environment):
         self._engine.seed(chosen % 2**31)
         self._state = self._engine.reset()
         self._engine_turns = 0
+        self._engine_score = self._state.score or 0
         own_goal = " ".join((self._state.objective or "").split())
         told = self._goal if self._goal is not None else own_goal
-        self._info = self._read_info(goal=told, moves=0, score=self._state.score or 0)
+        self._info = self._read_info(goal=told, moves=0, score=self._engine_score)
         self._running = True
         observation = clean_feedback(self._state.feedback)
         if told and told != own_goal:
@@ -110,8 +112,9 @@ class TextWorldEnvironment(Environment):
             turns = self._state.moves if isinstance(self._state.moves, int) else self._engine_turns
             moves = before.moves + max(1, turns - self._engine_turns)
             self._engine_turns = turns
-            score = before.score if self._state.score is None else self._state.score
-            self._info = self._read_info(goal=before.goal, moves=moves, score=score)
+            if self._state.score is not None:
+                self._engine_score = self._state.score
+            self._info = self._read_info(goal=before.goal, moves=moves, score=self._engine_score)
         terminated = self._info.won or self._info.lost or bool(self._state.done)
         truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
         self._running = not (terminated or truncated)

@@ -1,9 +1,10 @@
 """Treasure Hunt, after the task of the AriGraph paper (appendix E): a chain of keys, lockers and notes.
 
-The first key lies in the first room. Every locker of the chain holds the next key and a note that says which locker that
-key opens; the last key is golden, and the golden locker holds the treasure. All other lockers stay locked: their keys do
-not exist. In the hard games the first key's locker is in the room farthest from the first, so that the second key is
-found late. In the hardest one there are also things, furniture and open boxes that have nothing to do with the task.
+The first key lies in the first room. Every locker of the chain holds the next key and a note that says which locker
+that key opens; the last key is golden, and the golden locker holds the treasure. All other lockers stay locked: their
+keys do not exist. In the hard games the first key's locker is in the room farthest from the first, so that the second
+key is found late. In the hardest one there are also things, furniture and open boxes that have nothing to do with the
+task.
 """
 
 from __future__ import annotations
@@ -116,10 +117,10 @@ class HuntPlan:
     def goal(self) -> str:
         """The task as the player is told it."""
         return (
-            f"Somewhere in this house a {TREASURE} is hidden: get it. It is locked in the {GOLDEN_LOCKER}, and only the "
-            f"{GOLDEN_KEY} opens that one. Begin with {self.keys[0]}, which lies in this room: it opens the "
+            f"Somewhere in this house a {TREASURE} is hidden: get it. It is locked in the {GOLDEN_LOCKER}, and only "
+            f"the {GOLDEN_KEY} opens that one. Begin with {self.keys[0]}, which lies where you start: it opens the "
             f"{self.lockers[self.chain[0]]}. In each locker that you open there is another key, with a note that says "
-            f"which locker that key opens; read the notes."
+            "which locker that key opens; read the notes."
         )
 
     @property
@@ -170,9 +171,13 @@ def _furnish(rooms: int, rng: random.Random) -> tuple[dict[int, tuple[str, ...]]
     furniture = rng.sample(_FURNITURE, rooms * 10 // 36)
     containers = rng.sample(_BOXES, rooms * 6 // 36)
     holding = rng.sample(range(rooms), len(furniture) + len(containers))
-    supporters = {room: (name, (names.pop(),)) for room, name in zip(holding, furniture, strict=False)}
-    boxes = {room: (name, (names.pop(),)) for room, name in zip(holding[len(furniture) :], containers, strict=True)}
-    things = {room: (names.pop(), names.pop()) for room in range(rooms) if room not in holding}
+    supporters: _Holders = {room: (name, (names.pop(),)) for room, name in zip(holding, furniture, strict=False)}
+    boxes: _Holders = {
+        room: (name, (names.pop(),)) for room, name in zip(holding[len(furniture) :], containers, strict=True)
+    }
+    things: dict[int, tuple[str, ...]] = {
+        room: (names.pop(), names.pop()) for room in range(rooms) if room not in holding
+    }
     return things, supporters, boxes
 
 

@@ -21,7 +21,7 @@ from worldthread.extract import vocabulary as v
 from worldthread.extract.base import GameStep
 from worldthread.extract.english import ADJECTIVE_STATES, COOKING_STATES, Thing, sentences, thing, things
 from worldthread.graph import GraphView
-from worldthread.names import match_name, normalise_name
+from worldthread.names import normalise_name
 from worldthread.types import Ending, Fact, Reading, Statement, Thesis
 
 READER: Final = "game/1"
@@ -49,45 +49,42 @@ _AT_HAND: Final = re.compile(
     re.I,
 )
 _ON_FLOOR: Final = re.compile(
-    r"\b(?:there (?:is|are)|you (?:can )?see)\s+(?P<list>.+?)\s+on the (?:floor|ground)\b", re.I
-)
-_ON: Final = re.compile(
-    r"\bon the (?P<where>.+?),? (?:you (?:can )?(?:also )?(?:see|make out|notice|find)|there (?:is|are)|(?:is|are|lies|sits))"
-    r"\s+(?P<list>(?:an?|some)\s.+)$",
+    r"\b(?:there (?:is|are)|you (?:can )?see)\s+(?P<list>.+?)\s+on the (?:floor|ground)\b",
     re.I,
 )
+_SHOWN: Final = r"(?:you (?:can )?(?:also )?(?:see|make out|notice|find)|there (?:is|are)|(?:is|are|lies|sits))"
+_LIST: Final = r"\s+(?P<list>(?:an?|some)\s.+)$"
+_ON: Final = re.compile(rf"\bon the (?P<where>.+?),? {_SHOWN}{_LIST}", re.I)
 _LISTED_ON: Final = re.compile(
-    r"\byou (?:can )?(?:see|make out)\s+(?P<list>(?:an?|some)\s.+?)\s+on the (?P<where>.+)$", re.I
-)
-_CONTAINS: Final = re.compile(
-    r"^(?:the|your) (?P<where>.+?) (?:contains|is filled with|reveals inside it|holds|shelters|offers you|reveals to you)"
-    r"\s+(?P<list>(?:an?|some)\s.+)$",
+    r"\byou (?:can )?(?:see|make out)\s+(?P<list>(?:an?|some)\s.+?)\s+on the (?P<where>.+)$",
     re.I,
 )
-_IN: Final = re.compile(
-    r"\b(?:in|inside) the (?P<where>.+?),? (?:you (?:can )?(?:also )?(?:see|make out|notice|find)|there (?:is|are)|(?:is|are))"
-    r"\s+(?P<list>(?:an?|some)\s.+)$",
+_IN: Final = re.compile(rf"\b(?:in|inside) the (?P<where>.+?),? {_SHOWN}{_LIST}", re.I)
+_CONTAINS: Final = re.compile(
+    r"^(?:the|your) (?P<where>.+?) "
+    rf"(?:contains|is filled with|reveals inside it|holds|shelters|offers you|reveals to you){_LIST}",
     re.I,
 )
 _BARE: Final = re.compile(
-    r"\b(?:(?:isn't a thing|nothing|hasn't got anything|not(?:hing| a thing)?) on (?:it|this|the)|"
-    r"has(?:n't got any)?thing on it|has nothing on it|taken everything off it)\b",
+    r"\b(?:nothing|isn't a thing|hasn't got anything|has nothing|not a thing|taken everything) (?:on|off)\b",
     re.I,
 )
 
 _DOOR: Final = re.compile(rf"\bthere is (?P<door>an? .+?) (?:leading|to the) (?P<direction>{_COMPASS})\b", re.I)
+_NO_DOOR: Final = frozenset({"exit", "way", "path", "passage", "opening"})
 _WAY_WORDS: Final = re.compile(
-    r"\b(?:exits?|entranceway|try going|you can go|go|going|leave by|path|passage|passages|doorway|corridor|way|trail|"
+    r"\b(?:exits?|entranceway|try going|you can go|go|going|leave by|path|passages?|doorway|corridor|way|trail|"
     r"road|stairs|staircase|stairway|steps|tunnel|leads?|leading)\b",
     re.I,
 )
 _NO_WAY: Final = re.compile(
-    r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b))", re.I
+    r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b))\b",
+    re.I,
 )
 _ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
 _REFUSED: Final = re.compile(
-    r"\b(?:you can(?:'t|not) go (?:that way|there|in that direction)|no (?:exit|door|way|path) (?:in )?that (?:direction|way)|"
-    r"there is no way (?:to go )?(?:there|that way|in that direction)|there's no (?:exit|way) (?:that way|there))",
+    r"\b(?:you can(?:'t|not) go (?:that way|there|in that direction)|"
+    r"(?:there is |there's )?no (?:exit|door|way|path)(?: to go)? (?:in )?(?:that (?:direction|way)|there))",
     re.I,
 )
 
@@ -95,24 +92,37 @@ _CARRYING: Final = re.compile(r"\byou(?: are|'re) carrying\b:?\s*(?P<list>.*)", 
 _NOTHING: Final = re.compile(r"^(?:nothing|empty[- ]handed)\b", re.I)
 
 _TAKEN: Final = re.compile(
-    r"^you (?:pick up|take|now have|get) (?:the|an?|some) (?P<thing>.+?)(?: from (?:the )?.+)?[.!]", re.I
+    r"^you (?:pick up|take|now have|get) (?:the|an?|some) (?P<thing>.+?)(?: from (?:the )?.+)?[.!]",
+    re.I,
 )
 _DROPPED: Final = re.compile(r"^you (?:drop|put down) (?:the )?(?P<thing>.+?)(?: on the (?:ground|floor))?[.!]", re.I)
 _PUT: Final = re.compile(
     r"^you (?:put|place|insert) (?:the )?(?P<thing>.+?) (?P<preposition>onto|on|into|in) (?:the )?(?P<where>.+?)[.!]",
     re.I,
 )
-_OPENED: Final = re.compile(r"^(?:you open (?:the )?(?P<thing>.+?)|opening (?:the )?(?P<thing2>.+?))"
-                            r"(?:,? (?:revealing|reveals|and find) (?P<list>.+))?[.!]?$", re.I)  # fmt: skip
+_OPENED: Final = re.compile(
+    r"^(?:you open (?:the )?(?P<thing>.+?)|opening (?:the )?(?P<thing2>.+?))"
+    r"(?:,? (?:revealing|reveals|and find) (?P<list>.+))?[.!]?$",
+    re.I,
+)
 _CLOSED: Final = re.compile(r"^you close (?:the )?(?P<thing>.+?)[.!]", re.I)
 _UNLOCKED: Final = re.compile(r"^you unlock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.!]", re.I)
 _RELOCKED: Final = re.compile(r"^you lock (?:the )?(?P<thing>.+?)(?: with (?:the )?.+)?[.!]", re.I)
+_FOUND_LOCKED: Final = re.compile(
+    r"\b(?:seems|appears|happens) to be locked\b|\bis locked\b|\bhave to unlock\b|\bneed to unlock\b",
+    re.I,
+)
 _COOKED: Final = re.compile(
-    r"^you (?P<how>fried|roasted|grilled|burned|burnt|cooked) (?:the )?(?P<thing>.+?)[.!]", re.I
+    r"^you (?P<how>fried|roasted|grilled|burned|burnt|cooked) (?:the )?(?P<thing>.+?)[.!]",
+    re.I,
 )
 _CUT: Final = re.compile(r"^you (?P<how>slice|dice|chop) (?:the )?(?P<thing>.+?)[.!]", re.I)
 _EATEN: Final = re.compile(r"^you (?:eat|drink|consume|swallow) (?:the )?(?P<thing>.+?)[.!]", re.I)
-_BRIEF: Final = re.compile(r"^(?P<what>taken|dropped|opened|closed|done)\s*[.!]?$", re.I)
+_BRIEF: Final = re.compile(r"^(?P<what>taken|dropped|opened|closed)\s*[.!]?$", re.I)
+_MISFIT: Final = re.compile(
+    r"\b(?:doesn't|does not|don't|won't)\b.*\b(?:fit|unlock|open|work|seem)|\bwrong key\b",
+    re.I,
+)
 
 _COMMAND: Final = re.compile(
     r"^(?P<verb>\w+)(?: up| down)? (?:the )?(?P<thing>.+?)"
@@ -121,40 +131,48 @@ _COMMAND: Final = re.compile(
 )
 _GO: Final = re.compile(rf"^(?:(?:go|walk|head|run|move|climb) )?(?P<direction>{_DIRECTION}|{'|'.join(_SHORT)})$", re.I)
 
+_NAME: Final = r"[\w' -]+"
 _KEY_WORKS: Final = re.compile(
-    r"(?P<key>\b[\w' -]+?)(?: (?:that|which)?\s*you (?:found|have|hold|carry|took|picked up)[\w' -]*?| (?:found|lying) [\w' -]+?)?"
-    r" (?:unlocks?|opens?|fits?|will (?:unlock|open|fit)|can (?:unlock|open))(?: only)? (?:the |an? )?(?P<lock>[\w' -]+)",
+    rf"(?P<key>\b{_NAME}?)"
+    rf"(?: (?:that|which)?\s*you (?:found|have|hold|carry|took|picked up)[\w' -]*?| (?:found|lying) {_NAME}?)?"
+    r" (?:unlocks?|opens?|fits?|will (?:unlock|open|fit)|can (?:unlock|open))(?: only)? "
+    rf"(?:the |an? )?(?P<lock>{_NAME})",
     re.I,
 )
 _NEED_KEY: Final = re.compile(
-    r"\bneed (?:the |an? )?(?P<key>[\w' -]*?\bkey\b[\w' -]*?) to (?:unlock|open) (?:the )?(?P<lock>[\w' -]+)", re.I
+    r"\bneed (?:the |an? )?(?P<key>[\w' -]*?\bkey\b[\w' -]*?) to (?:unlock|open) "
+    rf"(?:the )?(?P<lock>{_NAME})",
+    re.I,
 )
 _IS_UNLOCKED_BY: Final = re.compile(
-    r"(?P<lock>\b[\w' -]+?) (?:is|can be|may be) (?:unlocked|opened) (?:only )?(?:by|with|using) (?:the |an? )?(?P<key>[\w' -]+)",
+    rf"(?P<lock>\b{_NAME}?) (?:is|can be|may be) (?:unlocked|opened) (?:only )?(?:by|with|using) "
+    rf"(?:the |an? )?(?P<key>{_NAME})",
     re.I,
 )
 _HIDDEN: Final = re.compile(
-    r"(?P<thing>[\w' -]+?) (?:is|lies|waits) (?:hidden |locked |kept |stored |somewhere )?(?P<preposition>in|inside) "
-    r"the (?P<where>[\w' -]+)",
+    rf"(?P<thing>{_NAME}?) (?:is|lies|waits) (?:hidden |locked |kept |stored |somewhere )?(?P<preposition>in|inside) "
+    rf"the (?P<where>{_NAME})",
     re.I,
 )
 _CLAUSE: Final = re.compile(
-    r"\s*[,;:]\s*(?:and |but |so |while )?|\s+(?:and|but|while)\s+(?=(?:only )?(?:the|it|you)\b)", re.I
+    r"\s*[,;:]\s*(?:and |but |so |while )?|\s+(?:and|but|while)\s+(?=(?:only )?(?:the|it|you)\b)",
+    re.I,
 )
-_PRONOUN: Final = re.compile(r"it|that|this|that one|this one|the latter|the former", re.I)
+_PRONOUN: Final = re.compile(r"it|that|this|that one|this one", re.I)
 _NAMES_KEY: Final = re.compile(
     r"(?:^|\b(?:the|an?|with|take|find|get) )(?P<key>(?:[\w'-]+ )?key(?: \w+)?)(?= (?:that|which|you|lies|is)\b|$)",
     re.I,
 )
 _VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
-_RECIPE_LINE: Final = re.compile(rf"^(?P<how>{'slice|dice|chop|fry|roast|grill'}) (?:the )?(?P<thing>.+)$", re.I)
+_RECIPE_LINE: Final = re.compile(r"^(?P<how>slice|dice|chop|fry|roast|grill) (?:the )?(?P<thing>.+)$", re.I)
 _PARTICIPLE: Final = {
     "slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled",
     "burnt": "burned",
 }  # fmt: skip
 _COOKING: Final = re.compile(r"\b(?:cook|recipe|meal|fry|roast|grill)", re.I)
 _LEGIBLE: Final = re.compile(
-    r"\b(?:note|letter|paper|leaflet|book|cookbook|sign|map|scroll|page|card|diary|poster)\b", re.I
+    r"\b(?:note|letter|paper|leaflet|book|cookbook|sign|map|scroll|page|card|diary|poster)\b",
+    re.I,
 )
 
 
@@ -271,7 +289,7 @@ class GameReader:
         """Read one sentence of a room; the thing that it presents, if any."""
         if door := _DOOR.search(sentence):
             one = notes.thing(door["door"])
-            if one is not None and normalise_name(one.name).split()[-1] not in ("exit", "way", "path", "passage"):
+            if one is not None and normalise_name(one.name).split()[-1] not in _NO_DOOR:
                 direction = door["direction"].lower()
                 notes.add(v.exit_of(room, direction))
                 notes.add(v.door_of(one.name, direction, room))
@@ -383,14 +401,9 @@ class GameReader:
             notes.add(v.state(one.name, _PARTICIPLE.get(how, how)), override=True)
         elif (match := _EATEN.match(line)) and (one := notes.thing(match["thing"])):
             notes.end([v.place(one.name, v.IS_IN, v.INVENTORY)], "eaten")
-        elif (
-            command is not None
-            and command["verb"].lower() == "unlock"
-            and command["other"]
-            and re.search(
-                r"\b(?:doesn't|does not|don't|won't)\b.*\b(?:fit|unlock|open|work|seem)|\bwrong key\b", line, re.I
-            )
-        ):
+        elif command is not None and command["verb"].lower() == "open" and _FOUND_LOCKED.search(line):
+            notes.add(v.state(command["thing"], v.LOCKED))
+        elif command is not None and command["verb"].lower() == "unlock" and command["other"] and _MISFIT.search(line):
             notes.add(Fact(command["other"], v.DOES_NOT_UNLOCK, command["thing"]))
 
     def _read_opening(self, match: re.Match[str], notes: _Notes) -> None:
@@ -489,10 +502,9 @@ class GameReader:
 
 def _title(text: str, action: str | None) -> tuple[str, str] | None:
     """The title of the room that ``text`` describes, and the description after it."""
-    marked = None
-    for marked in _MARKED_TITLE.finditer(text):
-        pass
-    if marked is not None:
+    titles = list(_MARKED_TITLE.finditer(text))
+    if titles:
+        marked = titles[-1]
         return marked["title"], text[marked.end() :]
     if action is not None and direction_of(action) is None and action.lower() not in ("look", "l"):
         return None
@@ -523,9 +535,3 @@ def _ingredients(text: str) -> list[str] | None:
     if match is None:
         return None
     return [line.strip(" -*") for line in match["body"].splitlines() if line.strip(" -*")]
-
-
-def known_name(name: str, known: Iterable[str]) -> str | None:
-    """The one known name (normalised) that ``name`` means, across grammatical number; ``None`` when unclear."""
-    found = match_name(name, frozenset(known))
-    return found[0] if len(found) == 1 else None

@@ -139,7 +139,7 @@ class Store(ABC):
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[TemporalGraph]:
-        """The graph, which no other thread can change until the block ends."""
+        """The graph and the record as at one moment: nobody can change them until the block ends, nor can the block."""
 
     @abstractmethod
     def refresh(self) -> bool:
@@ -169,7 +169,7 @@ class Store(ABC):
 
     @abstractmethod
     def checkpoint(self) -> None:
-        """Write a snapshot for quick opening, and empty the write-ahead log. Done by :meth:`close` when it pays."""
+        """Write a snapshot for quick opening, give back space, empty the log. :meth:`close` does of this what pays."""
 
     @abstractmethod
     def stats(self) -> dict[str, int]:

@@ -114,7 +114,7 @@ def _decode_statement(value: object) -> Statement:
         names = _list(document["fact"], "fact")
         if len(names) != 3:
             raise ValueError(f"a fact has three names, not {len(names)}")
-        return Fact(*names, aspect=document.get("aspect"))
+        return Fact(names[0], names[1], names[2], document.get("aspect"))
     document = _object(value, "a statement", required={"thesis"}, optional={"objects", "aspect"})
     return Thesis(document["thesis"], tuple(_list(document.get("objects", []), "objects")), document.get("aspect"))
 

@@ -37,27 +37,37 @@ APPLICATION_ID: Final = 0x77746872
 
 _RECORD_COLUMNS: Final = "(number INTEGER PRIMARY KEY, digest BLOB NOT NULL, content BLOB NOT NULL)"
 
-MIGRATIONS: list[tuple[str, ...]] = [
-    (
-        # An append-only record. A row is never deleted or resized: what is forgotten is overwritten with as many zeros.
-        # SQLite's secure_delete alone leaves copies of moved rows in the gaps of pages, and rows that are only ever
-        # appended and overwritten are never moved.
-        f"CREATE TABLE record {_RECORD_COLUMNS}",
-        "CREATE TABLE namespace (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"
-        " changes INTEGER NOT NULL, episodes INTEGER NOT NULL)",
-        # the episodes that a namespace has, and where they are in the record
-        "CREATE TABLE current (namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE, id BLOB NOT NULL,"
-        " at REAL NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (namespace, id)) WITHOUT ROWID",
-        # which episode each change was about: what it is like now is in the other tables
-        "CREATE TABLE change (namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,"
-        " number INTEGER NOT NULL, token BLOB NOT NULL, episode BLOB NOT NULL,"
-        " PRIMARY KEY (namespace, number)) WITHOUT ROWID",
-        # text is the digest of a text
-        "CREATE TABLE vector (namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE, model TEXT NOT NULL,"
-        " text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (namespace, model, text))",
-    ),
+MIGRATIONS: list[str] = [
+    # record is append-only: a row is never deleted or resized, and what is forgotten is overwritten with as many zeros.
+    # SQLite's secure_delete alone leaves copies of moved rows in the gaps of pages; rows that are only appended and
+    # overwritten are never moved.
+    # current holds the episodes that a namespace has, and where they are in the record.
+    # change says which episode each change was about: what it is like now is in the other tables.
+    # vector.text is the digest of a text.
+    f"""
+    CREATE TABLE record {_RECORD_COLUMNS};
+    CREATE TABLE namespace (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+        changes INTEGER NOT NULL, episodes INTEGER NOT NULL
+    );
+    CREATE TABLE current (
+        namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,
+        id BLOB NOT NULL, at REAL NOT NULL, record INTEGER NOT NULL,
+        PRIMARY KEY (namespace, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE change (
+        namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,
+        number INTEGER NOT NULL, token BLOB NOT NULL, episode BLOB NOT NULL,
+        PRIMARY KEY (namespace, number)
+    ) WITHOUT ROWID;
+    CREATE TABLE vector (
+        namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,
+        model TEXT NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL,
+        UNIQUE (namespace, model, text)
+    );
+    """,
 ]
-"""SQL that takes a file from version *i* to version *i* + 1, each in one transaction."""
+"""SQL that takes a file from version *i* to version *i* + 1, each in one transaction; statements end with ``;``."""
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
@@ -248,7 +258,7 @@ class Database:
             with self.transaction():
                 if target == 1:
                     self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                for statement in MIGRATIONS[target - 1]:
+                for statement in MIGRATIONS[target - 1].split(";"):
                     self.execute(statement)
                 self.execute(f"PRAGMA user_version = {target}")
             if target == 1:
@@ -307,7 +317,7 @@ class Database:
         self.require_writable()
         if self._is_in_transaction():
             raise InputError(
-                "the memory cannot be changed inside a block that reads it, or by the iterable that it takes episodes from"
+                "the memory cannot be changed inside a block that reads it, or by the iterable that feeds it"
             )
         try:
             self.execute("BEGIN IMMEDIATE")
@@ -355,10 +365,10 @@ class Database:
             self.execute(f"PRAGMA busy_timeout = {int(_BUSY_SECONDS * 1000)}")
         return not busy
 
-    def blank_rows(self) -> int:
-        """How many rows of the record are overwritten."""
-        count: int = self.one("SELECT (SELECT COUNT(*) FROM record) - (SELECT COUNT(*) FROM current)")[0]
-        return count
+    def blank_rows(self) -> tuple[int, int]:
+        """How many rows of the record are overwritten, of how many."""
+        rows, used = self.one("SELECT (SELECT COUNT(*) FROM record), (SELECT COUNT(*) FROM current)")
+        return rows - used, rows
 
     def rewrite_record(self) -> None:
         """Give back the space of overwritten rows. Part of a transaction.

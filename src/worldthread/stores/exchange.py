@@ -72,7 +72,7 @@ class LineReader:
     """
 
     def __init__(self, stream: Iterable[bytes] | Iterable[str], path: Path | None = None) -> None:
-        self._lines = iter(stream)
+        self._lines: Iterator[bytes | str] = iter(stream)
         self._path = path
         self.line = 0
         self.count = 0
@@ -104,7 +104,7 @@ class LineReader:
         while True:
             self.line += 1
             try:
-                line = next(self._lines, None)
+                line: bytes | str | None = next(self._lines, None)
             except ValueError as error:  # a text stream that meets bytes of another encoding
                 raise self.error(f"not UTF-8: {error}") from error
             if line is None:

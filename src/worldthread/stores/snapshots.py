@@ -160,7 +160,5 @@ def _load_graph(folder: Path, manifest: _Manifest) -> TemporalGraph | None:
 
 def _array_digest(array: NDArray[Any]) -> str:
     state = hashlib.blake2b(f"{array.dtype.str} {array.shape} ".encode(), digest_size=16)
-    # an empty array has no buffer that could be hashed, and nothing to hash
-    if array.size:
-        state.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+    state.update(np.ascontiguousarray(array).data)
     return state.hexdigest()

@@ -12,11 +12,12 @@ import os
 import secrets
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,12 @@ from worldthread.types import Episode, Fact, Reading
 _CHUNK: Final = 500  # parameters of one statement; SQLite may allow no more than 999
 _TOKEN_BYTES: Final = 8
 _DIGEST_BYTES: Final = 16
+_CHECKSUM_BYTES: Final = 4
+_SNAPSHOT_CHANGES: Final = 200  # folding so many takes some 50 ms
+_SNAPSHOT_PART: Final = 16
+_BLANK_ROWS: Final = 1000
+
+_Item = TypeVar("_Item")
 
 
 class _Shelf:
@@ -69,7 +76,7 @@ class SQLiteStore(Store):
     """One namespace of a memory in an SQLite file, or in RAM. Made by :meth:`open`."""
 
     def __init__(self, database: Database, namespace: str, clock: Callable[[], float], shelves: dict[str, _Shelf]):
-        _require_namespace(namespace)
+        _require_name(namespace, "the namespace")
         self._database = database
         self._clock = clock
         self._shelves = shelves
@@ -78,6 +85,7 @@ class SQLiteStore(Store):
         database.users += 1
         self._closed = False
         self._log_holds_forgotten = False
+        self._has_overwritten = False
 
     @classmethod
     def open(
@@ -106,9 +114,22 @@ class SQLiteStore(Store):
             StoreLockedError: another writer did not finish in time.
             StoreError: the file cannot be opened; the message says why.
         """
-        _require_namespace(namespace)
+        _require_name(namespace, "the namespace")
         database = Database(_resolved(path), readonly=readonly, durability=durability, wait=wait)
         return cls(database, namespace, clock, {})
+
+    @staticmethod
+    def namespaces(path: str | os.PathLike[str]) -> list[str]:
+        """The names of all namespaces of a file, sorted.
+
+        Raises:
+            StoreError: as for :meth:`open`.
+        """
+        database = Database(_resolved(path), readonly=True)
+        try:
+            return sorted(name for (name,) in database.all("SELECT name FROM namespace"))
+        finally:
+            database.close()
 
     def open_namespace(self, namespace: str) -> Self:
         with self._database.lock:
@@ -131,7 +152,7 @@ class SQLiteStore(Store):
 
     def append(self, episode: Episode) -> Episode:
         _require_episode(episode)
-        with self.reading() as graph:
+        with self._writing() as graph:
             if episode.id in graph:
                 graph.add(episode)  # raises when the readings differ
                 return self._fetch(episode.id)
@@ -143,7 +164,7 @@ class SQLiteStore(Store):
             return recorded
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
-        with self.reading():
+        with self._writing():
             before = self._shelf.position.number
             with self._change() as change:
                 for episode in episodes:
@@ -155,16 +176,17 @@ class SQLiteStore(Store):
                         raise InputError(
                             f"episode {episode.id} is recorded with another reading: replace it, or forget it first"
                         )
-            added = change.position.number - before
             # a batch may be large and in any order: read it back sorted and in pieces rather than hold all of it
             self._shelf.number = change.namespace
             self._bring_up()
-            self._write_snapshot_if_it_pays()
+            self._purge_log(patiently=False)
+            added = change.position.number - before
+            self._write_snapshot_if_it_pays(added)
             return added
 
     def replace(self, episode: Episode) -> Episode:
         _require_episode(episode)
-        with self.reading() as graph:
+        with self._writing() as graph:
             recorded = replace(episode, recorded_at=graph.episode(episode.id).recorded_at)
             with self._change() as change:
                 self._blank(change, recorded.id)
@@ -175,7 +197,7 @@ class SQLiteStore(Store):
             return recorded
 
     def forget(self, episode_id: str) -> None:
-        with self.reading() as graph:
+        with self._writing() as graph:
             texts = _texts_of(self._fetch(_require_id(episode_id)))
             with self._change() as change:
                 self._remove_snapshots()
@@ -189,36 +211,28 @@ class SQLiteStore(Store):
             self._log_holds_forgotten = True
             with self._applying(change):
                 graph.forget(episode_id)
+            self._purge_log(patiently=True)
 
     def clear(self) -> None:
-        with self.reading():
-            number = self._shelf.number
+        with self._writing():
             with self._database.transaction():
                 self._remove_snapshots()
-                execute = self._database.execute
-                execute("DELETE FROM namespace WHERE number = ?", (number,))
-                # the pages of a dropped table are overwritten whole; what other namespaces hold moves to a new one
-                execute("CREATE TABLE fresh (number INTEGER PRIMARY KEY, digest BLOB NOT NULL, content BLOB NOT NULL)")
-                execute(
-                    "INSERT INTO fresh SELECT record.* FROM record JOIN current ON current.record = record.number"
-                    " ORDER BY record.number"
-                )
-                execute("DROP TABLE record")
-                execute("ALTER TABLE fresh RENAME TO record")
-            self._log_holds_forgotten = True
+                self._database.execute("DELETE FROM namespace WHERE number = ?", (self._shelf.number,))
+                self._database.rewrite_record()
             self._shelf.start_over(None)
-            self._purge_log()
+            self._log_holds_forgotten = True
+            self._purge_log(patiently=True)
 
     def episode(self, episode_id: str) -> Episode:
         _require_id(episode_id)
-        with self.reading():
+        with self._using():
             return self._fetch(episode_id)
 
     def episodes(self) -> Iterator[Episode]:
-        with self.reading() as graph:
+        with self._using() as graph:
             ids = graph.episodes()
         for chunk in _batched(ids):
-            with self.reading() as graph:
+            with self._using() as graph:
                 found = list(self._rows([episode_id for episode_id in chunk if episode_id in graph]))
             yield from found
 
@@ -226,16 +240,31 @@ class SQLiteStore(Store):
 
     @property
     def graph(self) -> TemporalGraph:
-        with self.reading() as graph:
+        with self._using() as graph:
             return graph
 
     @contextmanager
     def reading(self) -> Iterator[TemporalGraph]:
         with self._database.lock:
             self._require_open()
+            with self._database.one_moment(), self._using() as graph:
+                yield graph
+
+    @contextmanager
+    def _using(self) -> Iterator[TemporalGraph]:
+        """The graph, up to date, and the lock."""
+        with self._database.lock:
+            self._require_open()
             self._follow()
             assert self._shelf.graph is not None
             yield self._shelf.graph
+
+    @contextmanager
+    def _writing(self) -> Iterator[TemporalGraph]:
+        """The same, of a store that may be written."""
+        with self._using() as graph:
+            self._database.require_writable()
+            yield graph
 
     def refresh(self) -> bool:
         with self._database.lock:
@@ -255,7 +284,8 @@ class SQLiteStore(Store):
             self._bring_up()
             shelf.data_version = version
         if is_new and not self.readonly:
-            self._write_snapshot_if_it_pays()
+            # the last process was killed before it could
+            self._write_snapshot_if_it_pays(self._changes_since_snapshot())
 
     def _bring_up(self) -> None:
         """Make the graph show the record as it is."""
@@ -270,15 +300,13 @@ class SQLiteStore(Store):
             if shelf.graph is None or shelf.number != number or not self._is_on_record(number, shelf.position):
                 shelf.start_over(number)
                 self._load_snapshot(number)
-            self._apply_changes(changes)
-            if len(shelf.graph) != episodes and shelf.snapshot.number:
+            found = self._apply_changes(changes)
+            if found != episodes and shelf.snapshot.number:
                 # the snapshot misleads: the record itself decides
                 shelf.start_over(number)
-                self._apply_changes(changes)
-            if len(shelf.graph) != episodes:
-                raise DamagedFileError(
-                    f"{len(shelf.graph)} of {episodes} episodes can be found", path=self._database.place
-                )
+                found = self._apply_changes(changes)
+            if found != episodes:
+                raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self._database.place)
         except BaseException:
             shelf.graph = None  # it may show half of the changes
             raise
@@ -300,29 +328,31 @@ class SQLiteStore(Store):
         row = self._database.one("SELECT token FROM change WHERE namespace = ? AND number = ?", (number, change))
         return row and row[0]
 
-    def _apply_changes(self, last: int) -> None:
-        """Apply the changes after the shelf's position, up to number ``last``."""
+    def _apply_changes(self, last: int) -> int:
+        """Apply the changes after the shelf's position, up to number ``last``: how many episodes there are then."""
         shelf = self._shelf
-        assert shelf.graph is not None
+        graph = shelf.graph
+        assert graph is not None
         if shelf.position.number == last:
-            return
-        # in the order of world time, in which a graph grows fastest; without a time, what is gone
+            return len(graph)
+        token = self._token(shelf.number or 0, last)
+        if not isinstance(token, bytes):
+            raise DamagedFileError(f"change {last} cannot be found", path=self._database.place)
         rows = self._database.all(
             "SELECT DISTINCT change.episode, at FROM change LEFT JOIN current"
             " ON current.namespace = change.namespace AND current.id = change.episode"
             " WHERE change.namespace = ? AND change.number > ?",
             (shelf.number, shelf.position.number),
         )
-        token = self._token(shelf.number or 0, last)
-        if not isinstance(token, bytes):
-            raise DamagedFileError(f"change {last} cannot be found", path=self._database.place)
-        for row in rows:
-            if row[0].hex() in shelf.graph:
-                shelf.graph.forget(row[0].hex())
-        present = sorted((at, episode_id) for episode_id, at in rows if at is not None)
-        for chunk in _batched([episode_id.hex() for _, episode_id in present]):
-            shelf.graph.add_many(self._rows(chunk))
+        for key, _ in rows:
+            if key.hex() in graph:
+                graph.forget(key.hex())
+        # in the order of world time, in which a graph grows fastest; what has no time is gone
+        present = sorted((at, key.hex()) for key, at in rows if at is not None)
+        for ids in _batched([episode_id for _, episode_id in present]):
+            graph.add_many(self._rows(ids))
         shelf.position = Position(last, token)
+        return len(graph)
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
@@ -341,10 +371,11 @@ class SQLiteStore(Store):
             yield self._decoded(key.hex(), *found[key])
 
     def _fetch(self, episode_id: str) -> Episode:
-        episode = None if self._shelf.number is None else self._find(self._shelf.number, episode_id)
+        shelf = self._shelf
+        assert shelf.graph is not None
+        shelf.graph.episode(episode_id)  # raises when there is none
+        episode = None if shelf.number is None else self._find(shelf.number, episode_id)
         if episode is None:
-            assert self._shelf.graph is not None
-            self._shelf.graph.episode(episode_id)  # raises NotFoundError, as it should
             raise DamagedFileError(f"episode {episode_id} cannot be found", path=self._database.place)
         return episode
 
@@ -403,7 +434,7 @@ class SQLiteStore(Store):
             shelf.graph = None  # it is behind the record: the next look makes it again
             raise
         shelf.number, shelf.position = change.namespace, change.position
-        self._purge_log()
+        self._purge_log(patiently=False)
 
     def _insert(self, change: _Change, episode: Episode) -> None:
         content = encode_episode(episode)
@@ -427,6 +458,7 @@ class SQLiteStore(Store):
         )
         self._database.execute("DELETE FROM current WHERE namespace = ? AND id = ?", (change.namespace, key))
         change.episodes -= 1
+        self._has_overwritten = True
 
     def _note(self, change: _Change, episode_id: str) -> None:
         """Log that an episode has changed."""
@@ -447,70 +479,77 @@ class SQLiteStore(Store):
                 ) from error
             self._shelf.snapshot = Position()
 
-    def _purge_log(self) -> None:
+    def _purge_log(self, *, patiently: bool) -> None:
+        """After something was forgotten: empty the log, now or when no reader prevents it any more."""
         if self._log_holds_forgotten:
-            self._log_holds_forgotten = not self._database.truncate_log()
+            self._log_holds_forgotten = not self._database.truncate_log(patiently=patiently)
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        _require_name(model, "the name of a model")
         texts_by_key = {_text_digest(text): text for text in texts}
         found: dict[str, NDArray[np.float32]] = {}
-        with self.reading():
-            if self._shelf.number is None:
-                return found
+        with self._using():
             for keys in _batched(list(texts_by_key)):
                 rows = self._database.all(
                     f"SELECT text, vector FROM vector WHERE namespace = ? AND model = ? AND text IN ({_marks(keys)})",
                     (self._shelf.number, model, *keys),
                 )
-                for key, vector in rows:
-                    try:
-                        found[texts_by_key[key]] = np.frombuffer(vector, "<f4")
-                    except (ValueError, TypeError) as error:
+                for key, packed in rows:
+                    if not isinstance(packed, bytes) or _checksum(packed[_CHECKSUM_BYTES:]) != packed[:_CHECKSUM_BYTES]:
                         raise DamagedFileError(
-                            f"a vector of {model} cannot be read: {error}", path=self._database.place
-                        ) from error
+                            f"a vector of {model} cannot be read: its bytes have changed", path=self._database.place
+                        )
+                    found[texts_by_key[key]] = np.frombuffer(packed, "<f4", offset=_CHECKSUM_BYTES)
         return found
 
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        _require_name(model, "the name of a model")
         matrix = np.ascontiguousarray(vectors, "<f4")
         if matrix.ndim != 2 or matrix.shape[0] != len(texts) or not matrix.shape[1]:
             raise InputError(f"{len(texts)} texts need vectors of shape ({len(texts)}, dimensions), not {matrix.shape}")
         if not np.isfinite(matrix).all():
             raise InputError("a vector holds a number that is not finite")
-        with self.reading():
-            if self.readonly or not len(texts):
+        keys = [_text_digest(text) for text in texts]
+        with self._using():
+            if self.readonly or not keys:
                 return
             with self._change() as change:
-                for text, vector in zip(texts, matrix, strict=True):
+                for key, vector in zip(keys, matrix, strict=True):
+                    numbers = vector.tobytes()
                     self._database.execute(
                         "INSERT INTO vector (namespace, model, text, vector) VALUES (?, ?, ?, ?)"
                         " ON CONFLICT DO UPDATE SET vector = excluded.vector",
-                        (change.namespace, model, _text_digest(text), vector.tobytes()),
+                        (change.namespace, model, key, _checksum(numbers) + numbers),
                     )
             self._shelf.number = change.namespace
 
     def clear_vectors(self) -> None:
-        with self.reading(), self._database.transaction():
+        with self._writing(), self._database.transaction():
             self._database.execute("DELETE FROM vector WHERE namespace = ?", (self._shelf.number,))
 
     # -- care -------------------------------------------------------------------------------------------------------
 
     def stats(self) -> dict[str, int]:
-        with self.reading() as graph:
+        with self._using() as graph:
             row = self._database.one("SELECT COUNT(*) FROM vector WHERE namespace = ?", (self._shelf.number,))
             return {**graph.counts(), "vectors": row[0]}
 
     def checkpoint(self) -> None:
-        with self.reading(), self._database.transaction():
-            pass  # raises ReadOnlyError
-        with self.reading():
+        with self._writing():
             try:
                 self._write_snapshot()
             except OSError as error:
                 raise StoreError(f"the snapshot cannot be written: {error}", path=self._database.place) from error
+            self._give_back_space()
             self._log_holds_forgotten = not self._database.truncate_log()
+
+    def _give_back_space(self) -> None:
+        blank, rows = self._database.blank_rows()
+        if blank > max(_BLANK_ROWS, rows // 2):
+            with self._database.transaction():
+                self._database.rewrite_record()
 
     def _write_snapshot(self) -> None:
         shelf = self._shelf
@@ -519,19 +558,22 @@ class SQLiteStore(Store):
         shelf.snapshots.write(shelf.graph, shelf.position)
         shelf.snapshot = shelf.position
 
-    def _write_snapshot_if_it_pays(self) -> None:
-        """Write a snapshot when the next opening would have much to do without.
+    def _write_snapshot_if_it_pays(self, changes: int) -> None:
+        """Write a snapshot when folding ``changes`` is worth avoiding.
 
-        Folding a change takes some four times as long as writing an episode to a snapshot takes.
+        Folding one takes some four times as long as writing one episode of a snapshot, of which all must be written.
         """
-        shelf = self._shelf
-        if shelf.graph is None or shelf.position.number - shelf.snapshot.number <= max(200, len(shelf.graph) // 16):
+        graph = self._shelf.graph
+        if graph is None or changes <= max(_SNAPSHOT_CHANGES, len(graph) // _SNAPSHOT_PART):
             return
         try:
             self._write_snapshot()
         except OSError as error:
             # nothing is lost: the next opening reads the record
             warnings.warn(f"{self._database.place}: no snapshot for quick opening: {error}", stacklevel=2)
+
+    def _changes_since_snapshot(self) -> int:
+        return self._shelf.position.number - self._shelf.snapshot.number
 
     def close(self) -> None:
         with self._database.lock:
@@ -542,7 +584,9 @@ class SQLiteStore(Store):
             self._database.users -= 1
             try:
                 if not self.readonly and not self._shelf.users:
-                    self._write_snapshot_if_it_pays()
+                    self._write_snapshot_if_it_pays(self._changes_since_snapshot())
+                    if self._has_overwritten:
+                        self._give_back_space()
             finally:
                 if not self._database.users:
                     self._database.close()
@@ -564,15 +608,15 @@ def _resolved(path: str | os.PathLike[str] | None) -> Path | None:
     return Path(os.path.realpath(name))
 
 
-def _require_namespace(name: object) -> None:
+def _require_name(name: object, what: str) -> None:
     if not isinstance(name, str):
-        raise InputError(f"namespace must be a string, not {type(name).__name__}")
+        raise InputError(f"{what} must be a string, not {type(name).__name__}")
     if not name:
-        raise InputError("namespace must not be empty")
+        raise InputError(f"{what} must not be empty")
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"namespace is not valid Unicode: {error.reason} at position {error.start}") from None
+        raise InputError(f"{what} is not valid Unicode: {error.reason} at position {error.start}") from None
 
 
 def _require_episode(episode: object) -> None:
@@ -609,13 +653,19 @@ def _digest(content: bytes) -> bytes:
 
 
 def _text_digest(text: str) -> bytes:
+    if not isinstance(text, str):
+        raise InputError(f"a text must be a string, not {type(text).__name__}")
     return _digest(text.encode("utf-8", "surrogatepass"))
+
+
+def _checksum(numbers: bytes) -> bytes:
+    return zlib.crc32(numbers).to_bytes(_CHECKSUM_BYTES, "big")
 
 
 def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _batched[T](items: Sequence[T]) -> Iterator[Sequence[T]]:
+def _batched(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
     for start in range(0, len(items), _CHUNK):
         yield items[start : start + _CHUNK]

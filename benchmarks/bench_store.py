@@ -1,0 +1,162 @@
+"""How long one step takes until it is durable, and how long a memory takes to open.
+
+    python benchmarks/bench_store.py [--json] [--folder FOLDER] [--steps N]
+
+One step is one episode with 12 facts of a made-up house: things that lie somewhere (each such fact ends the one before)
+and doors that stay. Reading the text and embedding are not part of it. Files lie in a temporary folder: give --folder to
+measure another disk. Opening is measured in a fresh process with the files in the page cache, from the call that opens to
+the first answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from worldthread import Episode, Fact, Memory, Reading
+
+FACTS_PER_EPISODE = 12
+
+OPENING = """
+import sys, time
+from worldthread import Memory
+import worldthread.memory
+start = time.perf_counter()
+memory = Memory(sys.argv[1], readonly=sys.argv[2] == "reader")
+count = len(memory.graph)
+opened = time.perf_counter()
+found = memory.view().facts("thing 1")
+print(opened - start, time.perf_counter() - start, count)
+"""
+
+
+def episodes(count: int, *, seed: int = 0, start: int = 0) -> Iterator[Episode]:
+    """Steps through a house of 200 rooms: each sees a room, moves a few things, and learns something new."""
+    chance = random.Random(seed + start)
+    for step in range(start, start + count):
+        room = chance.randrange(200)
+        here = f"room {room}"
+        facts = [Fact("player", "is in", here, "place of player")]
+        facts += [
+            Fact(here, direction, f"room {(room + far) % 200}") for direction, far in (("north", 20), ("east", 1))
+        ]
+        for _ in range(3):
+            thing = f"thing {chance.randrange(2000)}"
+            facts.append(Fact(thing, "is in", here, f"place of {thing}"))
+        facts += [Fact(f"note {step}.{part}", "is read in", here) for part in range(FACTS_PER_EPISODE - len(facts))]
+        text = f"Step {step}. You are in {here}. " + " ".join(f"You see {fact.subject}." for fact in facts[3:])
+        yield Episode(text, step, source="bench", reading=Reading("bench/1", tuple(facts)))
+
+
+def milliseconds(seconds: list[float]) -> dict[str, float]:
+    """The usual percentiles of some durations."""
+    cuts = statistics.quantiles(seconds, n=1000, method="inclusive")
+    return {
+        "p50_ms": round(cuts[499] * 1000, 3),
+        "p95_ms": round(cuts[949] * 1000, 3),
+        "p99_ms": round(cuts[989] * 1000, 3),
+        "max_ms": round(max(seconds) * 1000, 3),
+    }
+
+
+def bench_append(folder: Path, durability: Any, facts: int, steps: int) -> dict[str, Any]:
+    """Durations of single steps on a memory that holds ``facts``."""
+    before = facts // FACTS_PER_EPISODE
+    with Memory(folder / f"append-{durability}", durability=durability) as memory:
+        memory.add_many(episodes(before))
+        memory.view()
+        seconds = []
+        for episode in episodes(steps, start=before):
+            start = time.perf_counter()
+            memory.add(episode)
+            seconds.append(time.perf_counter() - start)
+        return {"durability": durability, "facts_before": facts, "steps": steps, **milliseconds(seconds)}
+
+
+def bench_forget(folder: Path, facts: int, times: int) -> dict[str, Any]:
+    """Durations of forgetting one episode, log emptied included."""
+    with Memory(folder / "forget") as memory:
+        memory.add_many(episodes(facts // FACTS_PER_EPISODE))
+        ids = random.Random(1).sample([episode.id for episode in memory.episodes()], times)
+        seconds = []
+        for episode_id in ids:
+            start = time.perf_counter()
+            memory.forget(episode_id)
+            seconds.append(time.perf_counter() - start)
+        return {"facts_before": facts, "times": times, **milliseconds(seconds)}
+
+
+def bench_open(folder: Path, facts: int, repeats: int) -> dict[str, Any]:
+    """Durations of opening, and of what happens around it."""
+    path = folder / "open"
+    start = time.perf_counter()
+    with Memory(path) as memory:
+        memory.add_many(episodes(facts // FACTS_PER_EPISODE))
+        added = time.perf_counter() - start
+        start = time.perf_counter()
+    closed = time.perf_counter() - start
+    result: dict[str, Any] = {
+        "facts": facts,
+        "episodes": facts // FACTS_PER_EPISODE,
+        "add_many_s": round(added, 3),
+        "close_s": round(closed, 3),
+        "memory_bytes": path.stat().st_size,
+        "snapshot_bytes": sum(file.stat().st_size for file in Path(f"{path}-snapshot").rglob("*.npy")),
+    }
+    for mode in ("writer", "reader"):
+        runs = [_open_in_a_fresh_process(path, mode) for _ in range(repeats)]
+        result[f"open_{mode}_s"] = round(statistics.median(run[0] for run in runs), 3)
+        result[f"open_{mode}_to_first_answer_s"] = round(statistics.median(run[1] for run in runs), 3)
+    for file in Path(f"{path}-snapshot").rglob("manifest.json"):
+        file.unlink()
+    result["open_reader_without_snapshot_s"] = round(_open_in_a_fresh_process(path, "reader")[0], 3)
+    return result
+
+
+def _open_in_a_fresh_process(path: Path, mode: str) -> tuple[float, float]:
+    run = subprocess.run([sys.executable, "-c", OPENING, str(path), mode], capture_output=True, text=True, check=True)
+    opened, answered, _ = run.stdout.split()
+    return float(opened), float(answered)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--folder", type=Path, help="where to put the files")
+    parser.add_argument("--steps", type=int, default=3000, help="steps to measure for each durability")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        folder = Path(name)
+        results = {
+            "machine": {
+                "cores": os.cpu_count(),
+                "python": platform.python_version(),
+                "sqlite": sqlite3.sqlite_version,
+            },
+            "append": [bench_append(folder, durability, 10_000, arguments.steps) for durability in ("normal", "full")],
+            "forget": bench_forget(folder, 10_000, 100),
+            "open": bench_open(folder, 100_000, 5),
+        }
+    if arguments.json:
+        print(json.dumps(results, indent=2))
+        return
+    for title, rows in results.items():
+        for row in rows if isinstance(rows, list) else [rows]:
+            print(f"{title}: " + ", ".join(f"{key} {value}" for key, value in row.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""Does an environment keep the contract of :mod:`worldthread.envs.base`? For anyone who writes one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields
+from typing import Any, NamedTuple
+
+from worldthread.envs.base import Environment, Info, Truth
+from worldthread.errors import ContractError, EpisodeOverError, InputError
+
+_FALLBACK_ACTIONS = ("look", "inventory", "go north", "go south", "go east", "go west")
+
+
+class _Step(NamedTuple):
+    observation: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: Info
+
+
+def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
+    """Play ``env`` with random actions and check what every world promises.
+
+    Checked are: the types of all that is handed out; that it cannot be changed; that it gives no way to the true state;
+    refusals of steps outside an episode and of actions that are not a line of text; that moves and scores add up; the
+    end of an episode; and that the same seed and the same actions give the same texts. The environment is reset several
+    times, and left in the middle of an episode.
+
+    Args:
+        env: fresh from :func:`worldthread.envs.make`, not reset yet.
+        steps: actions to play, fewer when the game ends before.
+        seed: for :meth:`~worldthread.envs.base.Environment.reset`, and for the choice of actions.
+
+    Raises:
+        ContractError: naming what is broken.
+    """
+    _require(isinstance(env, Environment), f"{type(env).__name__} is not a worldthread.envs.Environment")
+    _require(isinstance(getattr(env, "id", None), str) and bool(env.id), "id must be a non-empty string")
+    _check_is_outside(env, "before reset()")
+    first = _play(env, steps, seed)
+    again = _play(env, steps, seed, [action for action, _ in first[1:]])
+    for number, ((action, one), (_, two)) in enumerate(zip(first, again, strict=True)):
+        where = f"after the same {number} actions (the last: {action!r})"
+        for name in _Step._fields:
+            same = getattr(one, name) == getattr(two, name)
+            _require(same, f"{name} differs {where}: {getattr(one, name)!r}, then {getattr(two, name)!r}")
+    _check_truth(env)
+    _check_refusals(env, seed)
+
+
+def _play(env: Environment, steps: int, seed: int, script: list[str] | None = None) -> list[tuple[str, _Step]]:
+    """The reset and the steps that followed, each with its action; checks every one of them."""
+    rng = random.Random(seed)
+    result = _tuple_of(env.reset(seed), 2, "reset()")
+    played = [("", _Step(result[0], 0.0, False, False, result[1]))]
+    _check_result(env, played[0][1], "reset()")
+    _require(played[0][1].info.moves == 0, f"moves must be 0 after reset(), not {played[0][1].info.moves}")
+    for number in range(steps if script is None else len(script)):
+        before = played[-1][1]
+        offered = before.info.valid_actions or _FALLBACK_ACTIONS
+        action = rng.choice(offered) if script is None else script[number]
+        where = f"step({action!r})"
+        after = _Step(*_tuple_of(env.step(action), 5, where))
+        played.append((action, after))
+        _check_result(env, after, where)
+        _check_progress(before, after, where)
+        if after.terminated or after.truncated:
+            _check_is_outside(env, f"after {where}, which ended the episode,")
+            break
+    return played
+
+
+def _check_result(env: Environment, step: _Step, where: str) -> None:
+    observation, reward, terminated, truncated, info = step
+    _require(isinstance(observation, str), f"the observation of {where} must be a string, not {observation!r}")
+    _require(bool(observation.strip()), f"the observation of {where} is empty")
+    _require(type(reward) is float, f"the reward of {where} must be a float, not {reward!r}")
+    for name, value in (("terminated", terminated), ("truncated", truncated)):
+        _require(type(value) is bool, f"{name} of {where} must be True or False, not {value!r}")
+    _require(not (terminated and truncated), f"{where} is both terminated and truncated")
+    _require(type(info) is Info, f"the info of {where} must be an Info, not {type(info).__name__}")
+    _check_info(info, where)
+    for value in _reachable(info):
+        _require(
+            value is None or type(value) in (str, int, float, bool, tuple),
+            f"the info of {where} holds {type(value).__name__} {value!r}, which may give a way to the true state",
+        )
+
+
+def _check_info(info: Info, where: str) -> None:
+    try:
+        info.moves = info.moves  # type: ignore[misc]
+    except FrozenInstanceError:
+        pass
+    else:
+        raise ContractError(f"the info of {where} can be changed")
+    _require(_is_number(info.score), f"score after {where} must be a number, not {info.score!r}")
+    _require(
+        info.max_score is None or (_is_number(info.max_score) and info.max_score > 0),
+        f"max_score after {where} must be a positive number or None, not {info.max_score!r}",
+    )
+    _require(
+        info.max_score is None or info.score <= info.max_score,
+        f"the score after {where}, {info.score}, is above max_score, {info.max_score}",
+    )
+    _require(type(info.moves) is int and info.moves >= 0, f"moves after {where} must be 0 or more, not {info.moves!r}")
+    _require(isinstance(info.goal, str), f"goal after {where} must be a string, not {info.goal!r}")
+    _require(
+        info.inventory is None or isinstance(info.inventory, str),
+        f"inventory after {where} must be a string or None, not {info.inventory!r}",
+    )
+    _require(type(info.won) is bool and type(info.lost) is bool, f"won and lost after {where} must be True or False")
+    _require(not (info.won and info.lost), f"after {where} the game is both won and lost")
+    actions = info.valid_actions
+    if actions is not None:
+        _require(
+            type(actions) is tuple and all(isinstance(action, str) and action.strip() for action in actions),
+            f"valid_actions after {where} must be a tuple of non-empty strings, not {actions!r}",
+        )
+        _require(actions == tuple(sorted(set(actions))), f"valid_actions after {where} must be sorted, without doubles")
+
+
+def _check_progress(before: _Step, after: _Step, where: str) -> None:
+    moves = after.info.moves - before.info.moves
+    _require(moves >= 1, f"{where} must cost a move or more, but moves went from {before.info.moves} by {moves}")
+    gained = after.info.score - before.info.score
+    _require(after.reward == gained, f"the reward of {where} is {after.reward}, but the score changed by {gained}")
+    _require(after.info.max_score == before.info.max_score, f"max_score changed with {where}")
+    _require(after.info.goal == before.info.goal, f"goal changed with {where}")
+    ended = after.info.won or after.info.lost
+    _require(after.terminated or not ended, f"the game is won or lost after {where}, but not terminated")
+
+
+def _check_is_outside(env: Environment, when: str) -> None:
+    try:
+        env.step("look")
+    except EpisodeOverError:
+        return
+    raise ContractError(f"step() {when} must raise EpisodeOverError")
+
+
+def _check_truth(env: Environment) -> None:
+    truth = env.truth()
+    _require(type(truth) is Truth, f"truth() must give a Truth, not {type(truth).__name__}")
+    _require(type(truth.propositions) is frozenset, "propositions of the truth must be a frozenset")
+    for proposition in truth.propositions:
+        _require(
+            type(proposition) is tuple and bool(proposition) and all(isinstance(word, str) for word in proposition),
+            f"a proposition must be a tuple of strings, not {proposition!r}",
+        )
+    _require(
+        type(truth.walkthrough) is tuple and all(isinstance(command, str) for command in truth.walkthrough),
+        f"the walkthrough must be a tuple of strings, not {truth.walkthrough!r}",
+    )
+    _require(
+        truth.optimal_moves is None or (type(truth.optimal_moves) is int and truth.optimal_moves > 0),
+        f"optimal_moves must be a whole number above 0, or None, not {truth.optimal_moves!r}",
+    )
+
+
+def _check_refusals(env: Environment, seed: int) -> None:
+    env.reset(seed)
+    for action in ("", " ", "look\nlook", "look\rlook", None, 3):
+        try:
+            env.step(action)  # type: ignore[arg-type]
+        except InputError:
+            continue
+        raise ContractError(f"step({action!r}) must raise InputError")
+    _, _, _, _, info = env.step("look")
+    _require(info.moves == 1, f"refused actions must cost no move, but moves is {info.moves} after one action")
+
+
+def _reachable(value: Any) -> Iterator[Any]:
+    """Everything that can be got at from an info: values of fields, of extra attributes, and of containers."""
+    if isinstance(value, Info):
+        known = {field.name for field in fields(value)}
+        extra = set(vars(value)) - known
+        if extra:
+            raise ContractError(f"an info has attributes beside its fields: {', '.join(sorted(extra))}")
+        for name in known:
+            yield from _reachable(getattr(value, name))
+    elif type(value) is tuple:
+        for item in value:
+            yield from _reachable(item)
+    else:
+        yield value
+
+
+def _tuple_of(result: Any, length: int, where: str) -> tuple[Any, ...]:
+    _require(
+        type(result) is tuple and len(result) == length, f"{where} must give a tuple of {length} values, not {result!r}"
+    )
+    found: tuple[Any, ...] = result
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ContractError(message)
