@@ -25,3 +25,21 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the real games and data, looked for in {folder} (set WORLDTHREAD_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def game_cache() -> Path:
+    """Where generated games are kept between runs: ``$WORLDTHREAD_TEST_CACHE``, else ``tests/.cache``."""
+    return Path(os.environ.get("WORLDTHREAD_TEST_CACHE") or Path(__file__).parent / ".cache")
+
+
+@pytest.fixture(scope="session")
+def textworld_games() -> Path:
+    """The folder with the published TextWorld games: of ``$WORLDTHREAD_GAMES``, else ``games`` of the shared data."""
+    shared = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared")
+    named = [Path(entry) for entry in os.environ.get("WORLDTHREAD_GAMES", "").split(os.pathsep) if entry]
+    for folder in (*named, shared / "games"):
+        for place in (folder, folder / "textworld"):
+            if (place / "hunt.z8").is_file():
+                return place
+    pytest.skip("needs the published TextWorld games (set WORLDTHREAD_GAMES to the folder with hunt.z8)")

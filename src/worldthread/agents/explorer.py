@@ -64,10 +64,10 @@ class Explorer(Agent):
         self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
         self._last: tuple[str, str] | None = None  # (room, action)
         self._errand: Errand | None = None
+        self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
 
     def perceive(self, percept: Percept) -> Episode:
         step = percept.step
-        before = self._snapshot()
         reading = self.reader.read(step, self.memory.view())
         said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
         carried = f"\n\n{step.inventory}" if step.inventory else ""
@@ -76,8 +76,10 @@ class Explorer(Agent):
         self._percept = percept
         offered = percept.valid_actions if self._use_valid_actions else None
         self._valid = None if offered is None else frozenset(offered)
-        if self._last is not None and self._snapshot() == before:
+        known = self._snapshot()
+        if self._last is not None and known == self._known:
             self._failed.add(self._last)
+        self._known = known
         return episode
 
     def decide(self) -> Decision:

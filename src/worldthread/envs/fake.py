@@ -64,8 +64,13 @@ class House:
         rooms = {self.start, *self.containers.values(), *self.supporters.values()}
         rooms.update(there for ways in self.exits.values() for there in ways.values())
         holders = {*self.exits, *self.containers, *self.supporters, CARRIED}
+        things = {self.prize, *self.keys.values(), *self.rewards}
+        boxes = {*self.locks, *self.keys}
         absent = sorted(
-            (rooms - set(self.exits)) | (set(self.things.values()) - holders) | ({self.prize} - set(self.things))
+            (rooms - set(self.exits))
+            | (set(self.things.values()) - holders)
+            | (things - set(self.things))
+            | (boxes - set(self.containers))
         )
         if absent:
             raise InputError(f"a house must hold every place that it names: {', '.join(absent)} is missing")

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 import struct
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -264,7 +265,10 @@ def _start(path: Path) -> Any:
         inventory=True, admissible_commands=True, facts=True, score=True, max_score=True, won=True, lost=True
     )
     try:
-        return textworld.start(str(path), wanted)
+        with warnings.catch_warnings():
+            # the interpreter warns that it does not know the game; TextWorld's own metadata tell all that is needed
+            warnings.simplefilter("ignore")
+            return textworld.start(str(path), wanted)
     except (json.JSONDecodeError, KeyError, ValueError, TypeError, AttributeError) as error:
         companion = path.with_suffix(".json")
         raise GameFileError(f"{companion}: not the metadata of a TextWorld game ({error!r})") from error

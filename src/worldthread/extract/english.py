@@ -50,6 +50,12 @@ def sentences(text: str) -> list[str]:
     return [part for piece in _SENTENCE_END.split(text) if piece and (part := piece.strip())]
 
 
+def noun_phrase(text: str) -> str:
+    """The beginning of ``text`` up to the end of the noun phrase with which it begins (after its article)."""
+    end = _PHRASE_END.search(text)
+    return text if end is None else text[: end.start()]
+
+
 def thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> Thing | None:
     """The thing that a noun phrase names; ``None`` when it names none.
 
@@ -87,9 +93,7 @@ def things(enumeration: str, adjectives: Mapping[str, str | None] = ADJECTIVE_ST
         article = _ARTICLE.match(item)
         if article is None:
             continue
-        phrase = item[article.end() :]
-        end = _PHRASE_END.search(phrase)
-        one = thing(phrase if end is None else phrase[: end.start()], adjectives)
+        one = thing(noun_phrase(item[article.end() :]), adjectives)
         if one is not None:
             found.append(one)
     return found

@@ -82,6 +82,11 @@ _NO_WAY: Final = re.compile(
     re.I,
 )
 _ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
+# "up" and "down" are mostly no directions ("show up in a corridor")
+_VERTICAL: Final = re.compile(
+    r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b[\w ]{0,20}\b(?:up|down)",
+    re.I,
+)
 _REFUSED: Final = re.compile(
     r"\b(?:you can(?:'t|not) go (?:that way|there|in that direction)|"
     r"(?:there is |there's )?no (?:exit|door|way|path)(?: to go)? (?:in )?(?:that (?:direction|way)|there))",
@@ -344,6 +349,8 @@ class GameReader:
         if not _WAY_WORDS.search(sentence) or _NO_WAY.search(sentence):
             return False
         found = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(sentence)]
+        if not _VERTICAL.search(sentence):
+            found = [direction for direction in found if direction not in ("up", "down")]
         for direction in found:
             notes.add(v.exit_of(room, direction))
         return bool(found)

@@ -73,6 +73,7 @@ class TemporalGraph:
         # forms: a statement as written, with its aspect: (statement, a, b, c, aspect); string numbers
         self._forms: list[Row] = []
         self._by_form: dict[Row, int] = {}
+        self._made: dict[int, Statement] = {}  # the forms that were asked for, as objects
         # episodes
         self._ids: list[str] = []
         self._at: list[float] = []
@@ -337,12 +338,17 @@ class TemporalGraph:
         return number if number is not None and self._asserted.get(number) else None
 
     def _written(self, form: int) -> Statement:
-        _, a, b, c, aspect_number = self._forms[form]
-        strings = self._strings.items
-        aspect = None if aspect_number == _NONE else strings[aspect_number]
-        if b != _NONE:
-            return Fact(strings[a], strings[b], strings[c], aspect)
-        return Thesis(strings[a], tuple(strings[c].split(_UNIT)) if strings[c] else (), aspect)
+        statement = self._made.get(form)
+        if statement is None:
+            _, a, b, c, aspect_number = self._forms[form]
+            strings = self._strings.items
+            aspect = None if aspect_number == _NONE else strings[aspect_number]
+            if b != _NONE:
+                statement = Fact(strings[a], strings[b], strings[c], aspect)
+            else:
+                statement = Thesis(strings[a], tuple(strings[c].split(_UNIT)) if strings[c] else (), aspect)
+            self._made[form] = statement
+        return statement
 
     def _display(self, statement: int) -> Statement:
         """As the first assertion in fold order wrote it."""

