@@ -282,7 +282,14 @@ class TestTableOfRightPlaces:
 
     @pytest.mark.parametrize(
         "text",
-        ["{", "[]", '{"belongs": {}}', '{"belongs": {"snorkel": "rack"}}', '{"belongs": {"snorkel": ["by", "rack"]}}'],
+        [
+            "{",
+            "[]",
+            '{"belongs": {}}',
+            '{"belongs": {"snorkel": "rack"}}',
+            '{"belongs": {"snorkel": ["by", "rack"]}}',
+            '{"belongs": {"snorkel": ["on", 3]}}',
+        ],
     )
     def test_a_bad_table_is_refused(self, game: Path, text: str) -> None:
         places_file(game).write_text(text, "utf-8")

@@ -136,8 +136,8 @@ class CleaningEnvironment(TextWorldEnvironment):
         if self._given is None:
             table = self._state.game.metadata["belongs"].items()
             return {thing: (relation, where) for thing, (relation, where) in table}
-        known = places.keys() | {where for _, where in places.values()}
-        absent = sorted({name for thing, (_, where) in self._given.items() for name in (thing, where)} - known)
+        holders = places.keys() | {where for _, where in places.values()}
+        absent = sorted((self._given.keys() - places.keys()) | ({where for _, where in self._given.values()} - holders))
         if absent:
             raise GameFileError(f"{self._path}: the table of right places names what is not in the game: {absent}")
         in_place = sorted(thing for thing, place in self._given.items() if places[thing] == place)
@@ -194,9 +194,11 @@ def _read_places(path: Path) -> dict[str, Place]:
         raise GameFileError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise GameFileError(f"{path}: not a table of right places ({error!r})") from error
-    wrong = sorted(f"{thing!r}" for thing, (relation, _) in belongs.items() if relation not in ("on", "in", "at"))
-    if wrong or not belongs:
-        raise GameFileError(f"{path}: {'no right places' if not belongs else 'relation of ' + ', '.join(wrong)}")
+    if not belongs:
+        raise GameFileError(f"{path}: the table of right places is empty")
+    for thing, (relation, where) in belongs.items():
+        if relation not in ("on", "in", "at") or not isinstance(where, str):
+            raise GameFileError(f"{path}: {thing!r} belongs 'on', 'in' or 'at' a named place, not {[relation, where]}")
     return belongs
 
 

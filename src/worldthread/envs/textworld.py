@@ -29,13 +29,16 @@ _CENTRED = re.compile(r"^ {8,}(?=\*\*\* )", re.MULTILINE)
 _BANNER_LINE = re.compile(r"[ ]{4,}[ _|\\/$<>-]*(?:\$\$|________|\\ {2}\|)[ _|\\/$<>-]*")
 
 # words of the dictionary are told apart by nine letters
-_ENGINE_WORD = re.compile(r"(?:print_sta|tw-).*")
+_ENGINE_WORD = re.compile(r"(?<![a-z])(?:print_sta|tw-)")
 _ENGINE_VERBS = frozenset(
     {
         *("save", "restore", "restart", "quit", "q", "undo", "verify", "version"),
         *("script", "transcript", "noscript", "unscript", "enable", "disable", "restrict"),
     }
 )
+_SEPARATOR = re.compile(r"[.]|\bthen\b")
+_ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
+_SILENCE = "The game says nothing."
 _REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} bytes that the game reads; it was not passed on."
 
@@ -43,8 +46,8 @@ _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} bytes that the game 
 class TextWorldEnvironment(Environment):
     """A TextWorld game.
 
-    Commands to the engine itself (saving, restarting, printing its state) are answered with a refusal and cost a move:
-    they would write files, or show the true state. A line with several commands costs as many moves as the game counts.
+    Every step is one move. Commands to the engine itself (saving, restarting, printing its state) are answered with a
+    refusal: they would write files, or show the true state. So are lines that hold several commands.
 
     Args:
         locate: gives the path of the game for a seed; called by every :meth:`reset`.
@@ -76,7 +79,6 @@ class TextWorldEnvironment(Environment):
         self._engine: Any = None
         self._state: Any = None
         self._info = Info()
-        self._engine_turns = 0
         self._engine_score = 0
         self._running = False
 
@@ -88,9 +90,8 @@ class TextWorldEnvironment(Environment):
             self._engine, self._path = _start(path), path
         self._engine.seed(chosen % 2**31)
         self._state = self._engine.reset()
-        self._engine_turns = 0
         self._engine_score = self._state.score or 0
-        own_goal = " ".join((self._state.objective or "").split())
+        own_goal = (self._state.objective or "").strip()
         told = self._goal if self._goal is not None else own_goal
         self._info = self._read_info(goal=told, moves=0, score=self._engine_score)
         self._running = True
@@ -109,13 +110,10 @@ class TextWorldEnvironment(Environment):
             self._info = replace(before, moves=before.moves + 1)
         else:
             self._state, _, _ = self._engine.step(action)
-            observation = clean_feedback(self._state.feedback)
-            turns = self._state.moves if isinstance(self._state.moves, int) else self._engine_turns
-            moves = before.moves + max(1, turns - self._engine_turns)
-            self._engine_turns = turns
+            observation = clean_feedback(self._state.feedback) or _SILENCE
             if self._state.score is not None:
                 self._engine_score = self._state.score
-            self._info = self._read_info(goal=before.goal, moves=moves, score=self._engine_score)
+            self._info = self._read_info(goal=before.goal, moves=before.moves + 1, score=self._engine_score)
         terminated = self._info.won or self._info.lost or bool(self._state.done)
         truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
         self._running = not (terminated or truncated)
@@ -268,10 +266,40 @@ def _start(path: Path) -> Any:
         with warnings.catch_warnings():
             # the interpreter warns that it does not know the game; TextWorld's own metadata tell all that is needed
             warnings.simplefilter("ignore")
-            return textworld.start(str(path), wanted)
+            engine = textworld.start(str(path), wanted)
     except (json.JSONDecodeError, KeyError, ValueError, TypeError, AttributeError) as error:
         companion = path.with_suffix(".json")
         raise GameFileError(f"{companion}: not the metadata of a TextWorld game ({error!r})") from error
+
+    _mend_tracking(engine)
+    return engine
+
+
+def _mend_tracking(engine: Any) -> None:
+    """Let TextWorld's record of the state follow everything that takes a thing.
+
+    The game reports ``take X`` out of or off something as "removing X from Y", but ``get X`` and ``take X and Z`` as
+    "taking X", in which TextWorld recognises only a thing on the floor; its facts and commands would be wrong from there.
+    """
+    from textworld.envs.wrappers.tw_inform7 import StateTracking
+
+    tracker = engine
+    while not isinstance(tracker, StateTracking):
+        tracker = tracker._wrapped_env
+    inform7 = tracker._inform7
+    detect = inform7.detect_action
+
+    def detect_action(event: str, actions: Any) -> Any:
+        action = detect(event, actions)
+        if action is None and event.lower().startswith("taking the "):
+            for candidate in actions:
+                for fact in map(inform7.get_human_readable_fact, candidate.added):
+                    if fact.name == "in" and fact.arguments[1].name == "I":
+                        if event.lower() == f"taking the {fact.arguments[0].name}".lower():
+                            return candidate
+        return action
+
+    inform7.detect_action = detect_action
 
 
 def _proposition(fact: Any) -> Proposition:
@@ -281,10 +309,13 @@ def _proposition(fact: Any) -> Proposition:
 def _refusal(action: str) -> str | None:
     if len(action.encode("utf-8")) > _LONGEST_ACTION:
         return _TOO_LONG
-    for command in re.split(r"[.;,]", action.casefold()):
-        words = command.split()
-        while words and words[0] in ("oops", "o"):
-            words = words[1:]
-        if any(_ENGINE_WORD.fullmatch(word.strip('"')) for word in words) or (words and words[0] in _ENGINE_VERBS):
-            return _REFUSAL
-    return None
+    commands = [command.split() for command in _SEPARATOR.split(action.casefold())]
+    if any(_is_for_engine(words) for words in commands):
+        return _REFUSAL
+    return _ONE_AT_A_TIME if sum(map(bool, commands)) > 1 else None
+
+
+def _is_for_engine(words: list[str]) -> bool:
+    while words and words[0] in ("oops", "o"):  # the next word replaces one of the line before
+        words = words[1:]
+    return bool(words) and (words[0] in _ENGINE_VERBS or any(_ENGINE_WORD.search(word) for word in words))

@@ -19,7 +19,7 @@ from typing import Final
 
 from worldthread.extract import vocabulary as v
 from worldthread.extract.base import GameStep
-from worldthread.extract.english import ADJECTIVE_STATES, COOKING_STATES, Thing, sentences, thing, things
+from worldthread.extract.english import ADJECTIVE_STATES, COOKING_STATES, Thing, noun_phrase, sentences, thing, things
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Fact, Reading, Statement, Thesis
@@ -84,7 +84,8 @@ _NO_WAY: Final = re.compile(
 _ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
 # "up" and "down" are mostly no directions ("show up in a corridor")
 _VERTICAL: Final = re.compile(
-    r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b[\w ]{0,20}\b(?:up|down)",
+    r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b"
+    r"[\w ]{0,20}\b(?:up|down)",
     re.I,
 )
 _REFUSED: Final = re.compile(
@@ -314,11 +315,8 @@ class GameReader:
             (_IN, v.IS_IN, "container"),
         ):
             held = pattern.search(sentence)
-            if (
-                held is None
-                or (where := notes.thing(held["where"])) is None
-                or normalise_name(where.name) in ("room", "corner")
-            ):
+            where = notes.thing(noun_phrase(held["where"])) if held is not None else None
+            if held is None or where is None or normalise_name(where.name) in ("room", "corner"):
                 continue
             if normalise_name(where.name) == "it":
                 if latest is None:
