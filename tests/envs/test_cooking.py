@@ -24,8 +24,6 @@ EXPECTED = {
     "cooking-level3-v1": (9, 1, 3, "cook_level3_a"),
     "cooking-level4-v1": (6, 3, 11, "cook_level4_a"),
 }
-QUICK = ("cooking-hardest-v1", "cooking-level2-v1", "cooking-level3-v1")
-ALL = [pytest.param(id, marks=() if id in QUICK else pytest.mark.slow) for id in EXPECTED]
 
 
 def replay(env: Environment, seed: int) -> tuple[float, Info]:
@@ -54,7 +52,7 @@ def test_settings_are_those_of_the_papers_games(id: str, textworld_games: Path) 
 
 
 @pytest.mark.games
-@pytest.mark.parametrize("id", ALL)
+@pytest.mark.parametrize("id", EXPECTED)
 class TestGeneratedGame:
     @pytest.fixture
     def game(self, id: str, game_cache: Path) -> Environment:

@@ -230,7 +230,7 @@ class Explorer(Agent):
         for key, shown in carried.items():
             if key in keys_told or not _KEY.search(key):
                 continue
-            for lock in self._locks(view):
+            for lock in self._locks(key, view):
                 if lock in locks_told or view.facts(key, v.DOES_NOT_UNLOCK, lock):
                     continue
                 room = self._room_of(lock, view, world)
@@ -249,11 +249,12 @@ class Explorer(Agent):
             if room is not None and fact.key[0] not in doors and not view.facts(fact.key[0], v.IS, v.LOCKED):
                 yield Errand(room, f"open {self._shown(fact.key[0], view)}", f"{fact.subject} is closed", urgency=2)
 
-    def _locks(self, view: GraphView) -> list[str]:
-        """Things that are locked, or may be."""
+    def _locks(self, key: str, view: GraphView) -> list[str]:
+        """Things that ``key`` may fit: what is locked, and what bears a telling word of its name."""
         locked = {fact.key[0] for fact in view.facts(relation=v.IS, object=v.LOCKED)}
-        placed = {fact.key[0] for fact in view.facts(relation=v.IS_IN)}
-        return sorted(locked | {name for name in placed if name.split()[-1] in _LOCKABLE})
+        carried = {fact.key[0] for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
+        placed = {fact.key[0] for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)}
+        return sorted(locked | {name for name in placed - carried if _kin(key, name) and not _KEY.search(name)})
 
     def _may_be_locked(self, thing: str, view: GraphView) -> bool:
         return not (view.facts(thing, v.IS, v.OPEN) or view.facts(thing, v.IS, v.CLOSED))
@@ -328,12 +329,6 @@ class Explorer(Agent):
                 return Decision(action, "where am I?", stuck=True)
         self._failed.clear()
         return Decision("look", "where am I?", stuck=True)
-
-
-_LOCKABLE: Final = frozenset(
-    {"locker", "chest", "box", "safe", "cabinet", "trunk", "case", "casket", "coffer", "drawer", "wardrobe", "cupboard"}
-    | {"crate", "strongbox", "door", "gate"}
-)
 
 
 def _kin(key: str, lock: str) -> bool:

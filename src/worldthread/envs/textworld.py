@@ -279,7 +279,8 @@ def _mend_tracking(engine: Any) -> None:
     """Let TextWorld's record of the state follow everything that takes a thing.
 
     The game reports ``take X`` out of or off something as "removing X from Y", but ``get X`` and ``take X and Z`` as
-    "taking X", in which TextWorld recognises only a thing on the floor; its facts and commands would be wrong from there.
+    "taking X", in which TextWorld recognises only a thing on the floor. Its facts and commands would be wrong from
+    there.
     """
     from textworld.envs.wrappers.tw_inform7 import StateTracking
 
@@ -290,14 +291,14 @@ def _mend_tracking(engine: Any) -> None:
     detect = inform7.detect_action
 
     def detect_action(event: str, actions: Any) -> Any:
-        action = detect(event, actions)
-        if action is None and event.lower().startswith("taking the "):
-            for candidate in actions:
-                for fact in map(inform7.get_human_readable_fact, candidate.added):
-                    if fact.name == "in" and fact.arguments[1].name == "I":
-                        if event.lower() == f"taking the {fact.arguments[0].name}".lower():
-                            return candidate
-        return action
+        known = detect(event, actions)
+        return known if known is not None else next((action for action in actions if takes(action, event)), None)
+
+    def takes(action: Any, event: str) -> bool:
+        added = [_proposition(inform7.get_human_readable_fact(fact)) for fact in action.added]
+        return any(
+            fact[0] == "in" and fact[-1] == "I" and f"taking the {fact[1]}".lower() == event.lower() for fact in added
+        )
 
     inform7.detect_action = detect_action
 

@@ -19,7 +19,7 @@ from worldthread.envs.houses import HouseMap, grow_house, opposite
 from worldthread.envs.registry import GameSpec
 from worldthread.envs.textworld import compile_game, generated_textworld
 
-GENERATOR_VERSION = "1"
+GENERATOR_VERSION = "2"
 
 GOLDEN_LOCKER = "Golden locker"
 GOLDEN_KEY = "Golden key"
@@ -75,14 +75,14 @@ _FURNITURE = (
 )  # fmt: skip
 _BOXES = (
     "wicker basket", "cardboard carton", "tin bucket", "canvas hamper", "wooden crate", "enamel basin", "clay bowl",
-    "straw tray", "zinc tub", "plastic bin", "copper cauldron", "felt pouch",
+    "straw tray", "zinc tub", "plastic bin", "pewter cauldron", "felt pouch",
 )  # fmt: skip
 _THINGS = (
     "apple", "banjo", "beaker", "blanket", "bonnet", "bottle", "brush", "button", "camera", "candle", "cap", "carpet",
     "cassette", "clarinet", "clock", "coaster", "coin", "comb", "compass", "cork", "cup", "cushion", "dice", "doll",
     "drum", "duster", "eraser", "fan", "feather", "flute", "fork", "funnel", "globe", "glove", "goblet", "hammer",
     "handkerchief", "harmonica", "hat", "helmet", "hourglass", "jug", "kettle", "kite", "ladle", "lantern", "magnet",
-    "marble", "mask", "mitten", "mug", "napkin", "necklace", "needle", "orange peel", "paperclip", "pear", "pebble",
+    "mallet", "mask", "mitten", "mug", "napkin", "necklace", "needle", "otter figurine", "paperclip", "pear", "pebble",
     "pencil", "pillow", "pincushion", "pipe", "plate", "postcard", "puppet", "puzzle", "quill", "racket", "ribbon",
     "ruler", "sandal", "saucer", "scarf", "seashell", "shawl", "sieve", "slipper", "soap", "sock", "sponge", "spoon",
     "stamp", "stapler", "teapot", "thermos", "thimble", "torch", "towel", "trumpet", "umbrella", "vase", "violin",

@@ -33,7 +33,7 @@ _SHORT: Final = {
     "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
 }  # fmt: skip
 
-_MARKED_TITLE: Final = re.compile(r"^\s*-=\s*(?P<title>.+?)\s*=-\s*$", re.M)
+_MARKED_TITLE: Final = re.compile(r"^[ \t]*-=[ \t]*(?P<title>\S.*?)[ \t]*=-[ \t]*$", re.M)
 _PLAIN_TITLE: Final = re.compile(r"^(?P<title>[A-Z][\w'\u2019-]*(?: [\w'\u2019-]+){0,5}(?:,? \([^()\n]+\))?)$")
 
 # constructions that present a thing: the article of its noun phrase follows directly
@@ -73,7 +73,7 @@ _BARE: Final = re.compile(
 _DOOR: Final = re.compile(rf"\bthere is (?P<door>an? .+?) (?:leading|to the) (?P<direction>{_COMPASS})\b", re.I)
 _NO_DOOR: Final = frozenset({"exit", "way", "path", "passage", "opening"})
 _WAY_WORDS: Final = re.compile(
-    r"\b(?:exits?|entranceway|try going|you can go|go|going|leave by|path|passages?|doorway|corridor|way|trail|"
+    r"\b(?:exits?|entranceway|try going|you can go|go|going|leave by|path|passages?|doorway|way|trail|"
     r"road|stairs|staircase|stairway|steps|tunnel|leads?|leading)\b",
     re.I,
 )
@@ -166,7 +166,8 @@ _CLAUSE: Final = re.compile(
 )
 _PRONOUN: Final = re.compile(r"it|that|this|that one|this one", re.I)
 _NAMES_KEY: Final = re.compile(
-    r"(?:^|\b(?:the|an?|with|take|find|get) )(?P<key>(?:[\w'-]+ )?key(?: \w+)?)(?= (?:that|which|you|lies|is)\b|$)",
+    r"\b(?P<key>(?:(?!(?:take|find|get|use|with|the|an?|your)\b)[\w'-]+ )?key(?: \w+)?)"
+    r"(?= (?:that|which|you|lies|is)\b|$)",
     re.I,
 )
 _VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
@@ -175,9 +176,9 @@ _PARTICIPLE: Final = {
     "slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled",
     "burnt": "burned",
 }  # fmt: skip
-_COOKING: Final = re.compile(r"\b(?:cook|recipe|meal|fry|roast|grill)", re.I)
+_COOKING: Final = re.compile(r"\b(?:cook|recipe|fry|roast|grill)", re.I)
 _LEGIBLE: Final = re.compile(
-    r"\b(?:note|letter|paper|leaflet|book|cookbook|sign|map|scroll|page|card|diary|poster)\b",
+    r"\b(?:notes?|letter|paper|leaflet|\w*book|sign|map|scroll|page|card|diary|poster)\b",
     re.I,
 )
 
@@ -514,11 +515,15 @@ def _title(text: str, action: str | None) -> tuple[str, str] | None:
     if action is not None and direction_of(action) is None and action.lower() not in ("look", "l"):
         return None
     lines = text.splitlines()
-    for number, line in enumerate(lines):
-        match = _PLAIN_TITLE.match(line.strip())
-        if match is not None and any(rest.strip() for rest in lines[number + 1 :]):
-            return re.sub(r",? \([^()]*\)$", "", match["title"]), "\n".join(lines[number + 1 :])
-    return None
+    found = [
+        number
+        for number, line in enumerate(lines)
+        if _PLAIN_TITLE.match(line.strip()) and any(rest.strip() for rest in lines[number + 1 :])
+    ]
+    if not found:
+        return None
+    number = found[-1 if action is None else 0]  # an opening names the game and its authors first
+    return re.sub(r",? \([^()]*\)$", "", lines[number].strip()), "\n".join(lines[number + 1 :])
 
 
 def _before_title(text: str, title: tuple[str, str] | None) -> str:

@@ -227,6 +227,9 @@ class Database:
         self._connect(_uri(path, "mode=ro&immutable=1"))
         try:
             self._check_tables()
+            pages, page_bytes = self.one("PRAGMA page_count")[0], self.one("PRAGMA page_size")[0]
+            if path.stat().st_size < pages * page_bytes:
+                raise DamagedFileError("the end of the file is missing", path=path)
         except DamagedFileError:
             if self._is_at_rest(path):
                 raise  # else somebody wrote while we looked: the real connection will tell

@@ -1,0 +1,96 @@
+"""Normalisation of names: explicit, idempotent, and right on the names of real games."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worldthread.errors import InputError
+from worldthread.names import match_name, normalise_name, number_variants
+from worldthread.types import Episode, Fact, Thesis
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("Key 1", "key 1"),
+        ("the  Golden\tLocker", "golden locker"),
+        ("A wet towel.", "wet towel"),
+        ("Room A", "room a"),
+        ("a", "a"),
+        ("an a", "a"),
+        ("The The", "the"),
+        ("“cook table”", "cook table"),
+        ("the 'key'", "key"),
+        ("kids’ room", "kids' room"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("ﬁsh", "fish"),
+        ("Mr. Smith", "mr. smith"),
+        ("...", "..."),
+        ("some papers", "papers"),
+        ("sometimes", "sometimes"),
+    ],
+)
+def test_keys(written: str, key: str) -> None:
+    assert normalise_name(written) == key
+
+
+@given(st.text(min_size=1))
+def test_normalisation_is_idempotent_and_keeps_something(name: str) -> None:
+    key = normalise_name(name)
+    assert normalise_name(key) == key
+    assert key or not name.strip()
+
+
+def test_plurals_are_found_and_not_merged() -> None:
+    assert normalise_name("keys") != normalise_name("key")
+    assert match_name("the keys", {"key", "locker"}) == ("key",)
+    assert match_name("knife", {"knives"}) == ("knives",)
+    assert match_name("candle", {"candles", "candle"}) == ("candle",), "the exact name comes first"
+    assert match_name("glasses", {"glass", "glasse"}) == ("glass", "glasse"), "ambiguous: the caller must choose"
+    assert match_name("moss", {"mos", "key"}) == ()
+    assert "berry" in number_variants("berries")
+
+
+def test_names_of_a_real_game_stay_apart(textworld_games: Path) -> None:
+    """Every pair of names that the engine keeps apart stays apart after normalisation."""
+    files = sorted(textworld_games.glob("*.json"))
+    checked = 0
+    for file in files:
+        game = json.loads(file.read_text("utf-8"))
+        names = {info["name"] for _, info in game.get("infos", []) if info.get("name")}
+        assert len({normalise_name(name) for name in names}) == len(names), file.name
+        checked += len(names)
+    assert checked > 300
+
+
+def test_facts_are_equal_by_key_and_keep_what_was_written() -> None:
+    one, other = Fact("The Key 1", "Is In", "ROOM A"), Fact("key 1", "is in", "room a", aspect="place of key 1")
+    assert one == other
+    assert one.id == other.id
+    assert hash(one) == hash(other)
+    assert (one.subject, one.object) == ("The Key 1", "ROOM A")
+    assert Thesis("The key fits.", ("key", "lock")) == Thesis("the key  fits", ("lock", "the key"))
+    assert Thesis("The key fits.", ("key",)) != Thesis("The key fits.", ("lock",))
+
+
+@pytest.mark.parametrize("bad", ["", "  ", "a\0b", "a\x1fb", "\ud800", 3, None])
+def test_bad_names_are_refused_in_our_words(bad: object) -> None:
+    with pytest.raises(InputError, match="subject"):
+        Fact(bad, "is in", "room")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), "3", None, True])
+def test_bad_times_are_refused_in_our_words(bad: object) -> None:
+    with pytest.raises(InputError, match="at must be"):
+        Episode("text", bad)  # type: ignore[arg-type]
+
+
+def test_episodes_are_identified_by_text_time_and_source() -> None:
+    assert Episode("x", 0).id == Episode("x", -0.0, recorded_at=5).id
+    assert len({Episode("x", 0).id, Episode("x", 1).id, Episode("y", 0).id, Episode("x", 0, "s").id}) == 4
