@@ -321,6 +321,7 @@ def _observable(
         pattern = rf"\b{word}\w*(?: (?!in |on |into |with |from )\w+){{0,3}} {name} | {name} (?:is|are) {word}"
         return any(re.search(pattern, s) for s in sentences)
 
+    lists_recipe = re.search(r"^\s*ingredients\s*:", step.text, re.I | re.M) is not None
     found: set[Key] = set()
     for key in required:
         subject, relation, object_ = key
@@ -350,9 +351,9 @@ def _observable(
                 named(subject, acted) and named(object_, acted) and told(object_, "unlock")
             )
         elif relation == v.NEEDS:
-            shown = named("ingredients") and named(object_)
+            shown = lists_recipe and named(object_)
         else:
-            shown = object_ in _STEMS and named("ingredients") and told(subject, _STEMS[object_])
+            shown = object_ in _STEMS and lists_recipe and told(subject, _STEMS[object_])
         if shown:
             found.add(key)
     return found

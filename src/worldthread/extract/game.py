@@ -170,6 +170,7 @@ _NAMES_KEY: Final = re.compile(
     r"(?= (?:that|which|you|lies|is)\b|$)",
     re.I,
 )
+_KEY: Final = re.compile(r"\bkeys?\b", re.I)
 _VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
 _RECIPE_LINE: Final = re.compile(r"^(?P<how>slice|dice|chop|fry|roast|grill) (?:the )?(?P<thing>.+)$", re.I)
 _PARTICIPLE: Final = {
@@ -465,7 +466,8 @@ class GameReader:
                     continue
                 key = key if _PRONOUN.fullmatch(match["key"].strip()) else _clean(match["key"])
                 lock = lock if _PRONOUN.fullmatch(match["lock"].strip()) else _clean(match["lock"])
-                if key and lock and not _VAGUE.search(key) and not _VAGUE.search(lock):
+                is_key = match.re is not _KEY_WORKS or "unlock" in match[0].casefold() or (key and _KEY.search(key))
+                if is_key and key and lock and not _VAGUE.search(key) and not _VAGUE.search(lock):
                     notes.add(Fact(key, v.UNLOCKS, lock))
                     objects += [key, lock]
             if objects:
