@@ -25,7 +25,7 @@ test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -m "not slow and not games and not static"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not games and not static"
 
 .PHONY: lint
 lint: .venv/dev.stamp  ## Style: ruff check and ruff format
@@ -59,5 +59,5 @@ clean:  ## Remove the environments, caches and build results
 	touch .venv/games.stamp $@
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)
-	scripts/environment .venv-core none pytest hypothesis
+	scripts/environment .venv-core none pytest pytest-xdist hypothesis
 	touch $@

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from worldthread.extract.base import GameStep
+from worldthread.extract.game import GameReader
 from worldthread.graph import GraphView
 from worldthread.types import Episode
 
@@ -69,3 +70,28 @@ class Agent(ABC):
         Raises:
             AgentError: nothing was perceived yet.
         """
+
+
+class PerceivingAgent(Agent):
+    """An agent that reads every percept with the game reader and adds it to its memory.
+
+    Args:
+        memory: where percepts go.
+        run: name of the play, the source of its episodes.
+    """
+
+    def __init__(self, memory: AgentMemory, *, run: str = "play") -> None:
+        self.memory = memory
+        self.reader = GameReader()
+        self.run = run
+        self.percept: Percept | None = None
+
+    def perceive(self, percept: Percept) -> Episode:
+        step = percept.step
+        reading = self.reader.read(step, self.memory.view())
+        said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
+        carried = f"\n\n{step.inventory}" if step.inventory else ""
+        episode = Episode((said + carried).strip() or "(nothing)", step.turn, self.run, reading)
+        self.memory.add(episode)
+        self.percept = percept
+        return episode

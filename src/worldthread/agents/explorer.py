@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from worldthread.agents.base import Agent, AgentMemory, Decision, Percept
+from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.worldmap import Exit, WorldMap
 from worldthread.errors import AgentError
 from worldthread.extract import vocabulary as v
-from worldthread.extract.game import GameReader, is_legible
+from worldthread.extract.game import is_legible
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Episode
@@ -42,7 +42,7 @@ class Errand:
     urgency: int = 0
 
 
-class Explorer(Agent):
+class Explorer(PerceivingAgent):
     """Pursues errands that the memory gives rise to, else explores.
 
     Args:
@@ -54,11 +54,8 @@ class Explorer(Agent):
     name = "explorer"
 
     def __init__(self, memory: AgentMemory, *, run: str = "play", use_valid_actions: bool = True) -> None:
-        self.memory = memory
-        self.reader = GameReader()
-        self._run = run
+        super().__init__(memory, run=run)
         self._use_valid_actions = use_valid_actions
-        self._percept: Percept | None = None
         self._valid: frozenset[str] | None = None
         self._failed: set[tuple[str, str]] = set()  # (room, action) that changed nothing
         self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
@@ -67,13 +64,7 @@ class Explorer(Agent):
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
 
     def perceive(self, percept: Percept) -> Episode:
-        step = percept.step
-        reading = self.reader.read(step, self.memory.view())
-        said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
-        carried = f"\n\n{step.inventory}" if step.inventory else ""
-        episode = Episode((said + carried).strip() or "(nothing)", step.turn, self._run, reading)
-        self.memory.add(episode)
-        self._percept = percept
+        episode = super().perceive(percept)
         offered = percept.valid_actions if self._use_valid_actions else None
         self._valid = None if offered is None else frozenset(offered)
         known = self._snapshot()
@@ -83,7 +74,7 @@ class Explorer(Agent):
         return episode
 
     def decide(self) -> Decision:
-        if self._percept is None:
+        if self.percept is None:
             raise AgentError("the agent was asked to decide before it perceived anything")
         view = self.memory.view()
         world = WorldMap(view)

@@ -1,0 +1,55 @@
+"""``worldthread games``: what can be played."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def games(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead of a table.")] = False,
+) -> None:
+    """List what can be played.
+
+    Games are made from a seed, or come from a file: [bold]textworld:PATH[/bold]. Files in the folders of
+    $WORLDTHREAD_GAMES are listed too, and can be named without their path.
+    """
+    from worldthread.envs import games as registered
+    from worldthread.envs.registry import GAMES_VARIABLE
+
+    specs = registered()
+    files: list[tuple[str, Path]] = []
+    for folder in filter(None, os.environ.get(GAMES_VARIABLE, "").split(os.pathsep)):
+        for place in (Path(folder), Path(folder) / "textworld"):
+            files += [(f"textworld:{file.stem}", file) for file in sorted(place.glob("*.z8"))]
+    if as_json:
+        for spec in specs:
+            line: dict[str, object] = {"id": spec.id, "title": spec.title, "description": spec.description}
+            line |= {"max_moves": spec.default_max_moves, "installed": spec.installed, "extra": spec.extra}
+            typer.echo(json.dumps(line))
+        for name, file in files:
+            typer.echo(json.dumps({"id": name, "path": str(file)}))
+        return
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("game", style="bold")
+    table.add_column("what has to be done", ratio=1)
+    table.add_column("moves", justify="right")
+    for spec in specs:
+        about = Text(f"{spec.title}. {spec.description}")
+        if not spec.installed:
+            about.append(f"\nneeds: pip install 'worldthread[{spec.extra}]'", style="yellow")
+        table.add_row(spec.name, about, str(spec.default_max_moves or "no limit"))
+    for name, file in files:
+        table.add_row(Text(name), Text(str(file)), "no limit")
+    console = Console()
+    console.print(table)
+    console.print(Text("\nworldthread play GAME --seed N   plays one; textworld:PATH plays a game file", style="dim"))

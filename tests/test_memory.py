@@ -1,0 +1,116 @@
+"""A memory as a user meets it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from worldthread import Ending, Episode, Fact, Memory, Reading, Thesis, WorldthreadError
+from worldthread.errors import ClosedError, InputError, NotFoundError, ReadOnlyError, StoreLockedError
+from worldthread.models import CachedEmbedder, embedder
+
+
+def place(thing: str, where: str) -> Fact:
+    return Fact(thing, "is in", where, aspect=f"place of {thing}")
+
+
+def step(at: float, *statements: Fact | Thesis, ends: tuple[Ending, ...] = ()) -> Episode:
+    return Episode(f"step {at}", at, reading=Reading("test/1", statements, ends))
+
+
+def test_a_life(tmp_path: Path) -> None:
+    path = tmp_path / "home.worldthread"
+    ticks = iter(range(100, 200))
+    with Memory(path, clock=lambda: float(next(ticks))) as memory:
+        assert (memory.path, memory.namespace, memory.readonly) == (path, "default", False)
+        found = memory.add(step(1, place("key", "chest"), Thesis("The chest is old.", ("chest",))))
+        assert found.recorded_at == 100
+        view = memory.view()
+        taken = memory.add(step(5, place("key", "hand")))
+        assert view.value("key", "is in") == "hand", "views are live"
+        assert memory.add_many([step(3, place("lamp", "hall")), taken]) == 1
+        assert memory.view(at=4).value("key", "is in") == "chest"
+        assert memory.as_of(world_time=4).value("key", "is in") == "chest"
+        assert memory.as_of(recorded_time=101).facts("lamp") == [], "the lamp was recorded at 102"
+        assert memory.as_of(recorded_time=102).facts("lamp") == [place("lamp", "hall")]
+        assert [e.at for e in memory.episodes()] == [1, 3, 5]
+        assert memory.stats() == {
+            "episodes": 3, "facts": 3, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 1, "vectors": 0,
+        }  # fmt: skip
+        memory.replace(Episode("step 3", 3, reading=Reading("test/2", (place("lamp", "cellar"),))))
+        assert view.value("lamp", "is in") == "cellar"
+        memory.forget(taken.id)
+        assert view.value("key", "is in") == "chest"
+        with pytest.raises(NotFoundError):
+            memory.episode(taken.id)
+        before = memory.state_hash()
+        memory.checkpoint()
+    with Memory(path, readonly=True) as memory:
+        assert memory.state_hash() == before
+        assert memory.episode(found.id) == found
+        with memory.reading() as graph:
+            assert len(graph) == len(memory.graph) == 2
+        with pytest.raises(ReadOnlyError):
+            memory.add(taken)
+    with pytest.raises(ClosedError):
+        memory.view()
+
+
+def test_export_and_import(tmp_path: Path) -> None:
+    with Memory() as memory, Memory() as other:
+        memory.add_many([step(at, place("key", f"room {at % 3}")) for at in range(20)])
+        stream = io.BytesIO()
+        assert memory.export(stream) == memory.export(tmp_path / "out.jsonl") == 20
+        assert stream.getvalue() == (tmp_path / "out.jsonl").read_bytes()
+        other.add(step(3, place("key", "room 0")))
+        counts = other.import_(tmp_path / "out.jsonl")
+        assert (counts.added, counts.known) == (19, 1)
+        assert other.state_hash() == memory.state_hash()
+
+
+def test_memories_of_one_file_are_apart(tmp_path: Path) -> None:
+    path = tmp_path / "memory"
+    with Memory(path, namespace="anna") as anna, anna.open_namespace("ben") as ben:
+        anna.add(step(1, place("key", "room")))
+        assert ben.view().about("key") == []
+        ben.add(step(2, place("cup", "shelf")))
+        with pytest.raises(StoreLockedError, match="wait=SECONDS"):
+            Memory(path, namespace="carl")
+        with Memory(path, namespace="ben", readonly=True) as reader:
+            assert [e.at for e in reader.episodes()] == [2]
+            ben.add(step(3))
+            assert reader.refresh()
+            assert len(reader.graph) == 2
+    with Memory(path) as memory:
+        assert memory.graph.counts()["episodes"] == 0
+
+
+def test_vectors_survive(tmp_path: Path) -> None:
+    texts = ["a rusty key", "a door"]
+    with Memory(tmp_path / "memory") as memory:
+        expected = CachedEmbedder(embedder("fake"), memory.vectors).embed(texts)
+    with Memory(tmp_path / "memory") as memory:
+        found = memory.vectors.get_vectors(embedder("fake").name, texts)
+        assert [found[text].tolist() for text in texts] == expected.tolist()
+        assert memory.stats()["vectors"] == 2
+
+
+def test_wrong_arguments_are_errors_of_ours(tmp_path: Path) -> None:
+    for arguments in ({"namespace": ""}, {"durability": "very"}, {"wait": -1.0}, {"readonly": True}):
+        with pytest.raises(InputError):
+            Memory(None, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(WorldthreadError, match="does not exist"):
+        Memory(tmp_path / "no" / "memory")
+    with Memory(clock=lambda: float("nan")) as memory, pytest.raises(InputError, match="recorded_at"):
+        memory.add(step(1))
+
+
+def test_a_memory_that_nobody_closed_is_whole(tmp_path: Path) -> None:
+    code = "import sys; from worldthread import *; Memory(sys.argv[1]).add(Episode('left open', 1))"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory")], check=True)
+    with Memory(tmp_path / "memory") as memory:
+        assert [e.text for e in memory.episodes()] == ["left open"]
