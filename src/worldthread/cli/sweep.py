@@ -16,7 +16,7 @@ from worldthread.errors import InputError
 def sweep(
     games: Annotated[list[str], typer.Argument(help="One or more games, as [bold]worldthread play[/bold] takes them.")],
     seeds: Annotated[str, typer.Option(help="Seeds: 1-50, or 3, or 1-10,20-30.")] = "1-10",
-    jobs: Annotated[int, typer.Option(min=1, help="Plays at a time. Default: the processors.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Plays at a time. Default: the processors.")] = None,
     agent: Annotated[str, typer.Option(help="Who plays: explorer, random.")] = "explorer",
     steps: Annotated[int | None, typer.Option(min=1, help="Stop a play after so many moves.")] = None,
     out: Annotated[Path, typer.Option(help="Folder in which finished plays are kept.")] = Path("runs/sweep"),
@@ -25,7 +25,7 @@ def sweep(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the figures as one JSON object, as last line.")
     ] = False,
-) -> int:
+) -> None:
     """Play games over many seeds, in parallel, and report the figures.
 
     Every finished play is kept in the folder: a sweep that was stopped or killed goes on where it stopped, and one
@@ -72,7 +72,8 @@ def sweep(
     else:
         Console().print(_table(figures))
         typer.echo(f"plays are kept in {results.path}")
-    return 1 if failures else 0
+    if failures:
+        raise typer.Exit(1)
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -96,17 +97,17 @@ def parse_seeds(text: str) -> list[int]:
 def _table(figures: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
-    table = Table(title="95 % intervals in brackets", title_style="dim")
-    table.add_column("game", style="bold")
-    for name in ("won", "score", "moves", "shortest", "ratio", "precision", "recall", "stale", "s/play"):
-        table.add_column(name, justify="right")
+    table = Table(box=None, pad_edge=False, caption="score: mean [95 % interval]; best: shortest possible; medians")
+    table.add_column("game", style="bold", no_wrap=True)
+    for name in ("won", "score", "moves", "best", "ratio", "precis.", "recall", "stale", "s"):
+        table.add_column(name, justify="right", no_wrap=True)
     for f in figures:
         low, high = f["score_interval"]
         audit = f["audit"] or {}
         table.add_row(
-            f["game"],
+            f["game"].removeprefix("textworld:")[-30:],
             f"{f['wins']}/{f['runs']}",
-            f"{f['score']:.3f} [{low:.2f}, {high:.2f}]".replace("[", "\\["),
+            f"{f['score']:.3f}" + (f" \\[{low:.2f}, {high:.2f}]" if low < high else ""),
             f"{f['median_moves']:g}",
             "-" if f["median_optimal_moves"] is None else f"{f['median_optimal_moves']:g}",
             "-" if f["median_ratio"] is None else f"{f['median_ratio']:.2f}",
