@@ -1,0 +1,149 @@
+"""The commands as a user runs them, in a fresh folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread.bench.report import read_trajectory
+from worldthread.memory import Memory
+
+KEYS = {
+    *("game", "agent", "seed", "score", "max_score", "normalized", "won", "moves", "decisions", "probes"),
+    *("model_calls", "prompt_tokens", "completion_tokens", "cost_usd", "seconds", "memory", "audit", "trajectory"),
+}
+
+
+def run(*arguments: str, cwd: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "worldthread", *arguments]
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment, **more)
+
+
+def test_play_leaves_a_run_that_can_be_read(tmp_path: Path) -> None:
+    done = run("play", "tiny", "--seed", "1", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert summary.keys() >= KEYS
+    assert summary["memory"].keys() >= {"episodes", "facts", "ended"}
+    assert summary["audit"].keys() >= {"precision", "recall", "stale_steps", "mapped"}
+    assert summary["won"]
+    assert (summary["score"], summary["model_calls"], summary["audit"]["stale_steps"]) == (summary["max_score"], 0, 0)
+    trajectory = read_trajectory(tmp_path / summary["trajectory"])
+    assert len(trajectory.steps) == summary["moves"] + 1
+    assert trajectory.summary["score"] == summary["score"]
+    assert trajectory.steps[0]["action"] is None
+    memory_file = (tmp_path / summary["trajectory"]).with_name("memory.worldthread")
+    with Memory(memory_file, readonly=True) as memory:
+        assert len(memory.graph) == summary["memory"]["episodes"]
+        assert memory.view().value("player", "is in") is not None
+
+
+def test_the_same_seed_gives_the_same_run_and_runs_do_not_overwrite(tmp_path: Path) -> None:
+    texts = []
+    for name in ("tiny-v1-explorer-seed0", "tiny-v1-explorer-seed0-2"):
+        assert run("play", "tiny", cwd=tmp_path).returncode == 0
+        texts.append(
+            [step["observation"] for step in read_trajectory(tmp_path / "runs" / name / "trajectory.jsonl").steps]
+        )
+    assert texts[0] == texts[1]
+
+
+def test_output_that_is_no_terminal_has_no_control_codes(tmp_path: Path) -> None:
+    done = run("play", "tiny", cwd=tmp_path)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "won" in done.stdout
+
+
+def test_no_steps_and_no_valid_actions(tmp_path: Path) -> None:
+    none = json.loads(run("play", "tiny", "--steps", "0", "--json", cwd=tmp_path).stdout.splitlines()[-1])
+    assert (none["moves"], none["memory"]["episodes"]) == (0, 1)
+    blind = json.loads(run("play", "tiny", "--no-valid-actions", "--json", cwd=tmp_path).stdout.splitlines()[-1])
+    assert blind["won"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["play", "treasure-hnt"], "treasure-hunt"),
+        (["play", "textworld:nowhere.z8"], "no such file"),
+        (["play", "tiny", "--agent", "explorr"], "did you mean 'explorer'"),
+        (["play", "tiny", "--seed", "-1"], "0"),
+        (["play", "tiny", "--out", "/proc/none"], "cannot make the folder"),
+        (["sweep", "tiny", "--seeds", "9-3"], "last seed is before the first"),
+        (["sweep", "tiny", "--seeds", "many"], "wants numbers"),
+        (["sweep", "no-such-game"], "no game"),
+        (["report", "nowhere"], "not the folder of a run"),
+    ],
+)
+def test_mistakes_get_a_message_and_no_traceback(arguments: list[str], message: str, tmp_path: Path) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_teaches(tmp_path: Path) -> None:
+    for command in ("play", "sweep", "games", "report"):
+        done = run(command, "--help", cwd=tmp_path)
+        assert done.returncode == 0
+        assert "Usage" in done.stdout
+    assert "worldthread play treasure-hunt-hardest --seed 7" in run("play", "--help", cwd=tmp_path).stdout
+    assert run("--version", cwd=tmp_path).stdout.startswith("worldthread ")
+
+
+def test_games_are_listed(tmp_path: Path) -> None:
+    listed = [json.loads(line) for line in run("games", "--json", cwd=tmp_path).stdout.splitlines()]
+    assert {"tiny-v1", "treasure-hunt-v1", "cooking-v1", "cleaning-v1"} <= {game["id"] for game in listed}
+    assert "treasure-hunt" in run("games", cwd=tmp_path).stdout
+
+
+@pytest.mark.games
+def test_sweep_goes_on_after_a_kill(tmp_path: Path) -> None:
+    arguments = ["sweep", "tiny", "--seeds", "1-40", "--jobs", "2", "--json"]
+    command = [sys.executable, "-m", "worldthread", *arguments]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    results = tmp_path / "runs" / "sweep" / "results.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not results.exists() or results.read_bytes().count(b"\n") < 3):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = results.read_bytes().count(b"\n")
+    assert kept >= 3
+    with results.open("ab") as file:  # a line that was being written
+        file.write(b'{"run": {"game": "ti')
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (figures,) = json.loads(done.stdout.splitlines()[-1])["games"]
+    assert (figures["runs"], figures["wins"]) == (40, 40)
+    lines = results.read_bytes().splitlines()
+    assert len(lines) == 40, "nothing was played twice and nothing was lost"
+    again = run(*arguments, cwd=tmp_path)
+    assert again.stdout == done.stdout
+
+
+def test_a_play_that_was_cut_off_leaves_a_readable_run(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "worldthread", "play", "tiny", "--delay", "5"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    (folder,) = (tmp_path / "runs").iterdir()
+    trajectory = read_trajectory(folder / "trajectory.jsonl")
+    assert len(trajectory.steps) == 1
+    assert trajectory.summary == {}
+    with Memory(folder / "memory.worldthread") as memory:
+        assert len(memory.graph) == 1
