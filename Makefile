@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 BIN := .venv/bin
-PINS := pyproject.toml constraints.txt scripts/environment
+PINS := Makefile pyproject.toml constraints.txt scripts/environment
 SOURCE := $(shell find src -type f -not -name '*.pyc')
 
 .PHONY: help
@@ -37,8 +37,10 @@ types: .venv/dev.stamp  ## Types: mypy in strict mode
 	$(BIN)/mypy
 
 .PHONY: bench
-bench: .venv/dev.stamp  ## Measure: memory against truth, retrieval, games
-	$(BIN)/worldthread bench
+bench: .venv/dev.stamp  ## Measure what docs/results.md reports: store, steps, hunts (about 15 minutes)
+	$(BIN)/python benchmarks/bench_store.py
+	$(BIN)/python benchmarks/bench_step.py
+	$(BIN)/worldthread sweep treasure-hunt treasure-hunt-hard treasure-hunt-hardest --seeds 1-50
 
 .PHONY: constraints
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)

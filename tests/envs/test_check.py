@@ -11,7 +11,8 @@ import pytest
 from worldthread.envs.base import Environment, Info, Truth
 from worldthread.envs.check import check_env
 from worldthread.envs.fake import ScriptedWorld, tiny_house
-from worldthread.envs.registry import GameSpec, games, make
+from worldthread.envs.registry import games, make
+from worldthread.envs.spec import GameSpec
 from worldthread.errors import ContractError
 
 Result = tuple[str, float, bool, bool, Info]

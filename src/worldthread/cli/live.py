@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Self, TextIO
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.layout import Layout
@@ -26,34 +26,20 @@ from worldthread.names import normalise_name
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 
 
-class Screen(Protocol):
-    """Shows the steps of a play."""
-
-    def show(self, record: StepRecord, view: GraphView) -> None:
-        """Show a step, and what the memory holds after it."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
 class Lines:
     """One line per step: no control codes."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
 
     def show(self, record: StepRecord, view: GraphView) -> None:
-        action = record.decision.action if record.decision else "(the game begins)"
+        """Write a step, and where the memory holds that the player is after it."""
+        action = record.decision.action if record.decision else "(start)"
+        reason = f"  ({record.decision.reason})" if record.decision else ""
         place = view.value(v.PLAYER, v.IS_IN) or "?"
-        best = "" if record.info.max_score is None else f"/{record.info.max_score:g}"
-        line = f"{record.turn:>4}  {action}  [{place}]  score {record.info.score:g}{best}"
-        line += f"  facts {record.facts}  +{len(record.learned)} -{len(record.ended)}"
-        if record.decision:
-            line += f"  ({record.decision.reason})"
-        self._console.print(Text(one_line(line)), soft_wrap=True)
+        figures = f"score {record.info.score:g}, +{len(record.learned)} -{len(record.ended)} facts"
+        self._stream.write(f"{record.turn:4d}  {one_line(f'{action}  [{place}]  {figures}{reason}')}\n")
+        self._stream.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -72,6 +58,7 @@ class Picture:
         self._live = Live(self._frame, console=console, auto_refresh=False, vertical_overflow="crop")
 
     def show(self, record: StepRecord, view: GraphView) -> None:
+        """Draw a step, and what the memory holds after it."""
         self._frame.take(record, view)
         self._live.refresh()
 
@@ -140,7 +127,7 @@ class Frame:
         moves = f"move {record.turn}" + (f"/{self._max_moves}" if self._max_moves else "")
         row = Table.grid(expand=True, padding=(0, 1))
         for justify in ("left", "left", "right"):
-            row.add_column(justify=justify, no_wrap=True)  # type: ignore[arg-type]
+            row.add_column(justify=justify, no_wrap=True)
         bar: RenderableType = ProgressBar(total=best, completed=max(score, 0), width=20) if best else ""
         total = f"/{best:g}" if best is not None else ""
         state = ("  WON", "bold green") if record.info.won else ("  LOST", "bold red") if record.info.lost else ("", "")
@@ -219,3 +206,28 @@ def room_names(view: GraphView) -> dict[str, str]:
     """Rooms as the game writes them, by normalised name."""
     facts = view.facts(relation=v.IS_A, object="room")
     return {normalise_name(fact.subject): fact.subject for fact in facts}
+
+
+def summary_table(summary: dict[str, Any]) -> Table:
+    """The figures of a play for people."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    score = f"{summary['score']:g}" + (f" of {summary['max_score']:g}" if summary["max_score"] else "")
+    table.add_row("result", Text("won" if summary["won"] else "not won", style="green" if summary["won"] else "yellow"))
+    table.add_row("score", score)
+    moves = f"{summary['moves']} in {summary['decisions']} decisions"
+    if summary["optimal_moves"]:
+        moves += f" (shortest possible, knowing the world: {summary['optimal_moves']})"
+    table.add_row("moves", moves)
+    memory = summary["memory"]
+    table.add_row("memory", f"{memory['episodes']} episodes, {memory['facts']} facts hold, {memory['ended']} ended")
+    if summary["audit"]:
+        audit = summary["audit"]
+        figures = (
+            f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, stale steps {audit['stale_steps']}"
+        )
+        table.add_row("audit", figures)
+    table.add_row("models", f"{summary['model_calls']} calls, ${summary['cost_usd']:.2f}")
+    table.add_row("seconds", f"{summary['seconds']:g}")
+    return table

@@ -1,4 +1,4 @@
-"""The program ``worldthread``: its commands, each in a module of its own."""
+"""The command ``worldthread``."""
 
 from __future__ import annotations
 
@@ -21,34 +21,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+for command in (play, sweep, games, report):
+    app.command()(command)
 
 
-def _show_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"worldthread {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def main(
+def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """A world-model memory for agents, and text worlds to watch it at work.
+    """A world-model memory for agents, and text worlds in which to watch it at work.
 
-    Watch an agent hunt a treasure, with the map that its memory draws:
+    [dim]Examples:[/dim]
 
-        [bold]worldthread play[/bold]
+        worldthread play                                  watch an agent hunt a treasure
 
-    See what else can be played, and measure an agent over many seeds:
+        worldthread games                                 what else can be played
 
-        [bold]worldthread games[/bold]
-        [bold]worldthread sweep treasure-hunt --seeds 1-10[/bold]
+        worldthread sweep treasure-hunt --seeds 1-10      measure it
     """
-
-
-app.command()(play)
-app.command()(sweep)
-app.command()(games)
-app.command()(report)

@@ -41,7 +41,7 @@ class _Canvas:
         column = x - self.left
         for sign in text:
             cells = cell_len(sign)
-            if cells and 0 <= column and column + cells <= len(self._signs[row]):
+            if cells and column >= 0 and column + cells <= len(self._signs[row]):
                 # a wide character covers the place after it too
                 for place, part in enumerate([sign, *[""] * (cells - 1)]):
                     self._signs[row][column + place] = part
@@ -113,10 +113,12 @@ def _corner(cell: Cell, room_width: int) -> tuple[int, int]:
 
 
 def _window(rooms: dict[str, Cell], here: Cell, room_width: int, width: int, height: int) -> _Canvas:
-    """A window of the given size: around the whole map if it fits, else with the player as near the middle as can be."""
+    """A window of the given size: around the whole map if it fits, else with the player near the middle."""
     x, y = _corner(here, room_width)
     corners = [_corner(cell, room_width) for cell in rooms.values()]
-    left = _start(min(c[0] for c in corners) - 2, max(c[0] for c in corners) + room_width + 2, x + room_width // 2, width)
+    left = _start(
+        min(c[0] for c in corners) - 2, max(c[0] for c in corners) + room_width + 2, x + room_width // 2, width
+    )
     top = _start(min(c[1] for c in corners) - 1, max(c[1] for c in corners) + 2, y, height)
     return _Canvas(left, top, width, height)
 

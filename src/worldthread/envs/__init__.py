@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from worldthread.envs.base import Environment, Info, Proposition, Truth
-from worldthread.envs.registry import GameSpec, games, make, register, spec_of
+from worldthread.envs.registry import games, make, register, spec_of
+from worldthread.envs.spec import GameSpec
 
 __all__ = ["Environment", "GameSpec", "Info", "Proposition", "Truth", "games", "make", "register", "spec_of"]

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from worldthread.envs.base import Info, Proposition, Truth
 from worldthread.envs.household import ALWAYS, HOUSEHOLD
 from worldthread.envs.houses import HouseMap, grow_house, opposite
-from worldthread.envs.registry import GameSpec
+from worldthread.envs.spec import GameSpec
 from worldthread.envs.textworld import TextWorldEnvironment, check_game_file, compile_game, generated_textworld
 from worldthread.errors import GameFileError
 

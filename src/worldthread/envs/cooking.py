@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from worldthread.envs.registry import GameSpec
+from worldthread.envs.spec import GameSpec
 from worldthread.envs.textworld import TextWorldEnvironment, compile_game, generated_textworld
 
 GENERATOR_VERSION: Final = "1"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from worldthread.envs.base import Environment, Info, Proposition, Truth, require_action, require_running
 from worldthread.envs.houses import grow_house
-from worldthread.envs.registry import GameSpec
+from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, InputError
 from worldthread.names import normalise_name
 

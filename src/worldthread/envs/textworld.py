@@ -15,7 +15,7 @@ from typing import Any
 
 from worldthread.envs.base import Environment, Info, Proposition, Truth, require_action, require_running
 from worldthread.envs.cache import cached_game
-from worldthread.envs.registry import GameSpec
+from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, GenerationError, MissingExtraError
 
 _LONGEST_ACTION = 198

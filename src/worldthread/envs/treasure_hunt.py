@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from worldthread.envs.base import Environment
 from worldthread.envs.houses import HouseMap, grow_house, opposite
-from worldthread.envs.registry import GameSpec
+from worldthread.envs.spec import GameSpec
 from worldthread.envs.textworld import compile_game, generated_textworld
 
 GENERATOR_VERSION = "2"

@@ -43,6 +43,13 @@ class RowTable:
         changed = self._overlay.get(key)
         return changed if changed is not None else self._from_base(key)
 
+    def count(self, key: int) -> int:
+        """How many rows ``key`` has."""
+        changed = self._overlay.get(key)
+        if changed is not None:
+            return len(changed)
+        return int(self._pointers[key + 1] - self._pointers[key]) if key < self._keys else 0
+
     def append(self, key: int, row: Row) -> None:
         """Add a row at the end."""
         self._edit(key).append(row)

@@ -499,9 +499,13 @@ class TemporalGraph:
             for first, _, ended_by, _ in self._versions.get(number)
         )
 
-    def _incident_to(self, name: str) -> list[int]:
-        number = self._strings.find(normalise_name(name))
-        return [] if number is None else [row[0] for row in self._incident.get(number)]
+    def _incident_to(self, *names: str) -> list[int]:
+        """The statements incident to one of ``names`` (as vertex or relation): the one that has the fewest."""
+        numbers = [self._strings.find(normalise_name(name)) for name in names]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            return []
+        return [row[0] for row in self._incident.get(min(known, key=self._incident.count))]
 
     def objects(self) -> list[str]:
         """Normalised names of all subjects, objects and objects of theses, of any time; sorted."""

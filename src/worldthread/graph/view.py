@@ -35,13 +35,9 @@ class GraphView:
     def facts(self, subject: str | None = None, relation: str | None = None, object: str | None = None) -> list[Fact]:
         """Facts that hold and have the given names (compared normalised); ``None`` matches any."""
         graph = self._graph
-        given = [normalise_name(name) for name in (subject, relation, object) if name is not None]
+        given = [name for name in (subject, relation, object) if name is not None]
         wanted = [None if name is None else normalise_name(name) for name in (subject, relation, object)]
-        candidates: list[int] | range = range(len(graph._keys))
-        for name in given:
-            incident = graph._incident_to(name)
-            if len(incident) < len(candidates):
-                candidates = incident
+        candidates = graph._incident_to(*given) if given else range(len(graph._keys))
         strings = graph._strings.items
         found = []
         for number in candidates:

@@ -1,0 +1,109 @@
+"""Perceive to durable: one step of a real game, from its text to its acknowledgement by the file.
+
+The memory is filled with FACTS facts first; then the explorer plays generated games on top of it, and each step is timed
+from the text in hand to the return of ``Memory.add`` (reading, folding, committing; no embedding). Run it as
+
+    python benchmarks/bench_step.py [--facts 10000] [--seeds 1-5] [--durability normal|full] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from worldthread.agents import make_agent
+from worldthread.agents.base import Percept, PerceivingAgent
+from worldthread.envs import make
+from worldthread.extract.base import GameStep
+from worldthread.extract.game import GameReader
+from worldthread.memory import Memory
+from worldthread.types import Episode, Fact, Reading
+
+GAME = "treasure-hunt-hardest"
+
+
+class Clerk(PerceivingAgent):
+    """Only perceives."""
+
+    name = "clerk"
+
+    def decide(self):  # type: ignore[no-untyped-def]
+        raise NotImplementedError
+
+
+def record_steps(seed: int) -> list[Percept]:
+    """The percepts of one play of the explorer."""
+    percepts = []
+    with make(GAME, seed=seed) as world, Memory() as memory:
+        agent = make_agent("explorer", memory)
+        text, info = world.reset()
+        percepts.append(Percept(GameStep(text, None, info.inventory, info.goal), info.score, info.valid_actions))
+        agent.perceive(percepts[-1])
+        over = False
+        while not over:
+            action = agent.decide().action
+            text, _, terminated, truncated, info = world.step(action)
+            step = GameStep(text, action, info.inventory, turn=info.moves)
+            percepts.append(Percept(step, info.score, info.valid_actions))
+            agent.perceive(percepts[-1])
+            over = terminated or truncated
+    return percepts
+
+
+def fill(memory: Memory, facts: int) -> None:
+    """``facts`` facts in episodes of ten, earlier than every game."""
+    episodes = []
+    for number in range(0, facts, 10):
+        found = tuple(
+            Fact(f"thing {n}", "is in", f"room {n % 997} of house {n % 31}", aspect=f"place of thing {n}")
+            for n in range(number, min(number + 10, facts))
+        )
+        episodes.append(Episode(f"Page {number} of the ledger.", number - facts, "ledger", Reading("ledger/1", found)))
+    memory.add_many(episodes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, default=10_000)
+    parser.add_argument("--seeds", default="1-5")
+    parser.add_argument("--durability", choices=("normal", "full"), default="normal")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    first, last = map(int, options.seeds.split("-"))
+    total: list[float] = []
+    reading: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "step.worldthread"
+        with Memory(path, durability=options.durability) as memory:
+            fill(memory, options.facts)
+            for seed in range(first, last + 1):
+                clerk = Clerk(memory, run=f"play {seed}")
+                shift = int(max(0, memory.graph.counts()["episodes"])) + seed * 1000
+                for percept in record_steps(seed):
+                    step = percept.step
+                    moved = GameStep(step.text, step.action, step.inventory, step.goal, step.turn + shift)
+                    started = time.perf_counter()
+                    GameReader().read(moved, memory.view())
+                    read = time.perf_counter()
+                    clerk.perceive(Percept(moved, percept.score, percept.valid_actions))
+                    done = time.perf_counter()
+                    reading.append(read - started)
+                    total.append(done - read)
+            held = memory.graph.counts()["current_facts"]
+    figures = {
+        "facts": held,
+        "steps": len(total),
+        "durability": options.durability,
+        "perceive_to_durable_ms": {f"p{q}": round(float(np.percentile(total, q)) * 1000, 3) for q in (50, 95, 99)},
+        "of_which_reading_ms": {f"p{q}": round(float(np.percentile(reading, q)) * 1000, 3) for q in (50, 95)},
+    }
+    print(json.dumps(figures) if options.json else "\n".join(f"{name}: {value}" for name, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()
