@@ -1,7 +1,7 @@
-"""Perceive to durable: one step of a real game, from its text to its acknowledgement by the file.
+"""Perceive to durable: a step of a real game, from its text to its acknowledgement by the file.
 
-The memory is filled with FACTS facts first; then the explorer plays generated games on top of it, and each step is timed
-from the text in hand to the return of ``Memory.add`` (reading, folding, committing; no embedding). Run it as
+The memory is filled with FACTS facts first; then the explorer plays generated games on top of it, and each step is
+timed from the text in hand to the return of ``Memory.add`` (reading, folding, committing; no embedding). Run it as
 
     python benchmarks/bench_step.py [--facts 10000] [--seeds 1-5] [--durability normal|full] [--json]
 """

@@ -230,3 +230,40 @@ def test_no_rule_names_a_thing_of_a_game(textworld_games: Path) -> None:
                 words = set(re.findall(r"[a-z]+", text))
                 found += [(file.name, n) for n in names if (n in text if " " in n else n in words)]
     assert found == []
+
+
+@pytest.mark.games
+def test_other_games_are_read_politely(shared: Path) -> None:
+    """Games of other makers: no error, rooms and ways are learned, and what is carried is known."""
+    import jericho
+
+    files = sorted((shared / "games" / "jericho").glob("*.z*"))
+    assert files
+    rooms_known = {}
+    for file in files:
+        engine = jericho.FrotzEnv(str(file), seed=1)
+        text, _ = engine.reset()
+        graph = TemporalGraph()
+        # walking a little, the same for every game: nothing is known of any of them
+        actions = [
+            "look",
+            "inventory",
+            "north",
+            "take all",
+            "inventory",
+            "south",
+            "east",
+            "west",
+            "south",
+            "up",
+            "look",
+        ]
+        step = GameStep(text)
+        for turn, action in enumerate(actions, 1):
+            graph.add(Episode(step.text, turn, reading=READER.read(step, graph.view())))
+            text, *_ = engine.step(action)
+            step = GameStep(text, action, turn=turn)
+        engine.close()
+        rooms_known[file.stem] = len(graph.view().facts(relation="is a", object="room"))
+        assert len(graph.view().facts("player", "is in")) <= 1, "in one place, or nowhere known"
+    assert sum(count >= 2 for count in rooms_known.values()) >= len(files) // 2, rooms_known

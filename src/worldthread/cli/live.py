@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from worldthread.agents.worldmap import WorldMap
-from worldthread.bench.audit import AuditResult
 from worldthread.bench.games import StepRecord
 from worldthread.bench.layout import MapLayout, lay_out
 from worldthread.cli.textmap import draw_map
@@ -98,7 +97,7 @@ class Frame:
             return
         # one line less than the terminal has: the cursor stands below the picture
         width, height = options.max_width, max(console.height - 1, 12)
-        step_height = 9 if height < 30 else 12
+        step_height = 8 if height < 30 else 12
         side_width = 26 if width < _NARROW else 38
         goal_height = 1 if height < 30 else 2
         frame = Layout()
@@ -111,7 +110,14 @@ class Frame:
         )  # fmt: skip
         map_width, map_height = width - side_width - 4, height - step_height - goal_height - 3
         frame["middle"].split_row(
-            Layout(Panel(draw_map(self._layout, map_width, map_height), title=self._map_title(), border_style="blue")),
+            Layout(
+                Panel(
+                    draw_map(self._layout, map_width, map_height),
+                    title=self._map_title(),
+                    subtitle=self._place(),
+                    border_style="blue",
+                )
+            ),
             Layout(self._side(self._record, map_height), size=side_width),
         )
         yield from console.render(frame, options.update(width=width, height=height))
@@ -121,6 +127,11 @@ class Frame:
         loose = len(self._layout.loose)
         ways = "unexplored way" if loose == 1 else "unexplored ways"
         return Text.assemble(f"map: {len(self._layout.cells)} rooms, ", (f"{loose} {ways}", "yellow"))
+
+    def _place(self) -> Text:
+        assert self._layout is not None
+        here = self._layout.here
+        return _clipped("" if here is None else self._layout.names.get(here, here), "bold green")
 
     def _head(self, record: StepRecord) -> RenderableType:
         score, best = record.info.score, record.info.max_score
@@ -137,24 +148,25 @@ class Frame:
         return row
 
     def _side(self, record: StepRecord, height: int) -> RenderableType:
-        audit = _audit_lines(record.audit)
-        recent = max(2, min(8, height // 3))
-        carried_lines = max(1, height - len(audit) - recent - 5)
-        shown = self._carried[:carried_lines]
-        if len(self._carried) > carried_lines:
-            shown = [*self._carried[: carried_lines - 1], f"and {len(self._carried) - carried_lines + 1} more"]
-        return Panel(
-            Group(
-                _heading("carried"),
-                *([_clipped(f" {name}") for name in shown] or [Text(" nothing", style="dim")]),
-                _heading("memory"),
-                _clipped(f" {record.facts} facts, {record.vertices} names"),
-                *audit,
-                _heading("last actions"),
-                *[_clipped(f" {turn}. {action}") for turn, action in list(self._actions)[-recent:]],
-            ),
-            border_style="blue",
-        )
+        memory = [f"{record.facts} facts, {record.vertices} names"]
+        if (audit := record.audit) is not None:
+            memory += [f"precision {audit.precision:.3f}", f"recall {audit.recall:.3f}, stale {audit.stale_steps}"]
+        # the three lists share what their headings and the memory leave
+        free = max(height - len(memory) - 3, 2)
+        recent = min(8, max(free - len(self._carried), (free + 1) // 2), len(self._actions))
+        carried = self._carried or ["nothing"]
+        if len(carried) > max(free - recent, 1):
+            kept = max(free - recent - 1, 0)
+            carried = [
+                *carried[:kept],
+                f"{'and ' if kept else ''}{len(carried) - kept}{' more' if kept else ' things'}",
+            ]
+        actions = [f"{turn:3d} {action}" for turn, action in list(self._actions)[-recent:]] if recent else []
+        lines: list[Text] = []
+        for heading, content in (("carried", carried), ("memory against truth", memory), ("last actions", actions)):
+            lines.append(Text(heading if audit or heading != "memory against truth" else "memory", style="bold cyan"))
+            lines += [_clipped(f" {line}") for line in content]
+        return Panel(Group(*lines), border_style="blue")
 
     def _step(self, record: StepRecord, lines: int, width: int) -> RenderableType:
         decision = record.decision
@@ -178,28 +190,13 @@ class Frame:
         )  # fmt: skip
 
 
-def _heading(text: str) -> Text:
-    return Text(text, style="bold cyan")
-
-
 def _clipped(text: str, style: str = "") -> Text:
     return Text(one_line(text), style=style, no_wrap=True, overflow="ellipsis")
 
 
-def _audit_lines(audit: AuditResult | None) -> list[Text]:
-    if audit is None:
-        return []
-    return [
-        _heading("memory against truth"),
-        _clipped(f" precision {audit.precision:.3f}"),
-        _clipped(f" recall    {audit.recall:.3f}"),
-        _clipped(f" stale     {audit.stale_steps}", "red" if audit.stale_steps else "green"),
-    ]
-
-
 def one_line(text: str) -> str:
     """``text`` without line breaks and control characters, which could disturb a terminal."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split(" ")).strip()
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def room_names(view: GraphView) -> dict[str, str]:

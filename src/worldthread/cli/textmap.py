@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
@@ -14,8 +16,8 @@ _WAY = Style(color="cyan")
 _PRESUMED = Style(dim=True)
 _LOOSE = Style(color="yellow", bold=True)
 
-_GAP = 3  # columns between two rooms; there is one line between them
-_NARROWEST, _WIDEST = 6, 16
+_GAPS = (3, 1)  # columns between two rooms, wide and narrow; there is one line between them
+_NARROWEST, _READABLE, _WIDEST = 8, 10, 18  # columns of a room
 
 _STEP = {
     "north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0),
@@ -69,25 +71,42 @@ def draw_map(layout: MapLayout, width: int, height: int) -> Text:
         return Text("no room is known yet", style="dim")
     storey = layout.cells[layout.here][2]
     rooms = {room: cell for room, cell in layout.cells.items() if cell[2] == storey}
-    badges = _badges(layout)
-    labels = {room: " ".join([layout.names[room], *badges.get(room, [])]) for room in rooms}
-    longest = max(cell_len(label) for label in labels.values()) + 2
+    badges = {room: "".join(f" {badge}" for badge in found) for room, found in _badges(layout).items()}
+    longest = max(cell_len(layout.names[room] + badges.get(room, "")) for room in rooms) + 2
     columns = max(cell[0] for cell in rooms.values()) + 1
-    # rooms as wide as their names, narrower when that lets the whole map fit
-    fitting = (width - _GAP) // columns - _GAP
-    room_width = min(longest, _WIDEST, max(fitting, _NARROWEST))
-    canvas = _window(rooms, layout.cells[layout.here], room_width, width, height)
+    grid = _grid(columns, longest, width)
+    canvas = _window(rooms, layout.cells[layout.here], grid, width, height)
     for room, cell in rooms.items():
-        x, y = _corner(cell, room_width)
-        name = set_cell_size(_shortened(labels[room], room_width - 2), room_width - 2)
-        canvas.put(x, y, f" {name} ", _HERE if room == layout.here else _ROOM)
+        name = _fitted(layout.names[room], badges.get(room, ""), grid.room - 2)
+        canvas.put(*grid.corner(cell), f" {name} ", _HERE if room == layout.here else _ROOM)
     for link in layout.links:
         if link.start in rooms and link.end in rooms:
-            _draw_link(canvas, link, rooms, room_width)
+            _draw_link(canvas, link, rooms, grid)
     for exit_ in layout.loose:
         if exit_.room in rooms and exit_.direction in _STEP:
-            _draw_stub(canvas, rooms[exit_.room], _STEP[exit_.direction], room_width, "?", _LOOSE)
+            _draw_stub(canvas, grid, rooms[exit_.room], _STEP[exit_.direction], "?", _LOOSE)
     return canvas.text()
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Columns of a room, and between two rooms; every room has one line, with one line between."""
+
+    room: int
+    gap: int
+
+    def corner(self, cell: Cell) -> tuple[int, int]:
+        return cell[0] * (self.room + self.gap), cell[1] * 2
+
+
+def _grid(columns: int, longest: int, width: int) -> _Grid:
+    """Rooms as wide as the longest name; narrower when that lets the whole map fit, as long as they can be read."""
+    room, gap = _NARROWEST, _GAPS[-1]
+    for gap in _GAPS:
+        room = min(longest, _WIDEST, max((width - gap) // columns - gap, _NARROWEST))
+        if room >= min(longest, _READABLE):
+            break
+    return _Grid(room, gap)
 
 
 def _badges(layout: MapLayout) -> dict[str, list[str]]:
@@ -104,22 +123,21 @@ def _badges(layout: MapLayout) -> dict[str, list[str]]:
     return found
 
 
-def _shortened(name: str, width: int) -> str:
-    return name if cell_len(name) <= width else set_cell_size(name, width - 1) + "…"
+def _fitted(name: str, badge: str, width: int) -> str:
+    """``name`` and ``badge`` in exactly ``width`` columns; a name that is too long loses its end."""
+    free = width - cell_len(badge)
+    if cell_len(name) > free:
+        name = set_cell_size(name, max(free - 1, 0)) + "…"
+    return set_cell_size(name + badge, width)
 
 
-def _corner(cell: Cell, room_width: int) -> tuple[int, int]:
-    return cell[0] * (room_width + _GAP), cell[1] * 2
-
-
-def _window(rooms: dict[str, Cell], here: Cell, room_width: int, width: int, height: int) -> _Canvas:
+def _window(rooms: dict[str, Cell], here: Cell, grid: _Grid, width: int, height: int) -> _Canvas:
     """A window of the given size: around the whole map if it fits, else with the player near the middle."""
-    x, y = _corner(here, room_width)
-    corners = [_corner(cell, room_width) for cell in rooms.values()]
-    left = _start(
-        min(c[0] for c in corners) - 2, max(c[0] for c in corners) + room_width + 2, x + room_width // 2, width
-    )
-    top = _start(min(c[1] for c in corners) - 1, max(c[1] for c in corners) + 2, y, height)
+    x, y = grid.corner(here)
+    lefts, tops = zip(*(grid.corner(cell) for cell in rooms.values()), strict=True)
+    # with the marks of unexplored ways on each side
+    left = _start(min(lefts) - 1, max(lefts) + grid.room + 1, x + grid.room // 2, width)
+    top = _start(min(tops) - 1, max(tops) + 2, y, height)
     return _Canvas(left, top, width, height)
 
 
@@ -130,42 +148,38 @@ def _start(low: int, high: int, centre: int, size: int) -> int:
     return max(low, min(centre - size // 2, high - size))
 
 
-def _draw_link(canvas: _Canvas, link: Link, rooms: dict[str, Cell], room_width: int) -> None:
+def _draw_link(canvas: _Canvas, link: Link, rooms: dict[str, Cell], grid: _Grid) -> None:
     start, end = rooms[link.start], rooms[link.end]
     across, down = end[0] - start[0], end[1] - start[1]
     style = _PRESUMED if link.is_presumed else _WAY
-    between = {cell[:2] for cell in rooms.values()} - {start[:2], end[:2]}
     length = max(abs(across), abs(down))
-    step = (across // length, down // length) if across == 0 or down == 0 or abs(across) == abs(down) else None
-    passed = [(start[0] + step[0] * i, start[1] + step[1] * i) for i in range(1, length)] if step else []
-    if step is None or between.intersection(passed) or (length > 1 and all(step)):
-        # cannot be drawn straight: show at both ends that there is a way
+    is_straight = across == 0 or down == 0 or length == 1
+    step = (across // length, down // length) if is_straight else (0, 0)
+    passed = {(start[0] + step[0] * i, start[1] + step[1] * i) for i in range(1, length)}
+    if not is_straight or passed & {cell[:2] for cell in rooms.values()}:
+        # cannot be drawn from end to end: show at both ends that there is a way
         if link.direction in _STEP:
             x, y = _STEP[link.direction]
-            _draw_stub(canvas, start, (x, y), room_width, _SIGN[x, y], style)
-            _draw_stub(canvas, end, (-x, -y), room_width, _SIGN[x, y], style)
+            _draw_stub(canvas, grid, start, (x, y), _SIGN[x, y], style)
+            _draw_stub(canvas, grid, end, (-x, -y), _SIGN[x, y], style)
         return
     sign = _SIGN[step]
     if link.is_presumed:
         sign = _PRESUMED_SIGN.get(sign, sign)
-    (x1, y1), (x2, y2) = sorted((_corner(start, room_width), _corner(end, room_width)))
+    (x1, y1), (x2, y2) = sorted((grid.corner(start), grid.corner(end)))
     if down == 0:
-        canvas.put(x1 + room_width, y1, sign * (x2 - x1 - room_width), style)
+        canvas.put(x1 + grid.room, y1, sign * (x2 - x1 - grid.room), style)
     elif across == 0:
-        for y in range(min(y1, y2) + 1, max(y1, y2)):
-            canvas.put(x1 + room_width // 2, y, sign, style)
+        for y in range(y1 + 1, y2):
+            canvas.put(x1 + grid.room // 2, y, sign, style)
     else:
-        _draw_stub(canvas, start, step, room_width, sign, style)
+        _draw_stub(canvas, grid, start, step, sign, style)
 
 
-def _draw_stub(canvas: _Canvas, cell: Cell, step: tuple[int, int], room_width: int, sign: str, style: Style) -> None:
-    """A sign in the gap beside a room, in the direction of ``step``, if nothing is there."""
-    left, top = _corner(cell, room_width)
-    x = {1: left + room_width + _GAP // 2, 0: left + room_width // 2, -1: left - _GAP // 2 - 1}[step[0]]
-    if step[0] == 1 and step[1] == 0:
-        x = left + room_width
-    elif step[0] == -1 and step[1] == 0:
-        x = left - 1
+def _draw_stub(canvas: _Canvas, grid: _Grid, cell: Cell, step: tuple[int, int], sign: str, style: Style) -> None:
+    """A sign beside a room, in the direction of ``step``, if nothing is there."""
+    left, top = grid.corner(cell)
+    x = left + {1: grid.room, 0: grid.room // 2, -1: -1}[step[0]]
     y = top + step[1]
     if canvas.is_empty(x, y):
         canvas.put(x, y, sign, style)

@@ -1,0 +1,47 @@
+"""The documentation tells the truth: its Python runs, its links lead somewhere, its commands exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    pytest.param(block, id=f"{page.name}-{number}", marks=[pytest.mark.games] if "treasure-hunt" in block else [])
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S))
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_python_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
+    preamble = ""
+    if "memory.export(" in block:  # this page goes on from the block before it
+        preamble = (
+            "from worldthread import Episode, Memory\n"
+            "memory = Memory('home.worldthread')\nmemory.add(Episode('The lamp broke.', at=3))\n"
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", preamble + block], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    for line in block.splitlines():  # what a comment beside print() promises is what is printed
+        promised = re.search(r"print\(.*\)\s+# (.+)$", line)
+        if promised:
+            assert promised[1] in done.stdout.splitlines()
+
+
+def test_there_is_python_to_run() -> None:
+    assert len(BLOCKS) >= 4
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
