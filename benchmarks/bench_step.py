@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from worldthread.agents import make_agent
-from worldthread.agents.base import Percept, PerceivingAgent
+from worldthread.agents.base import PerceivingAgent, Percept
 from worldthread.envs import make
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import GameReader

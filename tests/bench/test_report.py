@@ -46,8 +46,8 @@ def test_the_map_has_rooms_ways_and_exits(tmp_path: Path) -> None:
         agent.perceive(Percept(GameStep("-= B =-\nYou see a lamp. There is an exit to the west.", "go east", turn=1)))
         drawing = map_drawing(memory.view())
     assert {(room["name"], room["here"], tuple(room["things"])) for room in drawing["rooms"]} == {
-        ("a", False, ()),
-        ("b", True, ("lamp",)),
+        ("A", False, ()),
+        ("B", True, ("lamp",)),
     }
     assert len(drawing["ways"]) == 1
     assert len(drawing["exits"]) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.bench.sweep import Results, Run, aggregate, play_once
+from worldthread.bench.sweep import Results, Run, aggregate, play_once, sweep
 from worldthread.cli.sweep import parse_seeds
 from worldthread.errors import FormatError, InputError
 
@@ -22,16 +22,33 @@ def test_seeds() -> None:
 def test_results_are_kept_and_a_torn_line_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     summary = play_once(Run("tiny", "explorer", 1))
-    Results(path).add(Run("tiny", "explorer", 1), summary)
+    with Results(path) as results:
+        results.add(Run("tiny", "explorer", 1), summary)
     whole = path.read_bytes()
     path.write_bytes(whole + whole[: len(whole) // 2])
-    results = Results(path)
-    assert set(results.done) == {Run("tiny", "explorer", 1)}
-    assert path.read_bytes() == whole
-    assert Run("tiny", "explorer", 1, steps=3) not in results.done, "other settings are another run"
+    with Results(path) as results:
+        assert set(results.done) == {Run("tiny", "explorer", 1)}
+        assert path.read_bytes() == whole
+        assert Run("tiny", "explorer", 1, steps=3) not in results.done, "other settings are another run"
+        assert Run("tiny", "explorer", 1, version="0.0.1") not in results.done, "another version plays otherwise"
+        with pytest.raises(InputError, match="another sweep"):
+            Results(path)
     path.write_bytes(b'{"run": 1}\n' + whole)
-    with pytest.raises(FormatError, match="line 1"):
-        Results(path)
+    for _ in range(2):  # the refusal leaves nothing locked
+        with pytest.raises(FormatError, match="line 1"):
+            Results(path)
+
+
+def test_a_failed_run_is_told_and_not_kept(tmp_path: Path) -> None:
+    good, bad = Run("tiny", "explorer", 1), Run("textworld:missing.z8", "explorer", 1)
+    ended: dict[Run, object] = {}
+    with Results(tmp_path / "results.jsonl") as results:
+        failures = sweep([good, bad, good], results, jobs=2, on_done=ended.__setitem__)
+        assert set(results.done) == {good}
+    assert list(failures) == [bad]
+    assert "missing.z8" in failures[bad]
+    assert "GameFileError" in failures[bad]
+    assert set(ended) == {good, bad}
 
 
 @pytest.mark.games

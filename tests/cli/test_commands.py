@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from worldthread.bench.report import read_trajectory
 from worldthread.memory import Memory
+from worldthread.stores import SQLiteStore
 
 KEYS = {
     *("game", "agent", "seed", "score", "max_score", "normalized", "won", "moves", "decisions", "probes"),
@@ -147,3 +149,100 @@ def test_a_play_that_was_cut_off_leaves_a_readable_run(tmp_path: Path) -> None:
     assert trajectory.summary == {}
     with Memory(folder / "memory.worldthread") as memory:
         assert len(memory.graph) == 1
+
+
+def children(pid: int) -> set[int]:
+    return {
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    }
+
+
+def players(pid: int) -> set[int]:
+    """The processes of a sweep that play."""
+    found = set()
+    for child in children(pid):
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            found.add(child)
+    return found
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def running_sweep(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A sweep of 40 plays, of which some have ended."""
+    command = [sys.executable, "-m", "worldthread", "sweep", "tiny", "--seeds", "1-40", "--jobs", "2", "--json"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    results = tmp_path / "runs" / "sweep" / "results.jsonl"
+    wait_for(lambda: results.exists() and results.read_bytes().count(b"\n") >= 2)
+    yield process, results
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.games
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
+def test_a_sweep_survives_the_death_of_a_player(running_sweep: tuple[subprocess.Popen[str], Path]) -> None:
+    process, _ = running_sweep
+    os.kill(min(players(process.pid)), signal.SIGKILL)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    told = json.loads(stdout.splitlines()[-1])
+    assert (told["games"][0]["runs"], told["failures"]) == (40, [])
+
+
+@pytest.mark.games
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_no_player_outlives_its_sweep(running_sweep: tuple[subprocess.Popen[str], Path], end: signal.Signals) -> None:
+    process, results = running_sweep
+    playing = players(process.pid)
+    assert playing
+    process.send_signal(end)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == (130 if end == signal.SIGINT else -end)
+    assert "Traceback" not in stderr
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in playing), 10)
+    assert 2 <= results.read_bytes().count(b"\n") < 40
+
+
+def test_ctrl_c_ends_a_play_quietly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "worldthread", "play", "tiny", "--delay", "5"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert "the run up to here is in runs" in stderr
+    assert run("report", "runs/tiny-v1-explorer-seed0", cwd=tmp_path).returncode in (0, 2)
+
+
+def test_one_file_holds_the_memories_of_several_plays(tmp_path: Path) -> None:
+    for seed in ("1", "2", "1"):
+        done = run("play", "tiny", "--seed", seed, "--memory", "all.worldthread", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        summary = json.loads(done.stdout.splitlines()[-1])
+        assert summary["audit"]["stale_steps"] == 0, "what another play left is not believed"
+    names = ["tiny-v1-explorer-seed1", "tiny-v1-explorer-seed1-2", "tiny-v1-explorer-seed2"]
+    assert SQLiteStore.namespaces(tmp_path / "all.worldthread") == names
+    with Memory(tmp_path / "all.worldthread", namespace=names[1], readonly=True) as memory:
+        assert len(memory.graph) == summary["memory"]["episodes"]
+
+
+def test_a_file_that_is_no_memory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a memory " * 100)
+    done = run("play", "tiny", "--memory", "notes.txt", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "notes.txt" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "notes.txt").read_text() == "not a memory " * 100

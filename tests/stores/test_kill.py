@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -12,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.graph import fold, state_hash
+from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode, Fact, Reading
 
-TRIES = 30
+TRIES = 25
 
 CHILD = """
 import json, random, sys
@@ -31,7 +32,7 @@ def say(*words):
     sys.stdout.flush()
 
 def episode(number, reader="first"):
-    facts = tuple(Fact(f"thing {number}", "is in", f"room {part}", f"place of {number}") for part in range(4))
+    facts = tuple(Fact(f"thing {number}", "is in", f"room {part}", f"place of {number}") for part in range(2))
     return Episode(f"mark{number}mark " + "x" * (number * 97 % 6000), number, "run", Reading(reader, facts))
 
 say("ready")
@@ -75,7 +76,7 @@ with SQLiteStore.open(path, wait=30) as store:
 
 
 def expected_episode(number: int, reader: str) -> Episode:
-    facts = tuple(Fact(f"thing {number}", "is in", f"room {part}", f"place of {number}") for part in range(4))
+    facts = tuple(Fact(f"thing {number}", "is in", f"room {part}", f"place of {number}") for part in range(2))
     return Episode(f"mark{number}mark " + "x" * (number * 97 % 6000), number, "run", Reading(reader, facts))
 
 
@@ -114,7 +115,7 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
     interrupted: set[str] = set()
     for seed in range(TRIES):
         # every few tries a kill while the memory is being opened
-        seconds = chance.uniform(0, 0.03) if seed % 5 == 0 else chance.uniform(0.03, 0.5)
+        seconds = chance.uniform(0, 0.03) if seed % 5 == 0 else chance.uniform(0.03, 0.3)
         said = run_until_killed(path, seed, fresh, list(state), seconds)
         outcomes = [state]
         for word, *rest in said:
@@ -140,7 +141,9 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
             assert [e.reading.digest for e in found] == [
                 expected_episode(*item).reading.digest for item in state.items()
             ]
-            assert store.graph.state_hash() == state_hash(fold(found).rows())
+            assert store.graph.state_hash() == TemporalGraph(found).state_hash()
+            if len(found) < 300:  # the fold takes quadratic time
+                assert store.graph.state_hash() == state_hash(fold(found).rows())
         connection = sqlite3.connect(path)
         assert connection.execute("PRAGMA quick_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -148,8 +151,10 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
         left = b"|".join(
             file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and "export" not in file.name
         )
-        gone = [number for number in range(fresh) if number not in state]
-        assert [number for number in gone if f"mark{number}mark".encode() in left] == []
+        marks = {int(number) for number in re.findall(rb"mark(\d+)mark", left)}
+        assert set(state) <= marks, "the search finds what is there"
+        gone = set(range(fresh)) - state.keys()
+        assert gone & marks == set()
     assert fresh > 200
     assert len(interrupted) >= 4, interrupted
 

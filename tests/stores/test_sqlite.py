@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import sqlite3
@@ -600,6 +601,40 @@ def test_what_is_forgotten_is_in_no_file(seed: int, path: Path) -> None:
         assert len(list(store.episodes())) == len(kept)
         store.clear()
         assert holds_any(path.parent, left) == set()
+
+
+def test_forgotten_rows_leave_no_copies(path: Path) -> None:
+    # deleting a row makes SQLite move others to another page and leave copies of them, to be found when those are
+    # forgotten; it is rare, so it takes many: deleting with secure_delete leaves four here
+    chance = random.Random(0)
+    live: dict[str, str] = {}
+    with SQLiteStore.open(path, clock=lambda: 5.0) as store:
+        for number in range(1200):
+            mark = f"mark{number}mark"
+            text = mark + "." * chance.choice([0, 100, 500])
+            live[store.append(Episode(text, 0, reading=Reading("r", failures=(mark,)))).id] = mark
+            if chance.random() < 0.6:
+                gone = chance.choice(sorted(live))
+                store.forget(gone)
+                del live[gone]
+    assert set(re.findall(rb"mark[0-9]+mark", path.read_bytes())) == {mark.encode() for mark in live.values()}
+
+
+def test_what_a_killed_process_forgot_is_gone_at_the_next_opening(path: Path) -> None:
+    (episode, *_) = fill(path, 30)
+    code = """
+import os, sys
+from worldthread.stores import SQLiteStore, database
+database._BUSY_SECONDS = 0.1
+SQLiteStore.open(sys.argv[1]).forget(sys.argv[2])
+os.kill(os.getpid(), 9)
+"""
+    with SQLiteStore.open(path, readonly=True) as reader, reader.reading():
+        run_child(code, path, episode.id, check=False)
+        assert holds_any(path.parent, {episode.text + '"'}), "the reader keeps the log from being emptied"
+    with SQLiteStore.open(path) as store:
+        assert holds_any(path.parent, {episode.text + '"'}) == set()
+        assert episode.id not in store.graph
 
 
 def test_a_reader_in_the_middle_delays_only_the_log(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
+from worldthread.agents.meal import meal_problem
+from worldthread.agents.planner import plan
 from worldthread.agents.worldmap import Exit, WorldMap
 from worldthread.errors import AgentError
 from worldthread.extract import vocabulary as v
@@ -22,6 +24,7 @@ from worldthread.names import normalise_name
 from worldthread.types import Episode
 
 _KEY: Final = re.compile(r"\bkeys?\b")
+_TOO_MANY: Final = re.compile(r"\b(?:too many things|too much|hands are full|can't carry (?:any )?more)\b", re.I)
 _COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "large", "old", "new"})
 
 
@@ -61,6 +64,7 @@ class Explorer(PerceivingAgent):
         self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
         self._last: tuple[str, str] | None = None  # (room, action)
         self._errand: Errand | None = None
+        self._capacity = float("inf")  # how many things can be carried, once that was felt
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
 
     def perceive(self, percept: Percept) -> Episode:
@@ -70,6 +74,9 @@ class Explorer(PerceivingAgent):
         known = self._snapshot()
         if self._last is not None and known == self._known:
             self._failed.add(self._last)
+            if _TOO_MANY.search(percept.step.text):
+                self._capacity = len(self.memory.view().facts(relation=v.IS_IN, object=v.INVENTORY))
+                self._failed.discard(self._last)  # it will do with a hand free
         self._known = known
         return episode
 
@@ -107,10 +114,40 @@ class Explorer(PerceivingAgent):
                     self._done.add(best.action)
                 return Decision(best.action, best.reason)
             return self._walk(best, world)
+        step = self._for_the_meal(view, world)
+        if step is not None:
+            return step
         exits = self._reachable_exits(world, distances)
         if exits:
             return self._explore(exits[0], world)
         return self._try_anything(view, world)
+
+    def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
+        """The next step of a plan for the meal of the recipe; while things are missing, what of it is at hand."""
+        problem = meal_problem(view, world, lambda thing: self._room_of(thing, view, world))
+        if problem is None or world.here is None:
+            return None
+        carried = len(view.facts(relation=v.IS_IN, object=v.INVENTORY))
+        if problem.missing:
+            for operator in problem.useful:
+                if operator.room == world.here and carried < self._capacity:
+                    return Decision(operator.action, operator.reason)
+            return None
+        steps = plan(
+            world.here,
+            problem.holds,
+            problem.goal,
+            problem.operators,
+            world.distance,
+            room_to_carry=self._capacity - carried,
+        )
+        if not steps:
+            return None
+        step = steps[0]
+        if step.room != world.here:
+            return self._walk(Errand(step.room, step.operator.action, step.operator.reason), world)
+        self._errand = None
+        return Decision(step.operator.action, step.operator.reason)
 
     def _walk(self, errand: Errand, world: WorldMap) -> Decision:
         """The next move towards an errand; a fresh decision when it was not the errand already."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ class WorldMap:
                 self.doors[fact.key[2], direction] = fact.key[0]
         self.positions = self._reckon()
         self.unexplored = self._unexplored()
+        self._cache: dict[str, dict[str, tuple[int, tuple[str, ...]]]] = {}
         self._presumed = {(e.room, e.direction): e.presumed for e in self.unexplored if e.presumed is not None}
 
     def _reckon(self) -> dict[str, tuple[int, int, int]]:
@@ -94,27 +96,43 @@ class WorldMap:
         """Whether the memory holds that ``door`` is locked."""
         return door is not None and bool(self._view.facts(door, v.IS, v.LOCKED))
 
+    def is_shut(self, door: str | None) -> bool:
+        """Whether the memory holds that ``door`` is closed."""
+        return door is not None and bool(self._view.facts(door, v.IS, v.CLOSED))
+
     def distances(self) -> dict[str, int]:
-        """Moves from here to every room that can be reached; doors that are known to be locked are not passed."""
-        return {room: len(path) for room, path in self._paths().items()}
+        """Moves from here to every room that can be reached: steps, and doors to open on the way.
+
+        Doors that are known to be locked are not passed.
+        """
+        return {} if self.here is None else {room: cost for room, (cost, _) in self._ways_from(self.here).items()}
+
+    def distance(self, start: str, end: str) -> float:
+        """Moves from one room to another; infinite when no way is known."""
+        found = self._ways_from(start).get(end)
+        return float("inf") if found is None else found[0]
 
     def path(self, room: str) -> list[str] | None:
         """Directions of a shortest way from here to ``room``; ``None`` when no way is known."""
-        return self._paths().get(room)
+        found = None if self.here is None else self._ways_from(self.here).get(room)
+        return None if found is None else list(found[1])
 
-    def _paths(self) -> dict[str, list[str]]:
-        if self.here is None:
-            return {}
-        paths: dict[str, list[str]] = {self.here: []}
-        queue = deque([self.here])
+    def _ways_from(self, start: str) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """Every room that can be reached from ``start``, with the moves and the directions (Dijkstra 1959)."""
+        known = self._cache.get(start)
+        if known is not None:
+            return known
+        found: dict[str, tuple[int, tuple[str, ...]]] = {}
+        queue: list[tuple[int, tuple[str, ...], str]] = [(0, (), start)]
         while queue:
-            room = queue.popleft()
-            ways = dict(self.ways.get(room, {}))
-            for (start, direction), there in self._presumed.items():
-                if start == room:
-                    ways[direction] = there
-            for direction, there in sorted(ways.items()):
-                if there not in paths and not self.is_locked(self.doors.get((room, direction))):
-                    paths[there] = [*paths[room], direction]
-                    queue.append(there)
-        return paths
+            cost, path, room = heapq.heappop(queue)
+            if room in found:
+                continue
+            found[room] = (cost, path)
+            presumed = {way: there for (begin, way), there in self._presumed.items() if begin == room}
+            for direction, there in (self.ways.get(room, {}) | presumed).items():
+                door = self.doors.get((room, direction))
+                if there not in found and not self.is_locked(door):
+                    heapq.heappush(queue, (cost + 1 + self.is_shut(door), (*path, direction), there))
+        self._cache[start] = found
+        return found

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from worldthread.agents.worldmap import Exit, WorldMap
+from worldthread.extract import vocabulary as v
+from worldthread.graph import GraphView
 
 Cell: TypeAlias = tuple[int, int, int]
 """Column (growing eastwards), row (growing southwards) and storey (growing upwards)."""
@@ -122,3 +124,9 @@ def _free(wanted: Cell, taken: set[Cell]) -> Cell:
         if free:
             return min(free, key=lambda cell: ((cell[0] - column) ** 2 + (cell[1] - row) ** 2, cell))
         radius += 1
+
+
+def room_names(view: GraphView) -> dict[str, str]:
+    """Rooms as the game writes them, by normalised name."""
+    facts = view.facts(relation=v.IS_A, object="room")
+    return {fact.key[0]: fact.subject for fact in facts}

@@ -6,18 +6,24 @@ import importlib.util
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from worldthread.agents.worldmap import WorldMap
 from worldthread.bench.games import TRAJECTORY_FORMAT, TRAJECTORY_VERSION
+from worldthread.bench.layout import MapLayout, lay_out, room_names
 from worldthread.errors import FormatError, InputError, MissingExtraError
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
+from worldthread.stores import DEFAULT_NAMESPACE
 
-_ROOM_WIDTH, _ROOM_HEIGHT, _GAP = 150, 64, 36
+_ROOM_WIDTH, _ROOM_HEIGHT, _GAP, _MARGIN = 150, 64, 36, 24  # pixels
+_TOWARDS: Final = {
+    "north": (0.0, -1.0), "south": (0.0, 1.0), "east": (1.0, 0.0), "west": (-1.0, 0.0), "northeast": (1.0, -1.0),
+    "northwest": (-1.0, -1.0), "southeast": (1.0, 1.0), "southwest": (-1.0, 1.0),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,14 +89,19 @@ def write_report(run: Path) -> Path:
     if not run.is_dir():
         raise InputError(f"{run} is not the folder of a run")
     trajectory = read_trajectory(run / "trajectory.jsonl")
-    with Memory(run / "memory.worldthread", readonly=True) as memory:
-        view = memory.view()
-        drawing = map_drawing(view)
+    header = trajectory.header
+    drawing = None
+    # a path that is not absolute is meant from the folder of the run
+    memory_file = run / header.get("memory", "memory.worldthread")
+    if memory_file.exists():
+        namespace = header.get("namespace", DEFAULT_NAMESPACE)
+        with Memory(memory_file, namespace=namespace, readonly=True) as memory, memory.reading() as graph:
+            drawing = map_drawing(graph.view())
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("worldthread.bench"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     page = environment.get_template("run.html").render(
-        header=trajectory.header,
+        header=header,
         steps=trajectory.steps,
         summary=trajectory.summary,
         drawing=drawing,
@@ -102,43 +113,32 @@ def write_report(run: Path) -> Path:
 
 
 def map_drawing(view: GraphView) -> dict[str, Any]:
-    """Boxes and lines of the map in pixels: ``width``, ``height``, ``rooms``, ``ways`` and ``exits``."""
-    world = WorldMap(view)
-    positions = {room: (x, -y) for room, (x, y, z) in world.positions.items() if z == 0}
-    if not positions:
-        return {"width": 0, "height": 0, "rooms": [], "ways": [], "exits": []}
-    left, top = min(x for x, _ in positions.values()), min(y for _, y in positions.values())
+    """Boxes and lines of the map in pixels: ``width``, ``height``, ``box``, ``rooms``, ``ways`` and ``exits``.
 
-    def corner(room: str) -> tuple[int, int]:
-        x, y = positions[room]
-        return 20 + (x - left) * (_ROOM_WIDTH + _GAP), 20 + (y - top) * (_ROOM_HEIGHT + _GAP)
+    Storeys stand below each other, the highest on top.
+    """
+    layout = lay_out(WorldMap(view), room_names(view))
+    corners = _corners(layout)
+    contents = _contents(view)
 
     def centre(room: str) -> tuple[int, int]:
-        x, y = corner(room)
+        x, y = corners[room]
         return x + _ROOM_WIDTH // 2, y + _ROOM_HEIGHT // 2
 
-    offsets = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
-    rooms = []
-    for room in positions:
-        held = [f.subject for f in view.facts(relation=v.IS_IN, object=room) if f.key[0] != v.PLAYER]
-        x, y = corner(room)
-        rooms.append({"name": room, "x": x, "y": y, "here": room == world.here, "things": held})
-    ways = [
-        {"from": centre(room), "to": centre(there)}
-        for room, ways in world.ways.items()
-        for there in ways.values()
-        if room < there and room in positions and there in positions
+    rooms = [
+        {"name": layout.names[room], "x": x, "y": y, "here": room == layout.here, "things": contents.get(room, [])}
+        for room, (x, y) in corners.items()
     ]
+    ways = [{"from": centre(link.start), "to": centre(link.end), "presumed": link.is_presumed} for link in layout.links]
     exits = []
-    for exit_ in world.unexplored:
-        if exit_.room in positions and exit_.direction in offsets:
-            dx, dy = offsets[exit_.direction]
-            x, y = centre(exit_.room)
-            reach_x, reach_y = _ROOM_WIDTH // 2, _ROOM_HEIGHT // 2
-            exits.append({"x": x + dx * (reach_x + 10), "y": y + dy * (reach_y + 10) + 5})
+    for exit_ in layout.loose:
+        x, y = centre(exit_.room)
+        across, down = _TOWARDS.get(exit_.direction, (0.6, -1.0))
+        place = {"x": round(x + across * (_ROOM_WIDTH / 2 + 10)), "y": round(y + down * (_ROOM_HEIGHT / 2 + 10) + 5)}
+        exits.append({**place, "direction": exit_.direction})
     return {
-        "width": max(corner(room)[0] for room in positions) + _ROOM_WIDTH + 20,
-        "height": max(corner(room)[1] for room in positions) + _ROOM_HEIGHT + 20,
+        "width": max((x for x, _ in corners.values()), default=0) + _ROOM_WIDTH + _MARGIN,
+        "height": max((y for _, y in corners.values()), default=0) + _ROOM_HEIGHT + _MARGIN,
         "box": (_ROOM_WIDTH, _ROOM_HEIGHT),
         "rooms": rooms,
         "ways": ways,
@@ -146,23 +146,65 @@ def map_drawing(view: GraphView) -> dict[str, Any]:
     }
 
 
-def growth_plot(steps: list[dict[str, Any]]) -> str:
-    """Size of the graph and statements ended per move (compare the AriGraph paper, figure 5), as SVG.
+def _corners(layout: MapLayout) -> dict[str, tuple[int, int]]:
+    """The upper left corner of every room, in pixels."""
+    corners: dict[str, tuple[int, int]] = {}
+    first_row = 0
+    for storey in sorted({cell[2] for cell in layout.cells.values()}, reverse=True):
+        cells = {room: cell for room, cell in layout.cells.items() if cell[2] == storey}
+        top = min(row for _, row, _ in cells.values())
+        for room, (column, row, _) in cells.items():
+            x, y = column * (_ROOM_WIDTH + _GAP), (first_row + row - top) * (_ROOM_HEIGHT + _GAP)
+            corners[room] = (_MARGIN + x, _MARGIN + y)
+        first_row += max(row for _, row, _ in cells.values()) - top + 1
+    return corners
 
-    The text in it is ours and numbers; no text of a game gets in.
+
+def _contents(view: GraphView) -> dict[str, list[str]]:
+    """What is in each room, by normalised name of the room; with what holds it, when that is not the room itself."""
+    held: dict[str, list[tuple[str, str, str]]] = {}
+    for relation, word in ((v.IS_IN, "in"), (v.IS_ON, "on")):
+        for fact in view.facts(relation=relation):
+            if fact.key[0] != v.PLAYER:
+                held.setdefault(fact.key[2], []).append((fact.key[0], fact.subject, f"{word} {fact.object}"))
+    contents: dict[str, list[str]] = {}
+    for room in (fact.key[0] for fact in view.facts(relation=v.IS_A, object="room")):
+        seen = {room}
+        queue = [(name, shown, "") for name, shown, _ in held.get(room, [])]
+        for name, shown, where in queue:  # grows while it is read
+            if name not in seen:
+                seen.add(name)
+                contents.setdefault(room, []).append(f"{shown} ({where})" if where else shown)
+                queue += held.get(name, [])
+    return contents
+
+
+def growth_plot(steps: list[dict[str, Any]]) -> str:
+    """Size of the graph over the moves, and what each move changed (as figure 5 of the AriGraph paper), as SVG.
+
+    The text in it is ours and numbers; no text of a game gets in. Lines and letters take the colour of the page.
     """
+    import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
-    axes = figure.subplots()
-    turns = [step["turn"] for step in steps]
-    axes.plot(turns, [step["facts"] for step in steps], label="facts that hold")
-    axes.plot(turns, [step["vertices"] for step in steps], label="names")
-    axes.bar(turns, [len(step["ended"]) for step in steps], label="statements ended", color="tab:red", alpha=0.6)
-    axes.set_xlabel("move")
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", transparent=False, metadata={"Date": None})
+    ink = "#010203"  # replaced below by the colour of the page's own text
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "worldthread", "font.size": 11, "font.family": "sans-serif"}
+    settings |= dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), ink)
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(8, 4.6), layout="constrained")
+        sizes, changes = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+        turns = [step["turn"] for step in steps]
+        sizes.plot(turns, [step["facts"] for step in steps], label="facts that hold", color="#2f81f7", linewidth=2)
+        sizes.plot(turns, [step["vertices"] for step in steps], label="vertices (names)", color="#b8860b", linewidth=2)
+        changes.bar(turns, [len(step["learned"]) for step in steps], label="learned", color="#2da44e")
+        changes.bar(turns, [-len(step["ended"]) for step in steps], label="ended", color="#e5534b")
+        changes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+        changes.axhline(0, color=ink, linewidth=0.8)
+        changes.set_xlabel("move")
+        for axes in (sizes, changes):
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, ncols=2)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
-    return svg[svg.index("<svg") :]
+    return svg[svg.index("<svg") :].replace(ink, "currentColor")

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import os
+import signal
 import statistics
+import threading
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import orjson
 
+from worldthread import __version__
 from worldthread.bench.audit import NOTHING_AUDITED, AuditResult
-from worldthread.errors import FormatError, MissingExtraError
+from worldthread.errors import FormatError, InputError, MissingExtraError
 
 CONFIDENCE = 0.95
 _RESAMPLES = 9999
@@ -23,7 +31,17 @@ _RESAMPLES = 9999
 
 @dataclass(frozen=True)
 class Run:
-    """One play of a sweep."""
+    """One play of a sweep: everything that decides how it goes.
+
+    Args:
+        game: as :func:`worldthread.envs.make` takes it.
+        agent: name of the agent.
+        seed: of the game.
+        steps: limit of moves; ``None``: the game's own.
+        audit: whether the memory is compared with the truth.
+        valid_actions: whether the agent sees the list of valid actions.
+        version: of worldthread; what another version played is played again.
+    """
 
     game: str
     agent: str
@@ -31,33 +49,65 @@ class Run:
     steps: int | None = None
     audit: bool = True
     valid_actions: bool = True
+    version: str = __version__
 
 
 class Results:
     """Finished runs in a JSON Lines file; a run is acknowledged when its line is on the disk.
+
+    Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
 
     Args:
         path: the file; made when it does not exist. A last line that was cut off is dropped.
 
     Raises:
         FormatError: a line other than the last is damaged.
+        InputError: another sweep writes the file, or the folder cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
+        from filelock import FileLock, Timeout
+
         self.path = path
         self.done: dict[Run, dict[str, Any]] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = path.read_bytes() if path.exists() else b""
+        self._lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout:
+            raise InputError(f"another sweep is writing {path}: wait for it, or name another folder") from None
+        except OSError as error:
+            raise InputError(f"cannot write to the folder {path.parent}: {error.strerror}") from error
+        try:
+            self._load()
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self) -> None:
+        data = self.path.read_bytes() if self.path.exists() else b""
         complete = data[: data.rfind(b"\n") + 1]
         for number, line in enumerate(complete.splitlines(), 1):
             try:
                 entry = orjson.loads(line)
                 self.done[Run(**entry["run"])] = entry["summary"]
             except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-                raise FormatError(f"not a finished run: {error}", path=path, line=number) from error
+                raise FormatError(f"not a finished run: {error}", path=self.path, line=number) from error
         if len(complete) != len(data):
-            with path.open("r+b") as file:
+            with self.path.open("r+b") as file:
                 file.truncate(len(complete))
+
+    def close(self) -> None:
+        """Let others write. May be called again."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def add(self, run: Run, summary: dict[str, Any]) -> None:
         """Keep a finished run."""
@@ -85,27 +135,74 @@ def play_once(run: Run) -> dict[str, Any]:
         return play.summary() | {"audit_figures": figures}
 
 
+def _attempt(run: Run) -> dict[str, Any] | str:
+    """:func:`play_once`, or its error in words: not every error can travel between processes."""
+    try:
+        return play_once(run)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
 def sweep(
     runs: Iterable[Run], results: Results, *, jobs: int, on_done: Callable[[Run, dict[str, Any] | str], None]
 ) -> dict[Run, str]:
     """Play what is not done yet, ``jobs`` at a time; failed runs with their errors.
 
-    ``on_done`` is called for each run as it ends, with its summary or its error.
+    ``on_done`` is called for each run as it ends, with its summary or its error. A run whose process dies fails; the
+    runs that were going on beside it are played again.
     """
     failures: dict[Run, str] = {}
+
+    def end(run: Run, outcome: dict[str, Any] | str) -> None:
+        if isinstance(outcome, str):
+            failures[run] = outcome
+        else:
+            results.add(run, outcome)
+        on_done(run, outcome)
+
     todo = [run for run in dict.fromkeys(runs) if run not in results.done]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(play_once, run): run for run in todo}
-        for future in as_completed(futures):
-            run = futures[future]
-            error = future.exception()
-            if error is not None:
-                failures[run] = f"{type(error).__name__}: {error}"
-                on_done(run, failures[run])
-            else:
-                results.add(run, future.result())
-                on_done(run, results.done[run])
+    for run in _in_parallel(todo, jobs, end):
+        # one of those that were going on killed its process: alone, it can harm no other
+        for _ in _in_parallel([run], 1, end):
+            end(run, "the process that played died")
     return failures
+
+
+def _in_parallel(runs: list[Run], jobs: int, end: Callable[[Run, dict[str, Any] | str], None]) -> list[Run]:
+    """Play ``runs`` in processes; those that did not end since a process died."""
+    context = get_context("spawn")
+    lifeline, ours = context.Pipe(duplex=False)
+    lost = []
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_live_with_parent, initargs=(lifeline,))
+    try:
+        futures = {pool.submit(_attempt, run): run for run in runs}
+        for future in as_completed(futures):
+            try:
+                outcome = future.result()
+            except BrokenProcessPool:
+                lost.append(futures[future])
+            else:
+                end(futures[future], outcome)
+    except BaseException:
+        ours.close()  # nobody waits for what the processes still play
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        ours.close()
+        lifeline.close()
+    return lost
+
+
+def _live_with_parent(lifeline: Connection) -> None:
+    """End this process when the sweep's own process ends, however that ends; it alone heeds Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def wait() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            lifeline.recv_bytes()  # nothing is ever sent: returns when the other end is closed
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
@@ -138,10 +235,10 @@ def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _bootstrap(values: list[float]) -> tuple[float, float]:
     """Percentile bootstrap interval of the mean; a sample without spread is its own interval."""
-    stats = _scipy_stats()
     if len(set(values)) < 2:
         return values[0], values[0]
     import numpy as np
+    from scipy import stats
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,13 +250,17 @@ def _bootstrap(values: list[float]) -> tuple[float, float]:
 
 def _wilson(wins: int, runs: int) -> tuple[float, float]:
     """Wilson interval of a proportion."""
-    interval = _scipy_stats().binomtest(wins, runs).proportion_ci(CONFIDENCE, method="wilson")
+    from scipy import stats
+
+    interval = stats.binomtest(wins, runs).proportion_ci(CONFIDENCE, method="wilson")
     return round(float(interval.low), 5), round(float(interval.high), 5)
 
 
-def _scipy_stats() -> Any:
-    try:
-        from scipy import stats
-    except ImportError:
-        raise MissingExtraError("the statistics of a sweep", extra="report", package="scipy") from None
-    return stats
+def require_statistics() -> None:
+    """Make sure, before hours of play, that :func:`aggregate` will have what it needs.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        raise MissingExtraError("the statistics of a sweep", extra="report", package="scipy")

@@ -16,11 +16,10 @@ from rich.text import Text
 
 from worldthread.agents.worldmap import WorldMap
 from worldthread.bench.games import StepRecord
-from worldthread.bench.layout import MapLayout, lay_out
+from worldthread.bench.layout import MapLayout, lay_out, room_names
 from worldthread.cli.textmap import draw_map
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
-from worldthread.names import normalise_name
 
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 
@@ -102,7 +101,7 @@ class Frame:
         goal_height = 1 if height < 30 else 2
         frame = Layout()
         frame.split_column(
-            Layout(self._head(self._record), size=1),
+            Layout(self._head(self._record, 20 if width >= _NARROW else 10), size=1),
             Layout(Text(f"goal: {one_line(self._goal) or 'none told'}", style="italic", overflow="ellipsis",
                         no_wrap=goal_height == 1), size=goal_height),
             Layout(name="middle"),
@@ -133,13 +132,13 @@ class Frame:
         here = self._layout.here
         return _clipped("" if here is None else self._layout.names.get(here, here), "bold green")
 
-    def _head(self, record: StepRecord) -> RenderableType:
+    def _head(self, record: StepRecord, bar_width: int) -> RenderableType:
         score, best = record.info.score, record.info.max_score
         moves = f"move {record.turn}" + (f"/{self._max_moves}" if self._max_moves else "")
         row = Table.grid(expand=True, padding=(0, 1))
         for justify in ("left", "left", "right"):
             row.add_column(justify=justify, no_wrap=True)
-        bar: RenderableType = ProgressBar(total=best, completed=max(score, 0), width=20) if best else ""
+        bar: RenderableType = ProgressBar(total=best, completed=max(score, 0), width=bar_width) if best else ""
         total = f"/{best:g}" if best is not None else ""
         state = ("  WON", "bold green") if record.info.won else ("  LOST", "bold red") if record.info.lost else ("", "")
         score_row = Table.grid(padding=(0, 1))
@@ -197,12 +196,6 @@ def _clipped(text: str, style: str = "") -> Text:
 def one_line(text: str) -> str:
     """``text`` without line breaks and control characters, which could disturb a terminal."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-
-
-def room_names(view: GraphView) -> dict[str, str]:
-    """Rooms as the game writes them, by normalised name."""
-    facts = view.facts(relation=v.IS_A, object="room")
-    return {normalise_name(fact.subject): fact.subject for fact in facts}
 
 
 def summary_table(summary: dict[str, Any]) -> Table:

@@ -40,21 +40,22 @@ def sweep(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from worldthread.bench.sweep import Results, Run, aggregate
+    from worldthread.agents import make_agent
+    from worldthread.bench.sweep import Results, Run, aggregate, require_statistics
     from worldthread.bench.sweep import sweep as run_sweep
     from worldthread.envs import make
+    from worldthread.graph import TemporalGraph
 
     numbers = parse_seeds(seeds)
-    for game in games:  # a name that is no game is told before the first play
+    games = list(dict.fromkeys(games))
+    require_statistics()
+    make_agent(agent, TemporalGraph())
+    for game in games:  # a name that is none is told before the first play
         make(game, seed=numbers[0]).close()
-    try:
-        results = Results(out / "results.jsonl")
-    except OSError as error:
-        raise InputError(f"cannot write to the folder {out}: {error.strerror}") from error
     runs = [Run(game, agent, seed, steps, audit, valid_actions) for game in games for seed in numbers]
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
+    with Results(out / "results.jsonl") as results, Progress(*columns, console=console) as progress:
         task = progress.add_task("playing", total=len(runs), completed=sum(run in results.done for run in runs))
 
         def done(run: Run, outcome: dict[str, Any] | str) -> None:
@@ -72,6 +73,8 @@ def sweep(
     else:
         Console().print(_table(figures))
         typer.echo(f"plays are kept in {results.path}")
+        for failure in failed:
+            typer.echo(f"failed: {failure['game']} seed {failure['seed']}: {failure['error']}")
     if failures:
         raise typer.Exit(1)
 

@@ -1,0 +1,106 @@
+"""A small planner: what to do, in which order, to make some facts hold.
+
+States are sets of literals (normalised facts) and the room of the player. An operator can be used in its room when its
+needs hold; it adds and removes literals and costs one move; walking costs the moves of the way. The plan found is a
+shortest one: A* search (Hart, Nilsson and Raphael 1968) with the number of goals that are left as lower bound, where an
+operator that only adds what is wanted and can be used on the spot is used at once, since waiting cannot make it cheaper.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
+
+Literal: TypeAlias = tuple[str, str, str]
+"""A normalised (subject, relation, object)."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Something that can be done.
+
+    Args:
+        action: the command.
+        room: where it can be done; ``None``: anywhere.
+        needs: literals that must hold.
+        adds: literals that hold afterwards.
+        removes: literals that hold no more afterwards.
+        reason: why, for people.
+        takes: how many more things are carried afterwards (negative: fewer).
+    """
+
+    action: str
+    room: str | None
+    needs: frozenset[Literal]
+    adds: frozenset[Literal]
+    removes: frozenset[Literal]
+    reason: str
+    takes: int = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether using it closes no way."""
+        return not self.removes and self.takes <= 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operator of a plan, and the room in which it is used."""
+
+    operator: Operator
+    room: str
+
+
+def plan(
+    here: str,
+    holds: frozenset[Literal],
+    goal: frozenset[Literal],
+    operators: Sequence[Operator],
+    distance: Callable[[str, str], float],
+    *,
+    room_to_carry: float = float("inf"),
+    max_states: int = 20_000,
+) -> list[Step] | None:
+    """A shortest plan that makes ``goal`` hold; ``None`` when there is none, or none within ``max_states`` states.
+
+    Args:
+        here: the room of the player.
+        holds: what holds now.
+        goal: what shall hold.
+        operators: what can be done.
+        distance: moves from one room to another; infinite when there is no way.
+        room_to_carry: how many more things can be carried now.
+        max_states: how many states may be looked at.
+    """
+    relevant = goal | {literal for operator in operators for literal in (*operator.needs, *operator.removes)}
+    start = (here, holds & relevant, room_to_carry)
+    order = count()
+    queue: list[tuple[float, int, float, tuple[str, frozenset[Literal], float], tuple[Step, ...]]] = [
+        (len(goal - holds), next(order), 0.0, start, ())
+    ]
+    seen: set[tuple[str, frozenset[Literal], float]] = set()
+    while queue and len(seen) < max_states:
+        _, _, cost, state, steps = heapq.heappop(queue)
+        room, literals, space = state
+        if goal <= literals:
+            return list(steps)
+        if state in seen:
+            continue
+        seen.add(state)
+        usable = [o for o in operators if o.needs <= literals and o.takes <= space and not o.adds <= literals]
+        at_once = next((o for o in usable if o.is_free and o.room in (None, room)), None)
+        for operator in [at_once] if at_once is not None else usable:
+            place = operator.room or room
+            way = distance(room, place)
+            if way == float("inf"):
+                continue
+            after = ((literals - operator.removes) | operator.adds) & relevant
+            new_state = (place, after, space - operator.takes)
+            if new_state not in seen:
+                spent = cost + way + 1
+                entry = (spent + len(goal - after), next(order), spent, new_state, (*steps, Step(operator, place)))
+                heapq.heappush(queue, entry)
+    return None
