@@ -246,3 +246,22 @@ def test_a_file_that_is_no_memory_is_refused(tmp_path: Path) -> None:
     assert "notes.txt" in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "notes.txt").read_text() == "not a memory " * 100
+
+
+@pytest.mark.games
+def test_a_report_that_cannot_be_written_is_told_and_the_memory_may_be_elsewhere(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assert run("play", "tiny", "--memory", "all.worldthread", "--out", name, cwd=tmp_path).returncode == 0
+    page = tmp_path / "one" / "report.html"
+    first = page.read_text("utf-8")
+    assert 'class="map"' in first
+    assert run("report", "one", cwd=tmp_path).returncode == 0
+    assert page.read_text("utf-8") == first, "the same run gives the same page"
+    (tmp_path / "all.worldthread").rename(tmp_path / "gone")
+    assert run("report", "one", cwd=tmp_path).returncode == 0
+    assert "no longer where it was" in page.read_text("utf-8")
+    page.unlink()
+    page.mkdir()
+    done = run("report", "one", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "report.html: Is a directory" in done.stderr

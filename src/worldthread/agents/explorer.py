@@ -196,10 +196,16 @@ class Explorer(PerceivingAgent):
         yield from self._to_open(view, world)
 
     def _offered(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
-        """Unlocking that the world itself offers here."""
+        """What the world itself offers here: to unlock, and to open what may hold something."""
+        doors = set(world.doors.values())
         for action in sorted(self._valid or ()):
-            if action.startswith("unlock ") and world.here is not None:
+            verb, _, thing = action.partition(" ")
+            if world.here is None or normalise_name(thing) in doors:
+                continue
+            if verb == "unlock":
                 yield Errand(world.here, action, "a key fits", urgency=4)
+            elif verb == "open":
+                yield Errand(world.here, action, f"{thing} can be opened", urgency=2)
 
     def _to_take(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
         wanted = self._wanted(view)
@@ -233,6 +239,7 @@ class Explorer(PerceivingAgent):
         if not told:
             inside = {f.key[0] for lock in fixed for f in view.facts(relation=v.IS_IN, object=lock)}
             named |= {name for name in inside if not is_legible(name)}
+        named = {name for name in named if not is_legible(name)}  # to read it is enough
         return (named - fixed - kinds) | {fact.key[0] for fact in view.facts(relation=v.UNLOCKS)}
 
     def _to_read(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:

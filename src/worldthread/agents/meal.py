@@ -82,6 +82,13 @@ def meal_problem(view: GraphView, world: WorldMap, room_of: Callable[[str], str 
     for name in [*ingredients, *([tool] if tool else [])]:
         operators.append(_putting_down(name, kitchen))
         operators.append(_taking_up(name, kitchen))
+    for name in sorted(carried - ingredients.keys() - {tool, MEAL}):  # what only fills the hands
+        here = _carried(name)
+        left: Literal = (name, v.IS, "left behind")
+        reason = "it is not needed for the meal"
+        operators.append(
+            Operator(f"drop {name}", None, frozenset({here}), frozenset({left}), frozenset({here}), reason, takes=-1)
+        )
     for name, state in sorted(wanted):
         done: Literal = (name, v.IS, state)
         if state in v.HEAT_STATES and (appliance := appliances[state]) is not None:

@@ -21,7 +21,6 @@ from typing import Any, Self
 
 import orjson
 
-from worldthread import __version__
 from worldthread.bench.audit import NOTHING_AUDITED, AuditResult
 from worldthread.errors import FormatError, InputError, MissingExtraError
 
@@ -49,7 +48,7 @@ class Run:
     steps: int | None = None
     audit: bool = True
     valid_actions: bool = True
-    version: str = __version__
+    version: str = ""
 
 
 class Results:
@@ -161,18 +160,19 @@ def sweep(
         on_done(run, outcome)
 
     todo = [run for run in dict.fromkeys(runs) if run not in results.done]
-    for run in _in_parallel(todo, jobs, end):
-        # one of those that were going on killed its process: alone, it can harm no other
-        for _ in _in_parallel([run], 1, end):
-            end(run, "the process that played died")
+    lost = _in_parallel(todo, jobs, end)
+    while lost:  # one by one and in order, the first that is lost again is the one whose process died
+        lost = _in_parallel(lost, 1, end)
+        if lost:
+            end(lost.pop(0), "the process that played it died")
     return failures
 
 
 def _in_parallel(runs: list[Run], jobs: int, end: Callable[[Run, dict[str, Any] | str], None]) -> list[Run]:
-    """Play ``runs`` in processes; those that did not end since a process died."""
+    """Play ``runs`` in processes, begun in order; those, in order, that did not end since a process died."""
     context = get_context("spawn")
     lifeline, ours = context.Pipe(duplex=False)
-    lost = []
+    lost = set()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_live_with_parent, initargs=(lifeline,))
     try:
         futures = {pool.submit(_attempt, run): run for run in runs}
@@ -180,7 +180,7 @@ def _in_parallel(runs: list[Run], jobs: int, end: Callable[[Run, dict[str, Any] 
             try:
                 outcome = future.result()
             except BrokenProcessPool:
-                lost.append(futures[future])
+                lost.add(futures[future])
             else:
                 end(futures[future], outcome)
     except BaseException:
@@ -190,7 +190,7 @@ def _in_parallel(runs: list[Run], jobs: int, end: Callable[[Run, dict[str, Any] 
         pool.shutdown(cancel_futures=True)
         ours.close()
         lifeline.close()
-    return lost
+    return [run for run in runs if run in lost]
 
 
 def _live_with_parent(lifeline: Connection) -> None:

@@ -19,13 +19,18 @@ INTERRUPTED = 130
 
 
 class ErrorsShown(TyperGroup):
-    """Shows our errors as one short message, and ends quietly on Ctrl-C."""
+    """Shows our errors, and those of the disk, as one short message; ends quietly on Ctrl-C."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except WorldthreadError as error:
             _complain(str(error))
+            raise typer.Exit(FAILED) from None
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):  # whoever read our output has gone: nobody to tell
+                raise
+            _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             sys.stderr.write("\nstopped\n")

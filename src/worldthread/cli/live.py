@@ -74,7 +74,7 @@ class Frame:
     """One picture of a play, drawn to the size of the terminal."""
 
     def __init__(self, title: str, max_moves: int | None) -> None:
-        self._title = title
+        self._title = one_line(title)
         self._max_moves = max_moves
         self._record: StepRecord | None = None
         self._actions: deque[tuple[int, str]] = deque(maxlen=20)

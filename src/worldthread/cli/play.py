@@ -71,7 +71,7 @@ def play(
     console = Console(stderr=as_json, highlight=False)
     with make(game, seed=seed, goal=goal, max_moves=steps if steps != 0 else None) as env:
         make_agent(agent, TemporalGraph())  # an unknown name is told before anything is written
-        folder = run_folder(out, f"{env.id}-{agent}-seed{seed}")
+        folder = run_folder(out, f"{_short(env.id)}-{agent}-seed{seed}")
         file = memory_file or folder / "memory.worldthread"
         with Memory(file, namespace=_namespace(memory_file, folder.name)) as memory:
             player = make_agent(agent, memory, run=folder.name, use_valid_actions=valid_actions)
@@ -115,6 +115,12 @@ def run_folder(out: Path | None, name: str) -> Path:
                 return folder
     except OSError as error:
         raise InputError(f"cannot make the folder {error.filename or out}: {error.strerror}") from error
+
+
+def _short(game: str) -> str:
+    """The id of a game without the folders of its file: ``textworld:games/hunt.z8`` becomes ``textworld-hunt``."""
+    kind, colon, file = game.partition(":")
+    return f"{kind}-{Path(file).stem}" if colon else game
 
 
 def _namespace(file: Path | None, run: str) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from worldthread import __version__
 from worldthread.errors import InputError
 
 
@@ -52,7 +53,7 @@ def sweep(
     make_agent(agent, TemporalGraph())
     for game in games:  # a name that is none is told before the first play
         make(game, seed=numbers[0]).close()
-    runs = [Run(game, agent, seed, steps, audit, valid_actions) for game in games for seed in numbers]
+    runs = [Run(game, agent, seed, steps, audit, valid_actions, __version__) for game in games for seed in numbers]
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Results(out / "results.jsonl") as results, Progress(*columns, console=console) as progress:
@@ -101,7 +102,7 @@ def _table(figures: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, caption="score: mean [95 % interval]; best: shortest possible; medians")
-    table.add_column("game", style="bold", no_wrap=True)
+    table.add_column("game", style="bold", overflow="fold")
     for name in ("won", "score", "moves", "best", "ratio", "precis.", "recall", "stale", "s"):
         table.add_column(name, justify="right", no_wrap=True)
     for f in figures:

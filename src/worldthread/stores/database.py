@@ -159,7 +159,7 @@ class Database:
             self._check_tables()
         except StoreError as error:
             cause = error.__cause__
-            if not (isinstance(cause, sqlite3.Error) and _code(cause) in _NEEDS_FOLDER and self._is_at_rest(path)):
+            if not (isinstance(cause, sqlite3.Error) and _code(cause) in _NEEDS_FOLDER and self._is_complete(path)):
                 raise
             self._disconnect()
             self._connect(_uri(path, "mode=ro&immutable=1"))
@@ -215,12 +215,14 @@ class Database:
 
     @staticmethod
     def _is_at_rest(path: Path) -> bool:
-        """Whether neither a log nor a journal waits beside the file."""
-        for ending in ("-wal", "-journal"):
-            with suppress(FileNotFoundError):
-                if path.with_name(path.name + ending).stat().st_size:
-                    return False
-        return True
+        """Whether nobody has the file open, and nothing waits beside it to be moved into it."""
+        return not any(path.with_name(path.name + ending).exists() for ending in ("-wal", "-journal"))
+
+    @staticmethod
+    def _is_complete(path: Path) -> bool:
+        """Whether nothing waits beside the file to be moved into it (an empty log may be left by a reader)."""
+        sidecars = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
+        return not any(sidecar.exists() and sidecar.stat().st_size for sidecar in sidecars)
 
     def _probe(self, path: Path) -> None:
         """Look inside without a trace: such a connection makes no file and takes no lock."""
