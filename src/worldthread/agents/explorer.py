@@ -7,6 +7,7 @@ knows of the world it takes from the memory; what it keeps itself is which of it
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,12 +19,14 @@ from worldthread.agents.planner import plan
 from worldthread.agents.worldmap import Exit, WorldMap
 from worldthread.errors import AgentError
 from worldthread.extract import vocabulary as v
+from worldthread.extract.english import sentences
 from worldthread.extract.game import is_legible
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Episode
 
 _KEY: Final = re.compile(r"\bkeys?\b")
+_FETCH: Final = re.compile(r"\b(?:get|take|find|fetch|bring|obtain|collect|retrieve|recover|steal)\b", re.I)
 _TOO_MANY: Final = re.compile(r"\b(?:too many things|too much|hands are full|can't carry (?:any )?more)\b", re.I)
 _COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "large", "old", "new"})
 
@@ -64,7 +67,7 @@ class Explorer(PerceivingAgent):
         self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
         self._last: tuple[str, str] | None = None  # (room, action)
         self._errand: Errand | None = None
-        self._capacity = float("inf")  # how many things can be carried, once that was felt
+        self._capacity = math.inf  # how many things can be carried, once that was felt
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
 
     def perceive(self, percept: Percept) -> Episode:
@@ -124,7 +127,12 @@ class Explorer(PerceivingAgent):
 
     def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
         """The next step of a plan for the meal of the recipe; while things are missing, what of it is at hand."""
-        problem = meal_problem(view, world, lambda thing: self._room_of(thing, view, world))
+        problem = meal_problem(
+            view,
+            world,
+            lambda thing: self._room_of(thing, view, world),
+            hands_are_full=self._capacity < math.inf,
+        )
         if problem is None or world.here is None:
             return None
         carried = len(view.facts(relation=v.IS_IN, object=v.INVENTORY))
@@ -221,16 +229,17 @@ class Explorer(PerceivingAgent):
                     yield Errand(room, action, f"{fact.subject} is wanted", urgency=5)
 
     def _wanted(self, view: GraphView) -> set[str]:
-        """Names of things that the goal speaks of, and of keys that open something.
+        """Names of things that the goal asks to get, and of keys that open something.
 
         Without a goal, what somebody locked away is taken to be worth having.
         """
-        told = " ".join(normalise_name(thesis.text) for thesis in view.theses(about=v.GOAL))
+        told = view.theses(about=v.GOAL)
+        asked = " ".join(normalise_name(s) for thesis in told for s in sentences(thesis.text) if _FETCH.search(s))
         named = {
             fact.key[0]
             for relation in (v.IS_IN, v.IS_ON)
             for fact in view.facts(relation=relation)
-            if re.search(rf"\b{re.escape(fact.key[0])}\b", told)
+            if re.search(rf"\b{re.escape(fact.key[0])}\b", asked)
         }
         fixed = {fact.key[2] for fact in view.facts(relation=v.UNLOCKS)}
         kinds = {

@@ -8,16 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 from worldthread.agents.planner import Literal, Operator
 from worldthread.agents.worldmap import WorldMap
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-
-MEAL: Final = "meal"
-EATEN: Final[Literal] = (MEAL, v.IS, "eaten")
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class MealProblem:
 
     Args:
         holds: literals that hold now.
-        goal: the literal to reach.
+        goal: the literals to reach.
         operators: what can be done.
         missing: names of what is needed and not found yet; while there are any, there is no plan.
         useful: operators that take an ingredient or a tool, for when it is passed by.
@@ -44,11 +41,23 @@ def _household() -> dict[str, Any]:
     return tomllib.loads(files("worldthread.agents").joinpath("household.toml").read_text("utf-8"))
 
 
-def meal_problem(view: GraphView, world: WorldMap, room_of: Callable[[str], str | None]) -> MealProblem | None:
-    """The problem that the recipe in the memory poses; ``None`` when no recipe is known."""
+def meal_problem(
+    view: GraphView, world: WorldMap, room_of: Callable[[str], str | None], *, hands_are_full: bool
+) -> MealProblem | None:
+    """The problem that the recipe in the memory poses; ``None`` when no recipe is known.
+
+    Args:
+        view: what is known.
+        world: the map in it.
+        room_of: the room in which a thing is.
+        hands_are_full: whether a limit of what can be carried was felt, so that things may have to be put down.
+    """
     ingredients = {fact.key[2]: fact.object for fact in view.facts(v.RECIPE, v.NEEDS)}
-    if not ingredients:
+    last = next((fact.object for fact in view.facts(v.RECIPE, v.ASKS_TO) if " " in fact.object), None)
+    if not ingredients or last is None:
         return None
+    dish = last.partition(" ")[2]  # "prepare X": the dish is X
+    eaten: Literal = (normalise_name(dish), v.IS, "eaten")
     wanted = {
         (name, fact.key[2])
         for name in ingredients
@@ -77,15 +86,15 @@ def meal_problem(view: GraphView, world: WorldMap, room_of: Callable[[str], str 
             holds |= taking.needs
     kitchen = _assembly_room(view, world)
     if kitchen is None:
-        missing.append("the room in which the meal is prepared")
-        return MealProblem(frozenset(holds), frozenset({EATEN}), (), tuple(missing), tuple(useful))
-    for name in [*ingredients, *([tool] if tool else [])]:
+        missing.append("the room in which it is prepared")
+        return MealProblem(frozenset(holds), frozenset({eaten}), (), tuple(missing), tuple(useful))
+    for name in [*ingredients, *([tool] if tool else [])] if hands_are_full else []:
         operators.append(_putting_down(name, kitchen))
         operators.append(_taking_up(name, kitchen))
-    for name in sorted(carried - ingredients.keys() - {tool, MEAL}):  # what only fills the hands
+    for name in sorted(carried - ingredients.keys() - {tool, normalise_name(dish)}):  # what only fills the hands
         here = _carried(name)
         left: Literal = (name, v.IS, "left behind")
-        reason = "it is not needed for the meal"
+        reason = "it is not needed for the dish"
         operators.append(
             Operator(f"drop {name}", None, frozenset({here}), frozenset({left}), frozenset({here}), reason, takes=-1)
         )
@@ -101,16 +110,15 @@ def meal_problem(view: GraphView, world: WorldMap, room_of: Callable[[str], str 
             action = f"{verb} {ingredients[name]} with {tool}"
             operators.append(_processing(action, None, {_carried(name), _carried(tool)}, done))
     ready = {_carried(name) for name in ingredients} | {(name, v.IS, state) for name, state in wanted}
-    if MEAL not in carried:
-        prepare = Operator(
-            f"prepare {MEAL}", kitchen, frozenset(ready), frozenset({_carried(MEAL)}), frozenset(), "all is ready"
-        )
-        operators.append(prepare)
-    eat = Operator(f"eat {MEAL}", None, frozenset({_carried(MEAL)}), frozenset({EATEN}), frozenset(), "it is prepared")
-    operators += [*useful, eat]
-    if MEAL in carried:
+    made = frozenset({_carried(normalise_name(dish))})
+    prepare = Operator(last, kitchen, frozenset(ready), made, frozenset(), "all is ready")
+    eat = Operator(f"eat {dish}", None, made, frozenset({eaten}), frozenset(), "it is prepared")
+    operators += [*useful, prepare, eat]
+    if made <= holds:
         missing, operators = [], [eat]
-    return MealProblem(frozenset(holds), frozenset({EATEN}), tuple(operators), tuple(missing), tuple(useful))
+    # what is processed and prepared stays so: naming it with the goal guides the search
+    goal = {eaten, *made, *((name, v.IS, state) for name, state in wanted if made - holds)}
+    return MealProblem(frozenset(holds), frozenset(goal), tuple(operators), tuple(missing), tuple(useful))
 
 
 def _carried(name: str) -> Literal:
@@ -137,7 +145,7 @@ def _taking(name: str, view: GraphView, room_of: Callable[[str], str | None]) ->
         frozenset({at}),
         frozenset({_carried(name)}),
         frozenset({at}),
-        f"{fact.subject} is needed for the meal",
+        f"{fact.subject} is needed for the dish",
         takes=1,
     )
 
@@ -178,4 +186,4 @@ def _assembly_room(view: GraphView, world: WorldMap) -> str | None:
     named = [room for room in world.rooms if re.search(rf"\bin the {re.escape(room)}\b", told)]
     if named:
         return min(named)
-    return next((room for room in sorted(world.rooms) if room in _household()["meal"]["rooms"]), None)
+    return next((room for room in sorted(world.rooms) if room in _household()["cooking"]["rooms"]), None)

@@ -173,6 +173,7 @@ _NAMES_KEY: Final = re.compile(
 _KEY: Final = re.compile(r"\bkeys?\b", re.I)
 _VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
 _RECIPE_LINE: Final = re.compile(r"^(?P<how>slice|dice|chop|fry|roast|grill) (?:the )?(?P<thing>.+)$", re.I)
+_DIRECTIONS: Final = re.compile(r"^[ \t]*directions[ \t]*:[ \t]*$(?P<body>.*)", re.I | re.M | re.S)
 _PARTICIPLE: Final = {
     "slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled",
     "burnt": "burned",
@@ -476,9 +477,13 @@ class GameReader:
     def _read_recipe(self, text: str, notes: _Notes) -> None:
         for ingredient in _ingredients(text) or ():
             notes.add(Fact(v.RECIPE, v.NEEDS, ingredient))
-        for line in text.splitlines():
-            match = _RECIPE_LINE.match(line.strip())
-            if match is not None:
+        directions = _DIRECTIONS.search(text)
+        for line in (directions["body"] if directions else "").splitlines():
+            line = line.strip(" -*.")
+            match = _RECIPE_LINE.match(line)
+            if match is None and line:
+                notes.add(Fact(v.RECIPE, v.ASKS_TO, line))
+            elif match is not None:
                 how = match["how"].lower()
                 notes.add(Fact(match["thing"].strip(" ."), v.MUST_BE, _PARTICIPLE.get(how, how)))
 

@@ -23,6 +23,7 @@ fact                                      meaning                               
 (key 2, does not unlock, blue locker)     tried in vain                                 none
 (recipe, needs, potato)                   an ingredient                                 none
 (potato, must be, diced)                  a direction of the recipe                     none
+(recipe, asks to, prepare meal)           any other direction, as a command             none
 ========================================  ============================================  ==========================
 
 Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`, and :data:`GOAL`, the object of the theses that say what
@@ -51,6 +52,7 @@ UNLOCKS: Final = "unlocks"
 DOES_NOT_UNLOCK: Final = "does not unlock"
 NEEDS: Final = "needs"
 MUST_BE: Final = "must be"
+ASKS_TO: Final = "asks to"
 
 OPPOSITE: Final[dict[str, str]] = {
     "north": "south", "south": "north", "east": "west", "west": "east",

@@ -128,19 +128,19 @@ class TemporalGraph:
         """
         number = self._number(episode_id)
         touched = self._marked_by(number)
+        disturbed = self._disturbed_by(number)
         aspects = {self._forms[form][4] for (form,) in self._taken.get(number)} - {_NONE}
         for statement in touched:
             self._asserted.replace(statement, [r for r in self._asserted.get(statement) if r[0] != number])
             self._ended.replace(statement, [r for r in self._ended.get(statement) if r[0] != number])
         for aspect in aspects:
-            touched.update(statement for _, statement in self._aspects.get(aspect))
             self._aspects.replace(aspect, [r for r in self._aspects.get(aspect) if r[0] != number])
         self._taken.replace(number, [])
         self._endings.replace(number, [])
         del self._by_id[episode_id]
         if self._last == (self._at[number], episode_id):
             self._last = max(((self._at[n], i) for i, n in self._by_id.items()), default=None)
-        self._recompute(touched, aspects)
+        self._recompute(touched | disturbed, aspects)
         self.change_count += 1
 
     def _checked(self, episodes: Iterable[Episode]) -> Iterator[Episode]:
@@ -166,7 +166,7 @@ class TemporalGraph:
             self._apply(number)
             self._last = order
         else:
-            self._recompute(self._marked_by(number))
+            self._recompute(self._marked_by(number) | self._disturbed_by(number))
         self.change_count += 1
 
     def _mark(self, record: EpisodeRecord, reading: Reading, digest: str) -> int:
@@ -197,6 +197,25 @@ class TemporalGraph:
         """Statements that an episode asserts or ends."""
         forms = (*self._taken.get(number), *self._endings.get(number))
         return {self._forms[row[0]][0] for row in forms}
+
+    def _disturbed_by(self, number: int) -> set[int]:
+        """Other statements that an episode can end: those that hold at its place with an aspect that it states."""
+        place = self._place(number)
+        stated = {self._forms[form][4] for (form,) in self._taken.get(number)} - {_NONE}
+        candidates = {statement for aspect in stated for _, statement in self._aspects.get(aspect)}
+        return {
+            statement
+            for statement in candidates
+            if any(
+                self._place(self._asserted.get(statement)[first][0]) < place
+                and (ended_by == _NONE or place <= self._place(ended_by))
+                for first, _, ended_by, _ in self._versions.get(statement)
+            )
+        }
+
+    def _place(self, number: int) -> tuple[float, str]:
+        """Where an episode stands in the order of the fold."""
+        return self._at[number], self._ids[number]
 
     def _apply(self, number: int) -> None:
         """Fold the latest episode: only what it asserts or ends, and holders of its aspects, can change."""
@@ -242,15 +261,11 @@ class TemporalGraph:
         first, after, *_ = self._versions.get(statement)[-1]
         self._versions.set_last(statement, (first, after, ended_by, reason))
 
-    def _recompute(self, touched: set[int], dropped: Iterable[int] = ()) -> None:
-        """Fold the marks of each touched statement again, and of every statement that shares an aspect with one.
+    def _recompute(self, affected: set[int], dropped: Iterable[int] = ()) -> None:
+        """Fold the marks of each of these statements again.
 
-        ``dropped`` are aspects that a touched statement no longer has.
+        ``dropped`` are aspects that one of them no longer has.
         """
-        affected = set(touched)
-        for statement in touched:
-            for aspect in self._aspects_ever(statement):
-                affected.update(other for _, other in self._aspects.get(aspect))
         for statement in affected:
             self._held.pop(statement, None)
             self._refold(statement)
