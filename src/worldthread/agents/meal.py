@@ -116,8 +116,12 @@ def meal_problem(
     operators += [*useful, prepare, eat]
     if made <= holds:
         missing, operators = [], [eat]
-    # what is processed and prepared stays so: naming it with the goal guides the search
-    goal = {eaten, *made, *((name, v.IS, state) for name, state in wanted if made - holds)}
+    # what is processed and prepared stays so, and what is taken too while nothing has to be put down: named with the
+    # goal, this guides the search
+    goal = {eaten, *made}
+    if not made <= holds:
+        goal |= {(name, v.IS, state) for name, state in wanted}
+        goal |= set() if hands_are_full else {_carried(name) for name in [*ingredients, *([tool] if tool else [])]}
     return MealProblem(frozenset(holds), frozenset(goal), tuple(operators), tuple(missing), tuple(useful))
 
 

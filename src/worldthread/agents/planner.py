@@ -3,8 +3,8 @@
 States are sets of literals (normalised facts) and the room of the player. An operator can be used in its room when its
 needs hold; it adds and removes literals and costs one move; walking costs the moves of the way. The plan found is a
 shortest one: A* search (Hart, Nilsson and Raphael 1968) with the number of goals that are left as lower bound, where
-an operator that closes no way and can be used on the spot is used at once: waiting cannot make it cheaper. Goals that
-must hold on the way (what a later operator needs, and what nothing removes) make the bound sharper when they are named.
+a wanted operator that closes no way and can be used on the spot is used at once: waiting cannot make it cheaper. So
+name as goals, beside what is wanted in the end, what must hold on the way to it and what nothing removes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,6 @@ class Operator:
     reason: str
     takes: int = 0
 
-    @property
-    def is_free(self) -> bool:
-        """Whether using it closes no way."""
-        return not self.removes and self.takes <= 0
-
 
 @dataclass(frozen=True)
 class Step:
@@ -78,6 +73,7 @@ def plan(
         max_states: how many states may be looked at.
     """
     relevant = goal | {literal for operator in operators for literal in (*operator.needs, *operator.removes)}
+    harmless = _harmless(goal, operators)
     start = (here, holds & relevant, room_to_carry)
     order = count()
     queue: list[tuple[float, int, float, tuple[str, frozenset[Literal], float], tuple[Step, ...]]] = [
@@ -93,8 +89,8 @@ def plan(
             continue
         seen.add(state)
         usable = [o for o in operators if o.needs <= literals and o.takes <= space and not o.adds <= literals]
-        free = (o for o in usable if o.room in (None, room) and (o.is_free or (o.takes > 0 and space == math.inf)))
-        at_once = next(free, None)
+        here_and_now = (o for o in usable if o.room in (None, room) and (o.takes <= 0 or space == math.inf))
+        at_once = next((o for o in here_and_now if o in harmless), None)
         for operator in [at_once] if at_once is not None else usable:
             place = operator.room or room
             way = distance(room, place)
@@ -107,3 +103,22 @@ def plan(
                 entry = (spent + len(goal - after), next(order), spent, new_state, (*steps, Step(operator, place)))
                 heapq.heappush(queue, entry)
     return None
+
+
+def _harmless(goal: frozenset[Literal], operators: Sequence[Operator]) -> set[Operator]:
+    """Operators that may be used as soon as they can be used on the spot, without making any plan longer.
+
+    They add one goal that no operator removes and that no operator adds together with something else, and what they
+    remove is of no use to any other operator and is no goal.
+    """
+    removed = {literal for operator in operators for literal in operator.removes}
+    added_together = {literal for operator in operators if len(operator.adds) > 1 for literal in operator.adds}
+    settled = goal - removed - added_together
+    return {
+        operator
+        for operator in operators
+        if len(operator.adds) == 1
+        and operator.adds <= settled
+        and not operator.removes & goal
+        and not any(operator.removes & other.needs for other in operators if other is not operator)
+    }
