@@ -46,12 +46,14 @@ class Decision:
         reason: why, in one sentence, for people.
         is_new: whether this is a fresh choice; ``False`` for the further moves of one choice (going somewhere).
         stuck: the agent has nothing left that it believes to be useful.
+        finished: the agent believes that its task is done; the play ends after this action.
     """
 
     action: str
     reason: str
     is_new: bool = True
     stuck: bool = False
+    finished: bool = False
 
 
 class Agent(ABC):

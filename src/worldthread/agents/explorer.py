@@ -16,17 +16,23 @@ from typing import Final
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.meal import meal_problem
 from worldthread.agents.planner import plan
+from worldthread.agents.tidying import Tidier
 from worldthread.agents.worldmap import Exit, WorldMap
 from worldthread.errors import AgentError
 from worldthread.extract import vocabulary as v
 from worldthread.extract.english import sentences
 from worldthread.extract.game import is_legible
 from worldthread.graph import GraphView
+from worldthread.models import embedder
 from worldthread.names import normalise_name
 from worldthread.types import Episode
 
 _KEY: Final = re.compile(r"\bkeys?\b")
 _FETCH: Final = re.compile(r"\b(?:get|take|find|fetch|bring|obtain|collect|retrieve|recover|steal)\b", re.I)
+_TIDY: Final = re.compile(
+    r"\b(?:where (?:it|they) belongs?|tidy|wrong (?:place|room)s?|out of place|misplaced)\b", re.I
+)
+_HOLDERS: Final = frozenset({"container", "supporter"})
 _TOO_MANY: Final = re.compile(r"\b(?:too many things|too much|hands are full|can't carry (?:any )?more)\b", re.I)
 _COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "large", "old", "new"})
 
@@ -67,6 +73,8 @@ class Explorer(PerceivingAgent):
         self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
         self._last: tuple[str, str] | None = None  # (room, action)
         self._errand: Errand | None = None
+        self._tidier: Tidier | None = None
+        self._destinations: dict[str, str] = {}  # thing that was out of place -> where it seems to belong
         self._capacity = math.inf  # how many things can be carried, once that was felt
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
 
@@ -123,7 +131,47 @@ class Explorer(PerceivingAgent):
         exits = self._reachable_exits(world, distances)
         if exits:
             return self._explore(exits[0], world)
+        step = self._tidy_up(view, world)
+        if step is not None:
+            return step
         return self._try_anything(view, world)
+
+    def _tidy_up(self, view: GraphView, world: WorldMap) -> Decision | None:
+        """When the goal is to put things where they belong: the next move of the surest guess."""
+        here = world.here
+        if here is None or not any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
+            return None
+        kinds = {fact.key[0]: fact.key[2] for fact in view.facts(relation=v.IS_A) if fact.key[2] in _HOLDERS}
+        rooms = {name: room for name in kinds if (room := self._room_of(name, view, world)) is not None}
+        for thing, place in self._destinations.items():
+            if view.value(thing, v.IS_IN) == v.INVENTORY:
+                shown = self._shown(place, view)
+                verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
+                errand = Errand(rooms[place], f"{verb} {shown}", f"{thing} seems to belong there")
+                return Decision(errand.action, errand.reason) if rooms[place] == here else self._walk(errand, world)
+        if self._tidier is None:
+            self._tidier = Tidier(embedder())
+        where = {
+            fact.key[0]: fact
+            for relation in (v.IS_IN, v.IS_ON)
+            for fact in view.facts(relation=relation)
+            if fact.key[0] not in kinds and fact.key[0] != v.PLAYER and fact.key[2] != v.INVENTORY
+        }
+        suggestions = self._tidier.suggest({name: fact.key[2] for name, fact in where.items()}, rooms)
+        for suggestion in suggestions:
+            fact = where[suggestion.thing]
+            room = self._room_of(fact.key[0], view, world)
+            source = "" if fact.key[2] in world.rooms else f" from {fact.object}"
+            errand = Errand(room or "", f"take {fact.subject}{source}", f"{fact.subject} seems to be out of place")
+            tried = (errand.room, errand.action) in self._failed
+            if suggestion.thing in self._destinations or tried or errand.room not in world.distances():
+                continue  # nothing is moved twice
+            if errand.room != here:
+                return self._walk(errand, world)
+            self._errand = None
+            self._destinations[suggestion.thing] = suggestion.place
+            return Decision(errand.action, errand.reason)
+        return Decision("look", "everything seems to be where it belongs", finished=True)
 
     def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
         """The next step of a plan for the meal of the recipe; while things are missing, what of it is at hand."""

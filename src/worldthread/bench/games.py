@@ -116,7 +116,7 @@ class Play:
             self.stuck += decision.stuck
             self.seconds = time.perf_counter() - started
             yield self._perceive(decision, observation, reward, "")
-            ended = terminated or truncated
+            ended = terminated or truncated or decision.finished
         self.seconds = time.perf_counter() - started
 
     def _perceive(self, decision: Decision | None, observation: str, reward: float, goal: str) -> StepRecord:

@@ -47,9 +47,9 @@ def games(
         about = Text(f"{spec.title}. {spec.description}")
         if not spec.installed:
             about.append(f"\nneeds: pip install 'worldthread[{spec.extra}]'", style="yellow")
-        table.add_row(spec.name, about, str(spec.default_max_moves or "no limit"))
+        table.add_row(spec.name, about, str(spec.default_max_moves or "500"))
     for name, file in files:
-        table.add_row(Text(name), Text(str(file)), "no limit")
+        table.add_row(Text(name), Text(str(file)), "500")
     console = Console()
     console.print(table)
     console.print(Text("\nworldthread play GAME --seed N   plays one; textworld:PATH plays a game file", style="dim"))

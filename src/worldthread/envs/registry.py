@@ -31,6 +31,9 @@ from worldthread.envs.base import Environment
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
 
+FILE_MAX_MOVES = 500
+"""Limit of moves in a game from a file when none is given: such a game need not end by itself."""
+
 GAMES_VARIABLE = "WORLDTHREAD_GAMES"
 """Environment variable: folders with game files, separated as in ``PATH``."""
 
@@ -133,7 +136,7 @@ def make(
             raise InputError(f"a game file takes no options, but got {', '.join(sorted(options))}")
         path = _textworld_file(rest)
         opener = open_cleaning if places_file(path).is_file() else open_textworld
-        return opener(path, id=id, seed=seed, goal=goal, max_moves=_limit(max_moves, None))
+        return opener(path, id=id, seed=seed, goal=goal, max_moves=_limit(max_moves, FILE_MAX_MOVES))
     spec = spec_of(id)
     if not spec.installed and spec.extra is not None and spec.package is not None:
         raise MissingExtraError(f"the game {spec.id!r}", extra=spec.extra, package=spec.package)
