@@ -113,6 +113,7 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
     state: dict[int, str] = {}
     fresh = 0
     interrupted: set[str] = set()
+    kept: set[int] = set()
     for seed in range(TRIES):
         # every few tries a kill while the memory is being opened
         seconds = chance.uniform(0, 0.03) if seed % 5 == 0 else chance.uniform(0.03, 0.3)
@@ -153,8 +154,10 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
         )
         marks = {int(number) for number in re.findall(rb"mark(\d+)mark", left)}
         assert set(state) <= marks, "the search finds what is there"
-        gone = set(range(fresh)) - state.keys()
-        assert gone & marks == set()
+        # what was in the memory and was forgotten left no trace; of a batch that was cut off before it was acknowledged,
+        # pages may lie in the log until that is written over
+        kept |= state.keys()
+        assert (kept - state.keys()) & marks == set()
     assert fresh > 200
     assert len(interrupted) >= 4, interrupted
 
