@@ -154,8 +154,8 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
         )
         marks = {int(number) for number in re.findall(rb"mark(\d+)mark", left)}
         assert set(state) <= marks, "the search finds what is there"
-        # what was in the memory and was forgotten left no trace; of a batch that was cut off before it was acknowledged,
-        # pages may lie in the log until that is written over
+        # what was in the memory and was forgotten left no trace; of a batch that was cut off before it was
+        # acknowledged, pages may lie in the log until that is written over
         kept |= state.keys()
         assert (kept - state.keys()) & marks == set()
     assert fresh > 200
