@@ -82,8 +82,8 @@ def test_no_steps_and_no_valid_actions(tmp_path: Path) -> None:
         (["play", "tiny", "--out", "/proc/none"], "cannot make the folder"),
         (["sweep", "tiny", "--seeds", "9-3"], "last seed is before the first"),
         (["sweep", "tiny", "--seeds", "many"], "wants numbers"),
-        (["sweep", "no-such-game"], "no game"),
-        (["report", "nowhere"], "not the folder of a run"),
+        pytest.param(["sweep", "no-such-game"], "no game", marks=pytest.mark.games),
+        pytest.param(["report", "nowhere"], "not the folder of a run", marks=pytest.mark.games),
     ],
 )
 def test_mistakes_get_a_message_and_no_traceback(arguments: list[str], message: str, tmp_path: Path) -> None:
