@@ -17,7 +17,7 @@ from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Perc
 from worldthread.agents.meal import meal_problem
 from worldthread.agents.planner import plan
 from worldthread.agents.tidying import Tidier
-from worldthread.agents.worldmap import Exit, WorldMap
+from worldthread.agents.worldmap import Exit, WorldMap, shown_name
 from worldthread.errors import AgentError
 from worldthread.extract import vocabulary as v
 from worldthread.extract.english import sentences
@@ -145,9 +145,11 @@ class Explorer(PerceivingAgent):
         rooms = {name: room for name in kinds if (room := self._room_of(name, view, world)) is not None}
         for thing, place in self._destinations.items():
             if view.value(thing, v.IS_IN) == v.INVENTORY:
-                shown = self._shown(place, view)
+                shown = shown_name(place, view)
                 verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
                 errand = Errand(rooms[place], f"{verb} {shown}", f"{thing} seems to belong there")
+                if (errand.room, errand.action) in self._failed:  # refused: leave it in that room
+                    return Decision(f"drop {thing}", f"{thing} cannot be put on or in {shown}")
                 return Decision(errand.action, errand.reason) if rooms[place] == here else self._walk(errand, world)
         if self._tidier is None:
             self._tidier = Tidier(embedder())
@@ -213,7 +215,7 @@ class Explorer(PerceivingAgent):
         self._errand = errand
         door = world.doors.get((world.here or "", path[0]))
         reason = f"going to {errand.room}: {errand.reason}"
-        if door is not None and self._is_shut(door):
+        if world.is_shut(door):
             return Decision(f"open {door}", reason, is_new)
         return Decision(f"go {path[0]}", reason, is_new)
 
@@ -223,12 +225,9 @@ class Explorer(PerceivingAgent):
             return self._walk(Errand(goal.room, f"go {goal.direction}", reason), world)
         is_new = self._errand is None or self._errand.action != f"go {goal.direction}"
         self._errand = None
-        if goal.door is not None and self._is_shut(goal.door):
+        if world.is_shut(goal.door):
             return Decision(f"open {goal.door}", reason, is_new)
         return Decision(f"go {goal.direction}", reason, is_new)
-
-    def _is_shut(self, door: str) -> bool:
-        return bool(self.memory.view().facts(door, v.IS, v.CLOSED))
 
     def _reachable_exits(self, world: WorldMap, distances: dict[str, int]) -> list[Exit]:
         """Unexplored exits, the best first: new ground before presumed ways, near before far."""
@@ -317,7 +316,7 @@ class Explorer(PerceivingAgent):
         for fact in told:
             room = self._room_of(fact.key[2], view, world)
             if room is not None and fact.key[0] in carried and self._may_be_locked(fact.key[2], view):
-                action = f"unlock {self._shown(fact.key[2], view)} with {carried[fact.key[0]]}"
+                action = f"unlock {shown_name(fact.key[2], view)} with {carried[fact.key[0]]}"
                 yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=2)
         for key, shown in carried.items():
             if key in keys_told or not _KEY.search(key):
@@ -328,7 +327,7 @@ class Explorer(PerceivingAgent):
                 room = self._room_of(lock, view, world)
                 if room is None or not self._may_be_locked(lock, view):
                     continue
-                action = f"unlock {self._shown(lock, view)} with {shown}"
+                action = f"unlock {shown_name(lock, view)} with {shown}"
                 if _kin(key, lock):
                     yield Errand(room, action, f"{shown} and {lock} sound alike", urgency=2)
                 elif room == world.here and self._valid is None:
@@ -339,7 +338,7 @@ class Explorer(PerceivingAgent):
         for fact in view.facts(relation=v.IS, object=v.CLOSED):
             room = self._room_of(fact.key[0], view, world)
             if room is not None and fact.key[0] not in doors and not view.facts(fact.key[0], v.IS, v.LOCKED):
-                yield Errand(room, f"open {self._shown(fact.key[0], view)}", f"{fact.subject} is closed", urgency=2)
+                yield Errand(room, f"open {shown_name(fact.key[0], view)}", f"{fact.subject} is closed", urgency=2)
 
     def _locks(self, key: str, view: GraphView) -> list[str]:
         """Things that ``key`` may fit: what is locked, and what bears a telling word of its name."""
@@ -369,11 +368,6 @@ class Explorer(PerceivingAgent):
             if thing == v.INVENTORY:
                 return world.here
         return thing
-
-    def _shown(self, name: str, view: GraphView) -> str:
-        """A thing's name as the game writes it."""
-        places = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
-        return places[0].subject if places else name
 
     # -- when nothing is left ---------------------------------------------------------------------------------------
 

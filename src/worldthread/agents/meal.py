@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from worldthread.agents.planner import Literal, Operator
-from worldthread.agents.worldmap import WorldMap
+from worldthread.agents.worldmap import WorldMap, shown_name
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -103,7 +103,7 @@ def meal_problem(
         if state in v.HEAT_STATES and (appliance := appliances[state]) is not None:
             place = room_of(appliance)
             if place is not None:
-                action = f"cook {ingredients[name]} with {_shown(view, appliance)}"
+                action = f"cook {ingredients[name]} with {shown_name(appliance, view)}"
                 operators.append(_processing(action, place, {_carried(name)}, done))
         elif state in v.CUT_STATES and tool is not None:
             verb = {"sliced": "slice", "diced": "dice", "chopped": "chop"}[state]
@@ -177,11 +177,6 @@ def _find(view: GraphView, names: list[str] | tuple[()]) -> str | None:
         if found:
             return found[0]
     return None
-
-
-def _shown(view: GraphView, name: str) -> str:
-    places = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
-    return places[0].subject if places else name
 
 
 def _assembly_room(view: GraphView, world: WorldMap) -> str | None:

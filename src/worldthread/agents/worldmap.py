@@ -136,3 +136,9 @@ class WorldMap:
                     heapq.heappush(queue, (cost + 1 + self.is_shut(door), (*path, direction), there))
         self._cache[start] = found
         return found
+
+
+def shown_name(name: str, view: GraphView) -> str:
+    """A thing's name as the game writes it."""
+    places = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
+    return places[0].subject if places else name

@@ -507,7 +507,7 @@ class GameReader:
         notes.end(gone, "no longer carried")
 
     def _settle(self, view: GraphView, notes: _Notes) -> None:
-        """Use the names that the memory has: a text may say "keys" or "the White Locker" for a thing that is known."""
+        """A key that unlocks after all ends the note that it does not."""
         for statement in list(notes.statements):
             if isinstance(statement, Fact) and statement.key[1] == v.UNLOCKS:
                 notes.end(view.facts(statement.subject, v.DOES_NOT_UNLOCK, statement.object), "it unlocks after all")
