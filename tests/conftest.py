@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-EXTRAS = {"games": ("textworld", "jericho"), "static": ("wordllama",)}
+EXTRAS = {"games": ("textworld", "jericho"), "static": ("wordllama",), "model": ("openai",), "mcp": ("mcp",)}
 """Modules that each extra brings. A test that needs one bears the extra's name as marker."""
 
 

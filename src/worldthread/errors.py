@@ -16,12 +16,17 @@
      +-- NotFoundError (KeyError)       no such episode, statement or object
      +-- ModelError                     an embedder or a chat model
      |    +-- DamagedModelError         the model's file is not the one expected
+     |    +-- ModelConfigError          no such model can be reached as configured
+     |    +-- ModelCallError            the server refused, failed or did not answer
+     |    +-- AnswerError               the answer could not be used
+     |    +-- BudgetError               the budget of tokens or dollars is spent
+     |    +-- ReplayError               a replayed run asked what was not recorded
      +-- GameError                      a world to play in
      |    +-- UnknownGameError          no game of that name
      |    +-- GameFileError             the file is not a game that the engine can run
      |    +-- GenerationError           a game could not be made
      |    +-- EpisodeOverError          a step after the end, or before ``reset``
-    |    +-- ContractError (AssertionError)   an environment does not do what every world promises
+     |    +-- ContractError (AssertionError)   an environment does not do what every world promises
      +-- AgentError                     an agent that cannot go on
 
 Each carries what a person needs to mend it: the path, the pip line, the offending text.
@@ -121,6 +126,44 @@ class ModelError(WorldthreadError):
 
 class DamagedModelError(ModelError):
     """The model's file is not the one expected (its checksum differs)."""
+
+
+class ModelConfigError(ModelError):
+    """The configuration names no model that can be reached; the message says what to set."""
+
+
+class ModelCallError(ModelError):
+    """The server of a chat model refused the call, failed, or did not answer, after all retries.
+
+    Attributes:
+        status: HTTP status; ``None`` when there was no answer at all.
+        attempts: how often it was tried.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, attempts: int = 1) -> None:
+        self.status = status
+        self.attempts = attempts
+        super().__init__(message)
+
+
+class AnswerError(ModelError):
+    """An answer of a chat model could not be used, and nor could its repair.
+
+    Attributes:
+        text: the answer, verbatim.
+    """
+
+    def __init__(self, message: str, *, text: str) -> None:
+        self.text = text
+        super().__init__(message)
+
+
+class BudgetError(ModelError):
+    """The budget is spent: the call was not made."""
+
+
+class ReplayError(ModelError):
+    """A replayed run made a request that is not in the recording."""
 
 
 class GameError(WorldthreadError):

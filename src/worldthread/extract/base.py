@@ -1,8 +1,12 @@
-"""What a reader of a game is given."""
+"""What readers are given and what they promise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from worldthread.graph import GraphView
+from worldthread.types import Reading
 
 
 @dataclass(frozen=True)
@@ -22,3 +26,37 @@ class GameStep:
     inventory: str | None = None
     goal: str = ""
     turn: int = 0
+
+
+@runtime_checkable
+class TextReader(Protocol):
+    """Turns a passage of prose into statements, in two steps, of which only the second sees what is known already.
+
+    Neither step raises for what the text, or a model's answer about it, contains: what could not be understood is in
+    the failures of the reading, verbatim.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name and version, such as ``"prose/1"``; the ``reader`` of its readings."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls of :meth:`extract` may usefully run at once; at least 1."""
+
+    def extract(self, text: str) -> Reading:
+        """What ``text`` states, from the text alone. May be called from several threads at once.
+
+        Raises:
+            ModelError: a model was needed and could not be asked (its call failed, or the budget is spent).
+        """
+
+    def outdate(self, text: str, reading: Reading, view: GraphView) -> Reading:
+        """``reading`` (what :meth:`extract` gave for ``text``) with the older statements of ``view`` that it ends.
+
+        Called in order of world time, after everything older has been taken in. A reader whose aspects say all gives
+        ``reading`` back.
+
+        Raises:
+            ModelError: as for :meth:`extract`.
+        """
