@@ -39,7 +39,8 @@ def test_a_life(tmp_path: Path) -> None:
         assert memory.as_of(recorded_time=102).facts("lamp") == [place("lamp", "hall")]
         assert [e.at for e in memory.episodes()] == [1, 3, 5]
         assert memory.stats() == {
-            "episodes": 3, "facts": 3, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 1, "vectors": 0,
+            "episodes": 3, "unread": 0, "failed": 0,
+            "facts": 3, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 1, "vectors": 0,
         }  # fmt: skip
         memory.replace(Episode("step 3", 3, reading=Reading("test/2", (place("lamp", "cellar"),))))
         assert view.value("lamp", "is in") == "cellar"

@@ -12,10 +12,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from worldthread.errors import InputError
 from worldthread.names import normalise_name, normalise_text
@@ -263,22 +262,63 @@ class Version:
     reason: str | None = None
 
 
+Kind: TypeAlias = Literal["fact", "thesis", "episode"]
+"""What can be retrieved."""
+
+KINDS: Final[tuple[Kind, ...]] = ("fact", "thesis", "episode")
+
+
 @dataclass(frozen=True)
 class Hit:
-    """One retrieved statement or episode, with its score (higher is better) and the path that led to it.
+    """One retrieved statement or episode.
 
-    ``path`` alternates names of objects and relations, from the place where the search began.
+    Args:
+        item: the fact, thesis or episode.
+        score: how well it fits the question, by the method that found it; higher is better.
+        kind: what the item is.
+        path: names of objects and relations in turn, from an object that the question names; empty when there is none.
+        version: of a statement: when it holds, what it comes from, and why it ended.
     """
 
     item: Statement | Episode
     score: float
+    kind: Kind
     path: tuple[str, ...] = ()
+    version: Version | None = None
 
 
 @dataclass(frozen=True)
 class Recall:
-    """What a retrieval returned, best first."""
+    """What a retrieval returned, the best of each kind first.
+
+    Args:
+        query: the question.
+        hits: facts, theses and episodes, each best first.
+        text: the same in words, ready for a prompt, within the budget of tokens that was asked for.
+        method: the name of the method.
+        as_of: the moment of world time that was asked about; ``None`` for now.
+    """
 
     query: str
     hits: tuple[Hit, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    method: str = ""
+    as_of: float | None = None
+
+    @property
+    def facts(self) -> tuple[Hit, ...]:
+        """Hits that are facts, best first."""
+        return tuple(hit for hit in self.hits if hit.kind == "fact")
+
+    @property
+    def theses(self) -> tuple[Hit, ...]:
+        """Hits that are theses, best first."""
+        return tuple(hit for hit in self.hits if hit.kind == "thesis")
+
+    @property
+    def episodes(self) -> tuple[Hit, ...]:
+        """Hits that are episodes, best first."""
+        return tuple(hit for hit in self.hits if hit.kind == "episode")
+
+    def __str__(self) -> str:
+        return self.text

@@ -223,5 +223,6 @@ def test_views_answer_by_any_part_of_a_fact() -> None:
     assert [str(s) for s in view.about("the lamp")] == ["lamp, is in, room a", "The lamp is lit."]
     assert view.about("is in") == [], "a relation is not a vertex"
     assert graph.counts() == {
-        "episodes": 1, "facts": 2, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 0,
+        "episodes": 1, "unread": 0, "failed": 0,
+        "facts": 2, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 0,
     }  # fmt: skip

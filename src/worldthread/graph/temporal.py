@@ -22,7 +22,7 @@ from worldthread.graph.view import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import FOREVER, Ending, Episode, Fact, Interval, Reading, Statement, Thesis, Version
 
-ARRAYS_FORMAT: Final = 1
+ARRAYS_FORMAT: Final = 2
 """Version of the layout that :meth:`TemporalGraph.to_arrays` writes."""
 
 _NONE: Final = -1
@@ -51,12 +51,25 @@ class _Strings:
 
 @dataclass(frozen=True)
 class EpisodeRecord:
-    """What the graph keeps of an episode: everything but its text."""
+    """What the graph keeps of an episode: everything but its text.
+
+    Args:
+        id, at, source, recorded_at: as in :class:`~worldthread.types.Episode`.
+        reader: who read it; empty when nobody did.
+        failures: number of pieces that could not be understood.
+    """
 
     id: str
     at: float
     source: str
     recorded_at: float | None
+    reader: str = ""
+    failures: int = 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a reader has understood all of it."""
+        return bool(self.reader) and not self.failures
 
 
 class TemporalGraph:
@@ -80,6 +93,7 @@ class TemporalGraph:
         self._source: list[int] = []
         self._recorded: list[float | None] = []
         self._readers: list[int] = []
+        self._failures: list[int] = []
         self._digests: list[str] = []
         self._by_id: dict[str, int] = {}
         # marks
@@ -109,8 +123,11 @@ class TemporalGraph:
         """
         if self._is_known(episode):
             return False
-        record = EpisodeRecord(episode.id, episode.at, episode.source, episode.recorded_at)
-        self._take(record, episode.reading, episode.reading.digest)
+        reading = episode.reading
+        record = EpisodeRecord(
+            episode.id, episode.at, episode.source, episode.recorded_at, reading.reader, len(reading.failures)
+        )
+        self._take(record, reading, reading.digest)
         return True
 
     def add_many(self, episodes: Iterable[Episode]) -> int:
@@ -176,7 +193,8 @@ class TemporalGraph:
         self._at.append(record.at)
         self._source.append(self._strings.intern(record.source))
         self._recorded.append(record.recorded_at)
-        self._readers.append(self._strings.intern(reading.reader))
+        self._readers.append(self._strings.intern(record.reader))
+        self._failures.append(record.failures)
         self._digests.append(digest)
         self._by_id[record.id] = number
         for statement in reading.statements:
@@ -441,17 +459,24 @@ class TemporalGraph:
         return episode_id in self._by_id
 
     def episode(self, episode_id: str) -> EpisodeRecord:
-        """Times and source of an episode.
+        """Times, source and reader of an episode.
 
         Raises:
             NotFoundError: no such episode.
         """
         n = self._number(episode_id)
-        return EpisodeRecord(self._ids[n], self._at[n], self._strings.items[self._source[n]], self._recorded[n])
+        strings = self._strings.items
+        source, reader = strings[self._source[n]], strings[self._readers[n]]
+        return EpisodeRecord(self._ids[n], self._at[n], source, self._recorded[n], reader, self._failures[n])
 
     def episodes(self) -> list[str]:
         """Ids of all episodes, in fold order."""
         return sorted(self._by_id, key=lambda i: (self._at[self._by_id[i]], i))
+
+    def unread(self) -> list[str]:
+        """Ids of the episodes that nobody has read, or not all of which could be understood; in fold order."""
+        found = [n for n in self._by_id.values() if self._failures[n] or not self._strings.items[self._readers[n]]]
+        return [self._ids[n] for n in sorted(found, key=self._place)]
 
     def extracted(self, episode_id: str) -> tuple[Statement, ...]:
         """Everything asserted by an episode, as written: its hyper-edge.
@@ -536,9 +561,17 @@ class TemporalGraph:
         return sorted(found)
 
     def counts(self) -> dict[str, int]:
-        """Numbers of episodes, facts and theses (ever asserted), of those that hold, and of versions that ended."""
-        result = dict.fromkeys(("episodes", "facts", "theses", "current_facts", "current_theses", "ended"), 0)
+        """Numbers of episodes, facts and theses (ever asserted), of those that hold, and of versions that ended.
+
+        ``unread``: nobody has read it, or not all could be understood; ``failed``: the latter alone.
+        """
+        names = ("episodes", "unread", "failed", "facts", "theses", "current_facts", "current_theses", "ended")
+        result = dict.fromkeys(names, 0)
         result["episodes"] = len(self)
+        for number in self._by_id.values():
+            failed = self._failures[number] > 0
+            result["failed"] += failed
+            result["unread"] += failed or not self._strings.items[self._readers[number]]
         for number, key in enumerate(self._keys):
             if not self._asserted.get(number):
                 continue
@@ -547,6 +580,50 @@ class TemporalGraph:
             result[f"current_{kind}"] += self._is_open(number)
             result["ended"] += sum(1 for row in self._versions.get(number) if row[2] != _NONE)
         return result
+
+    # -- numbers, for indexes ---------------------------------------------------------------------------------------
+
+    # Episodes and statements are numbered from 0 in order of arrival. A number is never given twice in the life of a
+    # graph: that of an episode which was forgotten, or of a statement which nothing asserts, stands for nothing.
+
+    @property
+    def episode_numbers(self) -> range:
+        """The numbers of episodes given so far."""
+        return range(len(self._ids))
+
+    @property
+    def statement_numbers(self) -> range:
+        """The numbers of statements given so far."""
+        return range(len(self._keys))
+
+    def numbered_episode(self, number: int) -> EpisodeRecord | None:
+        """The episode of a number; ``None`` when it was forgotten."""
+        id_ = self._ids[number]
+        return self.episode(id_) if self._by_id.get(id_) == number else None
+
+    def numbered_statement(self, number: int) -> Statement | None:
+        """The statement of a number; ``None`` when nothing asserts it."""
+        return self._display(number) if self._asserted.get(number) else None
+
+    def statements_of(self, episode: int) -> list[int]:
+        """Numbers of the statements that an episode asserts, given by number."""
+        return [self._forms[form][0] for (form,) in self._taken.get(episode)]
+
+    def names_of(self, statement: int) -> tuple[str, ...]:
+        """Normalised names of the objects of a statement, given by number: subject and object, or those of a thesis."""
+        strings = self._strings.items
+        subject, relation, object_ = self._keys[statement]
+        if relation != _NONE:
+            return strings[subject], strings[object_]
+        return tuple(strings[object_].split(_UNIT)) if strings[object_] else ()
+
+    def is_fact(self, statement: int) -> bool:
+        """Whether the statement of a number is a fact, not a thesis."""
+        return self._keys[statement][1] != _NONE
+
+    def statement_holds(self, statement: int, at: float | None = None) -> bool:
+        """Whether the statement of a number holds now, or held at a world time."""
+        return self._holds(statement, at)
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The state in canonical form, for :func:`~worldthread.graph.fold.state_hash`."""
@@ -580,6 +657,7 @@ class TemporalGraph:
             "recorded": np.array(recorded, np.float64),
             "source": np.array(clean._source, np.int64),
             "readers": np.array(clean._readers, np.int64),
+            "failures": np.array(clean._failures, np.int64),
         }
         for name, keys in _TABLES.items():
             table: RowTable = getattr(clean, f"_{name}")
@@ -615,6 +693,7 @@ class TemporalGraph:
             graph._recorded = [None if r != r else r for r in arrays["recorded"].tolist()]
             graph._source = arrays["source"].tolist()
             graph._readers = arrays["readers"].tolist()
+            graph._failures = arrays["failures"].tolist()
             for name in _TABLES:
                 width = arrays[f"{name}_rows"].shape[1]
                 table = RowTable(width, arrays[f"{name}_pointers"], arrays[f"{name}_rows"])

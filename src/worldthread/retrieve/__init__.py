@@ -1,0 +1,37 @@
+"""Retrieval: what of a memory matters for a question. Small functions over an index; no I/O of their own."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from worldthread.errors import InputError
+from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.query import Query, Scores
+
+__all__ = ["DEFAULT_METHOD", "METHODS", "Corpus", "Method", "Query", "Scores", "method"]
+
+Method: TypeAlias = Callable[[Query, Corpus], Scores]
+"""Scores every episode and statement of a corpus for a query."""
+
+METHODS: Final[dict[str, str]] = {
+    "thread": "worldthread.retrieve.thread:thread",
+    "dense": "worldthread.retrieve.dense:dense",
+}
+"""The function of every method by its name, imported when it is asked for."""
+
+DEFAULT_METHOD: Final = "thread"
+
+
+def method(name: str) -> Method:
+    """The method of a name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in METHODS:
+        raise InputError(f"no retrieval method is called {name!r}; there are: {', '.join(sorted(METHODS))}")
+    module, _, attribute = METHODS[name].partition(":")
+    found: Method = getattr(importlib.import_module(module), attribute)
+    return found

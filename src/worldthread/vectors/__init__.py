@@ -1,0 +1,1 @@
+"""Tables of vectors, and the search in them."""

@@ -1,0 +1,80 @@
+"""One matrix of unit vectors in memory, searched row by row: exact, and quick up to some 100,000 rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.errors import InputError
+
+_FIRST_ROWS = 64
+
+
+class VectorTable:
+    """Unit vectors numbered 0, 1, 2, ...; a number without a vector has a row of zeros.
+
+    Args:
+        dimensions: length of a vector.
+    """
+
+    __slots__ = ("_count", "_rows")
+
+    def __init__(self, dimensions: int) -> None:
+        self._rows = np.zeros((_FIRST_ROWS, dimensions), np.float32)
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self._count
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return int(self._rows.shape[1])
+
+    @property
+    def rows(self) -> NDArray[np.float32]:
+        """All rows, shape (len(self), dimensions). A view, until the next change."""
+        return self._rows[: self._count]
+
+    def extend(self, count: int) -> None:
+        """Have at least ``count`` rows; new ones are zeros."""
+        if count > len(self._rows):
+            grown = np.zeros((max(count, 2 * len(self._rows)), self.dimensions), np.float32)
+            grown[: self._count] = self.rows
+            self._rows = grown
+        self._count = max(self._count, count)
+
+    def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Set the rows ``numbers``, shape (n,), to ``vectors``, shape (n, dimensions).
+
+        Raises:
+            InputError: the shapes do not fit.
+        """
+        if vectors.shape != (len(numbers), self.dimensions):
+            raise InputError(f"{len(numbers)} rows of {self.dimensions} numbers, not {vectors.shape}")
+        if len(numbers):
+            self.extend(int(numbers.max()) + 1)
+            self._rows[numbers] = vectors
+
+    def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each within [-1, 1]."""
+        found: NDArray[np.float32] = self.rows @ query
+        return found
+
+
+def best(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """Numbers of the ``k`` highest finite scores, best first; among equals the lower number first. Shape (<= k,)."""
+    usable = np.flatnonzero(np.isfinite(scores)) if not np.isfinite(scores.sum()) else None
+    values = scores if usable is None else scores[usable]
+    if k < len(values):
+        chosen = np.argpartition(values, len(values) - k)[len(values) - k :]
+        limit = values[chosen].min()
+        # equals of the last one: the lowest numbers, so that the answer depends on the scores alone
+        above = np.flatnonzero(values > limit)
+        equal = np.flatnonzero(values == limit)[: k - len(above)]
+        chosen = np.concatenate((above, equal))
+    else:
+        chosen = np.arange(len(values))
+    chosen = chosen[np.lexsort((chosen, -values[chosen]))]
+    return (chosen if usable is None else usable[chosen]).astype(np.int64)
