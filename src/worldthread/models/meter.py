@@ -1,0 +1,228 @@
+"""What calls of a chat model use, by purpose, and a budget that stops them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import ceil, isfinite
+from typing import Final
+
+from worldthread.errors import BudgetError, InputError, ModelCallError, ModelConfigError
+from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage
+from worldthread.models.prices import Price, PriceTable, load_prices
+from worldthread.models.request_key import to_json
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""By which the tokens of a prompt are estimated before it is sent."""
+
+FIRST_COMPLETION_TOKENS: Final = 500
+"""The estimate of an answer's tokens while no answer has been counted."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What requests came to.
+
+    Args:
+        calls: requests that were sent to a server, failed ones included; one that was sent again after a failure
+            counts once.
+        failures: those of ``calls`` that ended in an error. Their tokens are not known and count as none.
+        reused: requests that were answered without a call, from a cache or a recording.
+        usage: tokens of all answers.
+        dollars: what ``usage`` costs; ``None`` when the price of the model is not known.
+        seconds: sum of the times that the calls took; with several at once it is more than the time that went by.
+    """
+
+    calls: int = 0
+    failures: int = 0
+    reused: int = 0
+    usage: Usage = field(default_factory=Usage)
+    dollars: float | None = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        dollars = None if self.dollars is None or other.dollars is None else self.dollars + other.dollars
+        return Tally(
+            self.calls + other.calls,
+            self.failures + other.failures,
+            self.reused + other.reused,
+            self.usage + other.usage,
+            dollars,
+            self.seconds + other.seconds,
+        )
+
+
+class Meter:
+    """Counts what the calls of ``model`` use, and makes none once the budget is spent.
+
+    A call is made while less than the budget is spent. For calls at the same time, what those under way will
+    presumably use counts as spent: a call that would then go beyond the budget waits for others to end, and is made as
+    soon as there is room for it, or no other call is under way. So what is spent goes beyond the budget by no more than
+    the last call, plus what the calls under way used beyond their estimates. The estimate of a call is one token for
+    every 4 characters of prompt and schema, and for the answer its limit, ``max_tokens``; without one, the mean of all
+    answers so far (500 tokens before the first).
+
+    Args:
+        model: answers the requests.
+        max_tokens: budget of tokens, read and written, above 0; ``None`` for no limit.
+        max_dollars: budget of US dollars, above 0; ``None`` for no limit.
+        prices: where the price of ``model`` is looked up by its name; ``None`` for the table of the package.
+        local: whether the model runs on a machine of the user, and so is free unless the user gave its price; see
+            :meth:`worldthread.models.prices.PriceTable.find`.
+
+    Raises:
+        InputError: a budget is not a number above 0.
+        ModelConfigError: there is a budget of dollars, and the price of the model is not known.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        max_tokens: int | None = None,
+        max_dollars: float | None = None,
+        prices: PriceTable | None = None,
+        local: bool = False,
+    ) -> None:
+        for name, limit in (("max_tokens", max_tokens), ("max_dollars", max_dollars)):
+            if limit is not None and not (_is_number(limit) and limit > 0):
+                raise InputError(f"{name} must be a number above 0, or None for no limit, not {limit!r}")
+        table = load_prices() if prices is None else prices
+        self._model = model
+        self._price = table.find(model.name, local=local)
+        if max_dollars is not None and self._price is None:
+            raise ModelConfigError(_price_wanted(model.name, table))
+        self._max_tokens = max_tokens
+        self._max_dollars = max_dollars
+        self._changed = threading.Condition()
+        self._tallies: dict[str, Tally] = {}
+        self._overall = self._tally(Tally())
+        self._under_way: dict[object, Usage] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._model.name
+
+    @property
+    def concurrency(self) -> int:
+        """That of the model behind."""
+        return self._model.concurrency
+
+    @property
+    def price(self) -> Price | None:
+        """What is reckoned with; ``None`` when the price of the model is not known."""
+        return self._price
+
+    def totals(self) -> Mapping[str, Tally]:
+        """What the requests so far came to, by purpose, in the order in which the purposes first came up."""
+        with self._changed:
+            return dict(self._tallies)
+
+    def overall(self) -> Tally:
+        """What all requests so far came to."""
+        with self._changed:
+            return self._overall
+
+    def complete(self, request: ChatRequest) -> ChatAnswer:
+        """See :meth:`worldthread.models.chat.ChatModel.complete`.
+
+        Raises:
+            BudgetError: the budget is spent; the call was not made.
+        """
+        with self._room_for(request):
+            start = time.perf_counter()
+            try:
+                answer = self._model.complete(request)
+            except ModelCallError:
+                self._count(request, Tally(calls=1, failures=1, seconds=time.perf_counter() - start))
+                raise
+            if answer.attempts:
+                self._count(request, Tally(calls=1, usage=answer.usage, seconds=answer.seconds))
+            else:
+                self._count(request, Tally(reused=1, usage=answer.usage, seconds=answer.seconds))
+        return answer
+
+    def _count(self, request: ChatRequest, tally: Tally) -> None:
+        tally = self._tally(tally)
+        with self._changed:
+            self._overall += tally
+            before = self._tallies.get(request.purpose)
+            self._tallies[request.purpose] = tally if before is None else before + tally
+
+    def _tally(self, tally: Tally) -> Tally:
+        """``tally`` with what its usage costs."""
+        return replace(tally, dollars=None if self._price is None else self._price.dollars(tally.usage))
+
+    @contextmanager
+    def _room_for(self, request: ChatRequest) -> Iterator[None]:
+        """Wait until the budget has room for the call, and keep that room while it is under way."""
+        call = object()
+        with self._changed:
+            while True:
+                self._require_budget(request)
+                estimate = self._estimate(request)
+                if not self._under_way or self._has_room(estimate):
+                    break
+                self._changed.wait()
+            self._under_way[call] = estimate
+        try:
+            yield
+        finally:
+            with self._changed:
+                del self._under_way[call]
+                self._changed.notify_all()
+
+    def _require_budget(self, request: ChatRequest) -> None:
+        spent = self._overall
+        tokens = spent.usage.total_tokens
+        if self._max_tokens is not None and tokens >= self._max_tokens:
+            raise BudgetError(
+                _spent(f"{self._max_tokens:,} tokens", f"{tokens:,} tokens", spent, request, "max_tokens")
+            )
+        if self._max_dollars is not None and spent.dollars is not None and spent.dollars >= self._max_dollars:
+            raise BudgetError(
+                _spent(f"${self._max_dollars:,.4f}", f"${spent.dollars:,.4f}", spent, request, "max_dollars")
+            )
+
+    def _estimate(self, request: ChatRequest) -> Usage:
+        characters = sum(len(message.content) for message in request.messages)
+        if request.schema is not None:
+            characters += len(to_json(request.schema))
+        answers = self._overall.calls - self._overall.failures
+        if request.max_tokens is not None:
+            written = request.max_tokens
+        elif answers:
+            written = ceil(self._overall.usage.completion_tokens / answers)
+        else:
+            written = FIRST_COMPLETION_TOKENS
+        return Usage(ceil(characters / CHARACTERS_PER_TOKEN), written)
+
+    def _has_room(self, estimate: Usage) -> bool:
+        usage = sum(self._under_way.values(), self._overall.usage + estimate)
+        if self._max_tokens is not None and usage.total_tokens > self._max_tokens:
+            return False
+        return self._max_dollars is None or self._price is None or self._price.dollars(usage) <= self._max_dollars
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _spent(budget: str, used: str, spent: Tally, request: ChatRequest, argument: str) -> str:
+    return (
+        f"the budget of {budget} is spent: {used} were used (calls made: {spent.calls:,}). The call for "
+        f"{request.purpose!r} was not made. Raise the budget ({argument}) to go on"
+    )
+
+
+def _price_wanted(model: str, table: PriceTable) -> str:
+    return (
+        f"a budget in dollars needs the price of the model {model!r}, which the price table of {table.date} does not "
+        f"hold. Give it in the configuration, in dollars for a million tokens:\n"
+        f'    [prices."{model}"]\n    input = 1.25\n    output = 10.00\n'
+        f"or give a budget in tokens (max_tokens)"
+    )

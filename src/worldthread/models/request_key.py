@@ -1,0 +1,133 @@
+"""How requests are written as JSON, the key under which equal requests are found again, and how two of them differ.
+
+The standard library's JSON is used: unlike faster ones it writes and reads every ``str`` there is, among them the lone
+halves of characters that a model may answer with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from worldthread.errors import InputError
+from worldthread.models.chat import ChatRequest
+
+_BEFORE: Final = 20
+_AFTER: Final = 60
+"""How many characters of a text are shown before and after the place where it differs from another."""
+
+
+def request_key(model: str, request: ChatRequest) -> str:
+    """SHA-256, in hexadecimal digits, of all that decides the answer: equal for equal requests, in every process.
+
+    The purpose is no part of it, since it is not sent. Neither is the order of the keys of a schema, since two such
+    schemas are equal.
+
+    Args:
+        model: name of the model that is asked.
+        request: what it is asked.
+
+    Raises:
+        InputError: the request cannot be written as JSON.
+    """
+    content = request_fields(request)
+    del content["purpose"]
+    return hashlib.sha256(to_json({"model": model, **content}, sort_keys=True)).hexdigest()
+
+
+def request_fields(request: ChatRequest) -> dict[str, Any]:
+    """The fields of ``request`` by name, ready for :func:`to_json`."""
+    return {
+        "messages": [asdict(message) for message in request.messages],
+        "purpose": request.purpose,
+        "schema": request.schema,
+        # 0, 0.0 and -0.0 are the same temperature
+        "temperature": float(request.temperature) + 0.0,
+        "max_tokens": request.max_tokens,
+        "seed": request.seed,
+    }
+
+
+def to_json(value: object, *, sort_keys: bool = False) -> bytes:
+    """One line of JSON, in ASCII, without the line's end.
+
+    Raises:
+        InputError: it holds what JSON does not know.
+    """
+    try:
+        text = json.dumps(value, sort_keys=sort_keys, allow_nan=False, separators=(",", ":"), default=_mapping)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"a request to a chat model cannot be written as JSON: {error}") from error
+    return text.encode()
+
+
+def _mapping(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def describe_nearest(request: ChatRequest, others: Iterable[tuple[int, ChatRequest]]) -> str:
+    """Which of ``others`` is nearest to ``request``, and where they part; for people to read.
+
+    Args:
+        request: equal to none of ``others``.
+        others: at least one, each with the number of its line. The nearest begins like ``request`` the longest.
+    """
+    line, nearest = max(others, key=lambda numbered: _likeness(request, numbered[1]))
+    return (
+        f"it differs from the nearest recorded request (line {line}, purpose {nearest.purpose!r}) in "
+        f"{_first_difference(nearest, request)}"
+    )
+
+
+def _likeness(one: ChatRequest, other: ChatRequest) -> tuple[int, int, int, bool]:
+    pairs = list(zip(one.messages, other.messages, strict=False))
+    same = next((i for i, (left, right) in enumerate(pairs) if left != right), len(pairs))
+    begun = _common_length(pairs[same][0].content, pairs[same][1].content) if same < len(pairs) else 0
+    settings = sum(
+        left == right for left, right in zip(_settings(one).values(), _settings(other).values(), strict=True)
+    )
+    return same, begun, settings, one.purpose == other.purpose
+
+
+def _first_difference(recorded: ChatRequest, asked: ChatRequest) -> str:
+    for number, (old, new) in enumerate(zip(recorded.messages, asked.messages, strict=False), start=1):
+        if old.role != new.role:
+            return f"the role of message {number}: recorded {old.role!r}, asked {new.role!r}"
+        if old.content != new.content:
+            return f"message {number} ({old.role}), {_difference(old.content, new.content)}"
+    counts = len(recorded.messages), len(asked.messages)
+    if counts[0] != counts[1]:
+        return f"the number of messages: recorded {counts[0]}, asked {counts[1]}"
+    left, right = _settings(recorded), _settings(asked)
+    name = next(name for name in left if left[name] != right[name])
+    return f"{name}, {_difference(left[name], right[name])}"
+
+
+def _settings(request: ChatRequest) -> dict[str, str]:
+    fields = request_fields(request)
+    return {
+        name: to_json(fields[name], sort_keys=True).decode() for name in ("schema", "temperature", "max_tokens", "seed")
+    }
+
+
+def _difference(recorded: str, asked: str) -> str:
+    start = _common_length(recorded, asked)
+    begin, end = max(0, start - _BEFORE), start + _AFTER
+    return f"from character {start + 1} on: recorded {recorded[begin:end]!r}, asked {asked[begin:end]!r}"
+
+
+def _common_length(one: str, other: str) -> int:
+    """How many characters two texts begin with alike; by halves, for it is asked about every request of a recording."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
