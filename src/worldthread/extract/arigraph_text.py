@@ -1,0 +1,240 @@
+"""The line formats of AriGraph: triplets, and which of them are outdated, as a chat model writes them.
+
+The rules are those of the published source (AIRI-Institute/AriGraph), so that its runs can be reproduced; the code is
+ours. Nothing that a model wrote is dropped in silence: what could not be used is a :class:`Failure` with its text and
+reason, and what was used although it was not as asked for is a :class:`Repair`. All functions take any string, run in
+linear time and raise nothing for what the string contains.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from worldthread.errors import InputError
+from worldthread.types import Fact
+
+FREE: Final = "free"
+"""The relation that is never stored."""
+
+_SHORT_NAMES: Final = {"i": "inventory", "p": "player"}
+_BRACKET: Final = re.compile(r"[\[\]]")
+_AROUND: Final = " \t\r\n,;."
+_ARROW: Final = "->"
+
+
+class Reason(StrEnum):
+    """Why a piece of a model's answer could not be used."""
+
+    EMPTY = "the answer is empty"
+    NO_LIST = "there is no list"
+    NO_ARROW = "nothing says what takes its place"
+    SEVERAL_ARROWS = "more than one arrow in one pair"
+    MISSING_SIDE = "nothing stands on one side of the arrow"
+    WRONG_COMMAS = "not exactly two commas"
+    EMPTY_NAME = "a name is empty"
+    NOT_A_NAME = "a name holds characters that no name may hold"
+    RELATION_FREE = "the relation is 'free'"
+    NO_OBJECT = "there is no JSON object"
+    SEVERAL_OBJECTS = "another JSON object follows"
+    UNREADABLE = "not JSON from here on"
+    CUT_SHORT = "the answer was cut short here"
+    TOO_DEEP = "nested too deeply"
+    UNKNOWN_KEY = "no such key was asked for"
+    WRONG_TYPE = "a value is of the wrong kind"
+    NO_MAIN_GOAL = "the plan names no main goal"
+    NO_SUB_GOAL = "the plan has no sub-goal"
+    NO_ACTION = "no action is named"
+    NOT_OFFERED = "the action was not offered"
+
+
+class Mend(StrEnum):
+    """What was not as asked for, and could be used all the same."""
+
+    TEXT_BEFORE = "text before the answer"
+    TEXT_AFTER = "text after the answer"
+    NO_BRACKETS = "no brackets"
+    UNBALANCED = "brackets opened or closed too often"
+    NESTED = "a list in a list too many"
+    CODE_FENCE = "a code fence"
+    SINGLE_QUOTES = "other quotation marks than double ones"
+    INNER_QUOTE = "a quotation mark inside a string"
+    RAW_NEWLINE = "a control character inside a string"
+    BAD_ESCAPE = "an escape that JSON does not have"
+    BARE_WORD = "a string without quotation marks"
+    TRAILING_COMMA = "a comma too many"
+    MISSING_COMMA = "a comma too few"
+    MISSING_BRACKET = "a bracket too few"
+    OTHER_WRITING = "an offered action in other letters or spaces"
+    PLAIN_TEXT = "an offered action without JSON"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A piece of an answer that could not be used: its text, verbatim, and why."""
+
+    text: str
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A piece of an answer that was not as asked for, and how it was taken."""
+
+    text: str
+    mend: Mend
+
+
+@dataclass(frozen=True)
+class TripletAnswer:
+    """Facts in the order of the text; names are lower case.
+
+    Args:
+        facts: those that could be read; one that is written twice is there twice.
+        repairs: what was cut away or mended.
+        failures: what could not be read.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutdatedAnswer:
+    """Which facts are outdated, and what took their place.
+
+    Args:
+        pairs: (old, new) in the order of the text; names are lower case.
+        repairs: what was cut away or mended.
+        failures: what could not be read.
+    """
+
+    pairs: tuple[tuple[Fact, Fact], ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+class _Unusable(Exception):
+    """A piece cannot be used; never leaves this module."""
+
+    def __init__(self, reason: Reason) -> None:
+        self.reason = reason
+
+
+def parse_triplets(text: str) -> TripletAnswer:
+    """The triplets of ``"subject, relation, object; subject, relation, object; ..."``.
+
+    Split at ";"; a piece has exactly two commas; the subject is what follows its last ":" (so a lead-in goes); white
+    space and quotation marks around a name go; lower case; a name "I" is the inventory and "P" the player; the relation
+    "free" is not taken. White space between two semicolons is nothing.
+
+    Raises:
+        InputError: ``text`` is not a string.
+    """
+    require_string(text)
+    facts: list[Fact] = []
+    repairs: list[Repair] = []
+    failures: list[Failure] = []
+    for piece in text.split(";"):
+        if not piece.strip():
+            continue
+        lead, colon, subject = piece.partition(",")[0].rpartition(":")
+        try:
+            fact = _fact(subject + piece[len(lead) + len(colon) + len(subject) :])
+            if fact.relation == FREE:
+                raise _Unusable(Reason.RELATION_FREE)
+        except _Unusable as error:
+            failures.append(Failure(piece.strip(), error.reason))
+            continue
+        facts.append(fact)
+        if colon:
+            repairs.append(Repair((lead + colon).strip(), Mend.TEXT_BEFORE))
+    return TripletAnswer(tuple(facts), tuple(repairs), tuple(failures))
+
+
+def parse_outdated(text: str) -> OutdatedAnswer:
+    """The pairs of ``"[[old triplet -> new triplet], ...]"``; ``"[]"`` has none.
+
+    A triplet may stand in quotation marks, and so may a whole pair; lists may be nested more deeply or be left out.
+    Names are read as in :func:`parse_triplets`, but keep a colon: they are to match what is stored.
+
+    Raises:
+        InputError: ``text`` is not a string.
+    """
+    require_string(text)
+    if not text.strip():
+        return OutdatedAnswer(failures=(Failure(text, Reason.EMPTY),))
+    chunks, depth, balanced = _chunks(text)
+    repairs: list[Repair] = []
+    failures: list[Failure] = []
+    pairs: list[tuple[Fact, Fact]] = []
+    if len(chunks) == 1:
+        if _ARROW not in text:
+            return OutdatedAnswer(failures=(Failure(text, Reason.NO_LIST),))
+        repairs.append(Repair(text, Mend.NO_BRACKETS))
+    else:
+        for number, mend in ((0, Mend.TEXT_BEFORE), (-1, Mend.TEXT_AFTER)):
+            around = chunks[number].strip()
+            if around and _ARROW not in around and (number == 0 or balanced):
+                repairs.append(Repair(around, mend))
+                chunks[number] = ""
+        if not balanced:
+            repairs.append(Repair(text, Mend.UNBALANCED))
+        if depth > 2:
+            repairs.append(Repair(text, Mend.NESTED))
+    for chunk in chunks:
+        for piece in chunk.split(";") if chunk.count(_ARROW) > 1 else [chunk]:
+            if not piece.strip(_AROUND + "'\""):
+                continue
+            try:
+                pairs.append(_pair(piece.strip(" \t\r\n,")))
+            except _Unusable as error:
+                failures.append(Failure(piece.strip(), error.reason))
+    return OutdatedAnswer(tuple(pairs), tuple(repairs), tuple(failures))
+
+
+def _chunks(text: str) -> tuple[list[str], int, bool]:
+    """The text between brackets, in order; how deep the brackets go; whether each has its counterpart."""
+    chunks: list[str] = []
+    start = depth = deepest = 0
+    balanced = True
+    for match in _BRACKET.finditer(text):
+        chunks.append(text[start : match.start()])
+        start = match.end()
+        depth += 1 if match.group() == "[" else -1
+        deepest = max(deepest, depth)
+        balanced = balanced and depth >= 0
+    chunks.append(text[start:])
+    return chunks, deepest, balanced and depth == 0
+
+
+def _pair(text: str) -> tuple[Fact, Fact]:
+    sides = text.split(_ARROW)
+    if len(sides) != 2:
+        raise _Unusable(Reason.NO_ARROW if len(sides) == 1 else Reason.SEVERAL_ARROWS)
+    if not all(side.strip() for side in sides):
+        raise _Unusable(Reason.MISSING_SIDE)
+    return _fact(sides[0]), _fact(sides[1])
+
+
+def _fact(text: str) -> Fact:
+    parts = text.split(",")
+    if len(parts) != 3:
+        raise _Unusable(Reason.WRONG_COMMAS)
+    names = [part.strip(" \t\r\n'\"").lower() for part in parts]
+    if not all(name.strip() for name in names):
+        raise _Unusable(Reason.EMPTY_NAME)
+    subject, relation, object_ = names
+    try:
+        return Fact(_SHORT_NAMES.get(subject, subject), relation, _SHORT_NAMES.get(object_, object_))
+    except InputError:
+        raise _Unusable(Reason.NOT_A_NAME) from None
+
+
+def require_string(text: object) -> None:
+    """Raises :class:`InputError` for anything but a string."""
+    if not isinstance(text, str):
+        raise InputError(f"the answer of a model must be a string, not {type(text).__name__}")
