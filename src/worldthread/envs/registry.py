@@ -111,7 +111,7 @@ def make(
         goal: the task in words, for games that state none or state it badly; told with the first observation.
         max_moves: the episode is truncated after so many moves. ``None``: the game's own limit
             (:attr:`GameSpec.default_max_moves`; game files have none); ``math.inf``: no limit.
-        cache_dir: folder for generated games; default :func:`worldthread.envs.cache.default_cache_dir`.
+        cache_dir: folder for generated games; default :func:`worldthread.paths.default_cache_dir`.
         options: for the factory of the game.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,6 +66,21 @@ class Links:
     names_of_statement: csr_array
 
 
+@dataclass(frozen=True)
+class Pending:
+    """Texts without their vectors: row ``numbers[i]`` of ``table`` is to hold that of ``texts[i]``."""
+
+    table: VectorTable
+    numbers: NDArray[np.int64]
+    texts: list[str]
+
+
+def _batched(table: VectorTable, items: list[tuple[int, str]]) -> Iterator[Pending]:
+    for start in range(0, len(items), _BATCH):
+        batch = items[start : start + _BATCH]
+        yield Pending(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])
+
+
 class Corpus:
     """Vectors and links of everything in one graph, by the numbers that the graph gives.
 
@@ -89,57 +104,57 @@ class Corpus:
         self._name_numbers: dict[str, int] = {}
         self._of_episode = _Pairs()  # (episode, statement)
         self._of_statement = _Pairs()  # (statement, name)
-        self._linked_episodes = self._linked_statements = 0
         self._links: tuple[tuple[int, int], Links] | None = None
-        self._asserted = np.zeros(0, bool)  # by statement: whether its vector is in place
 
     @property
     def graph(self) -> TemporalGraph:
-        """The graph that was followed last."""
-        assert self._graph is not None, "follow a graph first"
+        """The graph that was taken in last."""
+        assert self._graph is not None, "take a graph in first"
         return self._graph
 
     def find_name(self, key: str) -> int | None:
         """The number of an object by its normalised name."""
         return self._name_numbers.get(key)
 
-    def follow(self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]) -> None:
-        """Take in what is new in ``graph``.
+    def take(self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]) -> list[Pending]:
+        """Take in what is new in ``graph``, all but the vectors: what has to be embedded and :meth:`put`.
 
         Args:
             graph: another one than before starts the index over.
             texts: gives the texts of episodes by their ids, in the same order.
         """
-        if graph is self._graph and graph.change_count == self._change_count:
-            return
         if graph is not self._graph:
             self._reset()
             self._graph = graph
-        known = len(self.episodes)
-        fresh = [number for number in graph.episode_numbers[known:] if graph.numbered_episode(number) is not None]
-        self._link(graph, fresh)
-        # until everything is in place the next call must try again
-        self._embed_statements(graph)
-        self._embed_episodes(graph, fresh, texts)
-        self._change_count = graph.change_count
+        elif graph.change_count == self._change_count:
+            return []
+        self._link(graph)
+        pending = [*self._missing_statements(graph), *self._missing_episodes(graph, texts)]
+        if not pending:
+            self._change_count = graph.change_count
+        return pending
 
-    def _link(self, graph: TemporalGraph, fresh: Iterable[int]) -> None:
+    def put(self, pending: Pending, vectors: NDArray[np.float32]) -> None:
+        """Set the vectors of what was pending; shape (len(pending.texts), dimensions)."""
+        pending.table.put(pending.numbers, vectors)
+
+    def _link(self, graph: TemporalGraph) -> None:
         self._of_episode.extend(
             [
-                (number, statement)
-                for number in fresh
-                if number >= self._linked_episodes
-                for statement in dict.fromkeys(graph.statements_of(number))
+                (episode, statement)
+                for episode in graph.episode_numbers[len(self.episodes) :]
+                for statement in dict.fromkeys(graph.statements_of(episode))
             ]
         )
         self._of_statement.extend(
             [
                 (statement, self._name_number(name))
-                for statement in graph.statement_numbers[self._linked_statements :]
+                for statement in graph.statement_numbers[len(self.statements) :]
                 for name in dict.fromkeys(graph.names_of(statement))
             ]
         )
-        self._linked_episodes, self._linked_statements = len(graph.episode_numbers), len(graph.statement_numbers)
+        self.episodes.extend(len(graph.episode_numbers))
+        self.statements.extend(len(graph.statement_numbers))
 
     def _name_number(self, name: str) -> int:
         number = self._name_numbers.setdefault(name, len(self.names))
@@ -147,29 +162,18 @@ class Corpus:
             self.names.append(name)
         return number
 
-    def _embed_statements(self, graph: TemporalGraph) -> None:
-        count = len(graph.statement_numbers)
-        if count > len(self._asserted):
-            grown = np.zeros(max(count, 2 * len(self._asserted)), bool)
-            grown[: len(self._asserted)] = self._asserted
-            self._asserted = grown
-        missing = np.flatnonzero(~self._asserted[:count])
-        for start in range(0, len(missing), _BATCH):
-            shown = [(n, graph.numbered_statement(n)) for n in missing[start : start + _BATCH].tolist()]
-            present = [(n, str(statement)) for n, statement in shown if statement is not None]
-            numbers = np.array([n for n, _ in present], np.int64)
-            self.statements.put(numbers, self.embedder.embed([text for _, text in present]))
-            self._asserted[numbers] = True
-        self.statements.extend(count)
+    def _missing_statements(self, graph: TemporalGraph) -> Iterator[Pending]:
+        shown = [(number, graph.numbered_statement(number)) for number in self.statements.missing()]
+        present = [(number, str(statement)) for number, statement in shown if statement is not None]
+        return _batched(self.statements, present)
 
-    def _embed_episodes(
-        self, graph: TemporalGraph, fresh: list[int], texts: Callable[[Sequence[str]], Iterable[str]]
-    ) -> None:
-        for start in range(0, len(fresh), _BATCH):
-            batch = fresh[start : start + _BATCH]
-            ids = [record.id for n in batch if (record := graph.numbered_episode(n)) is not None]
-            self.episodes.put(np.array(batch, np.int64), self.embedder.embed(list(texts(ids))))
-        self.episodes.extend(len(graph.episode_numbers))
+    def _missing_episodes(
+        self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]
+    ) -> Iterator[Pending]:
+        shown = [(number, graph.numbered_episode(number)) for number in self.episodes.missing()]
+        present = [(number, record.id) for number, record in shown if record is not None]
+        found = texts([id_ for _, id_ in present])
+        return _batched(self.episodes, [(number, text) for (number, _), text in zip(present, found, strict=True)])
 
     @property
     def links(self) -> Links:

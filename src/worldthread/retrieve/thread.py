@@ -34,11 +34,15 @@ def thread(query: Query, corpus: Corpus) -> Scores:
     links = corpus.links
     of_episodes = scaled(corpus.episodes.similarities(query.vector))
     of_statements = scaled(corpus.statements.similarities(query.vector))
-    base = 0.5 * of_episodes + 0.5 * scaled(row_max(links.statements_of_episode, of_statements))
+    base = mean(of_episodes, scaled(row_max(links.statements_of_episode, of_statements)))
     rank = _rank(links, _seeds(query, links, base))
-    episodes = 0.5 * scaled(np.log(rank + _FLOOR)) + 0.5 * base
-    statements = 0.5 * of_statements + 0.5 * row_max(links.episodes_of_statement, episodes)
-    return Scores(episodes, statements)
+    episodes = mean(scaled(np.log(rank + _FLOOR)), base)
+    return Scores(episodes, mean(of_statements, row_max(links.episodes_of_statement, episodes)))
+
+
+def mean(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The mean of two arrays of one shape, entry by entry."""
+    return ((first + second) / 2).astype(np.float32)
 
 
 def scaled(values: NDArray[np.float32]) -> NDArray[np.float32]:

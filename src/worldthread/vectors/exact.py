@@ -17,10 +17,11 @@ class VectorTable:
         dimensions: length of a vector.
     """
 
-    __slots__ = ("_count", "_rows")
+    __slots__ = ("_count", "_filled", "_rows")
 
     def __init__(self, dimensions: int) -> None:
         self._rows = np.zeros((_FIRST_ROWS, dimensions), np.float32)
+        self._filled = np.zeros(_FIRST_ROWS, bool)
         self._count = 0
 
     def __len__(self) -> int:
@@ -42,7 +43,9 @@ class VectorTable:
         if count > len(self._rows):
             grown = np.zeros((max(count, 2 * len(self._rows)), self.dimensions), np.float32)
             grown[: self._count] = self.rows
-            self._rows = grown
+            filled = np.zeros(len(grown), bool)
+            filled[: self._count] = self._filled[: self._count]
+            self._rows, self._filled = grown, filled
         self._count = max(self._count, count)
 
     def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
@@ -56,6 +59,12 @@ class VectorTable:
         if len(numbers):
             self.extend(int(numbers.max()) + 1)
             self._rows[numbers] = vectors
+            self._filled[numbers] = True
+
+    def missing(self) -> list[int]:
+        """The numbers whose vector was never set."""
+        found: list[int] = np.flatnonzero(~self._filled[: self._count]).tolist()
+        return found
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each within [-1, 1]."""

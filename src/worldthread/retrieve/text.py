@@ -1,0 +1,79 @@
+"""Hits in words, for a prompt or a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from worldthread.types import Episode, Fact, Hit
+
+_BYTES_PER_TOKEN: Final = 3
+_TURNS_END: Final = 1e8  # world times below are turn numbers, above seconds since 1970
+_HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
+_CUT: Final = " [...]"
+
+
+def estimated_tokens(text: str) -> int:
+    """An upper estimate of the tokens of ``text``: a third of its bytes in UTF-8. English takes about a fourth."""
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
+
+
+def shown_time(at: float) -> str:
+    """A world time for people: a turn number as it is, seconds since 1970 as date and time (UTC)."""
+    if abs(at) < _TURNS_END:
+        return f"{at:g}"
+    try:
+        moment = datetime.fromtimestamp(at, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{at:g}"
+    return moment.strftime("%Y-%m-%d" if at % 86400 == 0 else "%Y-%m-%d %H:%M")
+
+
+def shown_hit(hit: Hit) -> str:
+    """One hit as one line, with the time that it comes from."""
+    if isinstance(hit.item, Episode):
+        origin = ", ".join(filter(None, (shown_time(hit.item.at), hit.item.source)))
+        return f"({origin}) {hit.item.text.strip()}"
+    said = f"{hit.item.subject} {hit.item.relation} {hit.item.object}" if isinstance(hit.item, Fact) else hit.item.text
+    if hit.version is None:
+        return said
+    interval = hit.version.interval
+    if interval.is_open:
+        return f"{said} (since {shown_time(interval.valid_from)})"
+    return f"{said} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
+
+
+def hits_as_text(hits: Iterable[Hit], max_tokens: int) -> str:
+    """Hits as a text of at most ``max_tokens`` (:func:`estimated_tokens`), each kind under its heading.
+
+    A thesis that stands word for word in a passage which is shown is left out; a passage that does not fit is cut.
+    """
+    chosen = list(hits)
+    passages = " ".join(hit.item.text for hit in chosen if isinstance(hit.item, Episode))
+    chosen = [hit for hit in chosen if hit.kind != "thesis" or str(hit.item) not in passages]
+    lines: list[str] = []
+    left = max_tokens
+    for line in _lines(chosen):
+        cost = estimated_tokens(line + "\n")
+        if cost > left:
+            room = left * _BYTES_PER_TOKEN - len((_CUT + "\n").encode())
+            cut = line.encode("utf-8", "surrogatepass")[: max(room, 0)].decode("utf-8", "ignore").rstrip()
+            if len(cut) > len(line) // 3:
+                lines.append(cut + _CUT)
+            break
+        lines.append(line)
+        left -= cost
+    while lines and lines[-1] in _HEADS.values():
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _lines(hits: list[Hit]) -> Iterator[str]:
+    shown: str | None = None
+    for hit in hits:
+        if hit.kind != shown:
+            yield _HEADS[hit.kind]
+            shown = hit.kind
+        yield f"- {shown_hit(hit)}"
