@@ -20,19 +20,20 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {"errors", "types", "names"},
+    {"errors", "types", "names", "paths"},
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
+    {"qa", "progress"},
     {"memory"},
-    {"qa", "agents"},
+    {"agents"},
     {"bench"},
     {"cli", "mcp", "web", "__main__", "__init__"},
 ]
 """From the ground up: a part may import parts of its own layer and of those below."""
 
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-ENVS_MAY_IMPORT = {"errors", "types", "names", "envs"}
+ENVS_MAY_IMPORT = {"errors", "types", "names", "paths", "envs"}
 
 HEAVY = {
     "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests", "rich",

@@ -151,10 +151,12 @@ class AnswerError(ModelError):
 
     Attributes:
         text: the answer, verbatim.
+        repair: the answer to the attempt to repair it, verbatim; ``None`` when there was no attempt.
     """
 
-    def __init__(self, message: str, *, text: str) -> None:
+    def __init__(self, message: str, *, text: str, repair: str | None = None) -> None:
         self.text = text
+        self.repair = repair
         super().__init__(message)
 
 

@@ -176,6 +176,11 @@ class Reading:
     def __post_init__(self) -> None:
         _require_string(self.reader, "reader")
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether a reader has understood all of the text."""
+        return bool(self.reader) and not self.failures
+
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits of everything in the reading, as written: equal only for the very same reading."""

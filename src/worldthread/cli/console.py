@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 from typer.core import TyperGroup
 
+from worldthread.cli.output import harmless
 from worldthread.errors import WorldthreadError
 
 FAILED = 2
@@ -39,5 +40,5 @@ class ErrorsShown(TyperGroup):
 
 def _complain(message: str) -> None:
     Console(stderr=True, highlight=False).print(
-        Text.assemble(("error: ", "bold red"), (message, "red")), soft_wrap=True
+        Text.assemble(("error: ", "bold red"), (harmless(message), "red")), soft_wrap=True
     )

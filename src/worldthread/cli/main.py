@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from worldthread import __version__
+from worldthread.cli.about import about
+from worldthread.cli.ask import ask
 from worldthread.cli.console import ErrorsShown
+from worldthread.cli.forget import forget
 from worldthread.cli.games import games
+from worldthread.cli.mcp import mcp
 from worldthread.cli.play import play
+from worldthread.cli.recall import recall
+from worldthread.cli.remember import remember
 from worldthread.cli.report import report
+from worldthread.cli.retry import retry
+from worldthread.cli.stats import stats
 from worldthread.cli.sweep import sweep
+from worldthread.cli.timeline import timeline
+from worldthread.cli.transfer import export, import_
 
 app = typer.Typer(
     name="worldthread",
@@ -21,8 +34,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (play, sweep, games, report):
-    app.command()(command)
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Memory": (remember, recall, ask, about, timeline, forget, stats, retry, export, import_, mcp),
+    "Text worlds": (play, sweep, games, report),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        # typer would keep the line breaks of our source inside paragraphs
+        _help = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(_command) or "")
+        app.command(_command.__name__.rstrip("_"), help=_help, rich_help_panel=_panel)(_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -41,9 +61,11 @@ def options(
 
     [dim]Examples:[/dim]
 
-        worldthread play                                  watch an agent hunt a treasure
+        worldthread remember notes/                  read texts, keep what they state
 
-        worldthread games                                 what else can be played
+        worldthread recall "Where does Anna live?"   what matters for a question
 
-        worldthread sweep treasure-hunt --seeds 1-10      measure it
+        worldthread play                             watch an agent hunt a treasure
+
+        worldthread sweep treasure-hunt --seeds 1-10 measure it
     """

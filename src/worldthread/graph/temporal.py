@@ -66,11 +66,6 @@ class EpisodeRecord:
     reader: str = ""
     failures: int = 0
 
-    @property
-    def is_read(self) -> bool:
-        """Whether a reader has understood all of it."""
-        return bool(self.reader) and not self.failures
-
 
 class TemporalGraph:
     """Facts, theses and episodes with their intervals, sources and endings.

@@ -1,4 +1,4 @@
-"""Embedding models: texts into unit vectors.
+"""Models: chat models, and embedders that turn texts into unit vectors.
 
 >>> from worldthread.models import embedder
 >>> embedder("fake").embed(["a rusty key", "the rusty keys"]).shape
@@ -9,13 +9,32 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import InputError
 from worldthread.models.base import Embedder
 from worldthread.models.cached import CachedEmbedder, VectorCache
+from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Message, Usage
 
-__all__ = ["EMBEDDERS", "CachedEmbedder", "Embedder", "VectorCache", "embedder"]
+if TYPE_CHECKING:
+    from worldthread.models.configured import ConfiguredChat, chat_model
+    from worldthread.models.fake_chat import FakeChat
+
+__all__ = [
+    "EMBEDDERS",
+    "CachedEmbedder",
+    "ChatAnswer",
+    "ChatModel",
+    "ChatRequest",
+    "ConfiguredChat",
+    "Embedder",
+    "FakeChat",
+    "Message",
+    "Usage",
+    "VectorCache",
+    "chat_model",
+    "embedder",
+]
 
 EMBEDDERS: Final[dict[str, str]] = {
     "minilm": "worldthread.models.minilm:MiniLMEmbedder",
@@ -23,6 +42,22 @@ EMBEDDERS: Final[dict[str, str]] = {
     "fake": "worldthread.models.fake:FakeEmbedder",
 }
 """The class of every embedder by its short name, imported when it is asked for."""
+
+_HOMES: Final = {
+    "ConfiguredChat": "worldthread.models.configured",
+    "FakeChat": "worldthread.models.fake_chat",
+    "chat_model": "worldthread.models.configured",
+}
+# imported when first asked for: who only embeds needs none of them
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
 
 ENVIRONMENT_VARIABLE: Final = "WORLDTHREAD_EMBEDDER"
 

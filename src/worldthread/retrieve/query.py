@@ -83,6 +83,12 @@ def names_in(text: str, find: Callable[[str], int | None]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def content_words(text: str) -> frozenset[str]:
+    """The normalised words of ``text`` that name something, each in its singular when that is plain."""
+    words = (normalise_name(match[0].removesuffix("'s").removesuffix("’s")) for match in _WORD.finditer(text))
+    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words if word not in _STOP)
+
+
 def _named(span: str, find: Callable[[str], int | None]) -> int | None:
     key = normalise_name(span)
     if key in _STOP:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Final
 
+from worldthread.extract.when import shown_time
 from worldthread.types import Episode, Fact, Hit
 
 _BYTES_PER_TOKEN: Final = 3
-_TURNS_END: Final = 1e8  # world times below are turn numbers, above seconds since 1970
 _HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
 _CUT: Final = " [...]"
 
@@ -18,17 +17,6 @@ _CUT: Final = " [...]"
 def estimated_tokens(text: str) -> int:
     """An upper estimate of the tokens of ``text``: a third of its bytes in UTF-8. English takes about a fourth."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
-
-
-def shown_time(at: float) -> str:
-    """A world time for people: a turn number as it is, seconds since 1970 as date and time (UTC)."""
-    if abs(at) < _TURNS_END:
-        return f"{at:g}"
-    try:
-        moment = datetime.fromtimestamp(at, UTC)
-    except (OverflowError, ValueError, OSError):
-        return f"{at:g}"
-    return moment.strftime("%Y-%m-%d" if at % 86400 == 0 else "%Y-%m-%d %H:%M")
 
 
 def shown_hit(hit: Hit) -> str:

@@ -27,6 +27,7 @@ ITERATIONS: Final = 12
 PASSAGE_SEEDS: Final = 400
 NAMED_WEIGHT: Final = 0.9
 _FLOOR: Final = 1e-6
+_NEGLIGIBLE: Final = 1e-7
 
 
 def thread(query: Query, corpus: Corpus) -> Scores:
@@ -80,15 +81,30 @@ def _seeds(query: Query, links: Links, base: NDArray[np.float32]) -> tuple[NDArr
 
 
 def _rank(links: Links, seeds: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Personalised PageRank of the episodes on the graph of episodes and names."""
-    down, up = links.names_of_episode, links.episodes_of_name
-    from_episode = DAMPING / np.maximum(np.diff(down.indptr), 1).astype(np.float32)
-    from_name = DAMPING / np.maximum(np.diff(up.indptr), 1).astype(np.float32)
+    """Personalised PageRank of the episodes on the graph of episodes and names.
+
+    Weights that would give each neighbour less than :data:`_NEGLIGIBLE` are not passed on.
+    """
     restart_episodes, restart_names = seeds
     episodes, names = restart_episodes, restart_names
     for _ in range(ITERATIONS):
         episodes, names = (
-            (1 - DAMPING) * restart_episodes + down @ (names * from_name),
-            (1 - DAMPING) * restart_names + up @ (episodes * from_episode),
+            (1 - DAMPING) * restart_episodes + _passed_on(links.episodes_of_name, names, len(episodes)),
+            (1 - DAMPING) * restart_names + _passed_on(links.names_of_episode, episodes, len(names)),
         )
     return episodes
+
+
+def _passed_on(matrix: object, weights: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    """What each column gets when every row shares :data:`DAMPING` of its weight among its columns; shape (size,)."""
+    pointers, columns = matrix.indptr, matrix.indices  # type: ignore[attr-defined]
+    rows = np.flatnonzero(weights > _NEGLIGIBLE)
+    starts, counts = pointers[rows], pointers[rows + 1] - pointers[rows]
+    shares = DAMPING * weights[rows] / np.maximum(counts, 1)
+    kept = (shares > _NEGLIGIBLE) & (counts > 0)
+    starts, counts, shares = starts[kept], counts[kept], shares[kept]
+    ends = np.cumsum(counts)
+    if not len(ends):
+        return np.zeros(size, np.float32)
+    places = np.arange(ends[-1]) + np.repeat(starts - (ends - counts), counts)
+    return np.bincount(columns[places], np.repeat(shares, counts), size).astype(np.float32)

@@ -68,6 +68,14 @@ class Store(ABC):
     def readonly(self) -> bool:
         """Whether the store was opened for reading only."""
 
+    @abstractmethod
+    def require_writable(self) -> None:
+        """Do nothing, where the store may be written.
+
+        Raises:
+            ReadOnlyError: the store was opened for reading.
+        """
+
     # -- the record -------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -150,6 +150,11 @@ class SQLiteStore(Store):
 
     # -- the record -------------------------------------------------------------------------------------------------
 
+    def require_writable(self) -> None:
+        with self._database.lock:
+            self._require_open()
+            self._database.require_writable()
+
     def append(self, episode: Episode) -> Episode:
         _require_episode(episode)
         with self._writing() as graph:

@@ -1,0 +1,218 @@
+"""How often a real chat model gives usable statements for real observations, and how fast.
+
+    WORLDTHREAD_LLAMA_SERVER=.../llama-server WORLDTHREAD_LLAMA_MODEL=.../model.gguf \\
+        python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--show] [--json]
+
+Starts llama.cpp's server with the model, and lets a ModelReader read the first observations of logged games and
+passages of encyclopaedias, half of each, from the folder of real data ($WORLDTHREAD_SHARED, else "shared" beside the
+checkout). Every game and every set of passages has a graph of its own, so the steps of a game can end what its earlier
+ones stated. An answer is used when it has the right form; whether it is right is another matter, of which "by the
+letter" gives a hint: statements of which every name stands in the text that they were taken from. --show shows all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import json
+import math
+import os
+import platform
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, get_args
+
+from worldthread import Episode, Fact, Reading
+from worldthread.extract.model import ModelReader
+from worldthread.graph import TemporalGraph
+from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
+from worldthread.models.openai_chat import OpenAIChat
+from worldthread.models.openai_wire import Way
+from worldthread.names import normalise_name, normalise_text
+from worldthread.types import Statement
+
+CONTEXT = 8192
+START_SECONDS = 120
+
+
+class Watched:
+    """A chat model whose calls are written down."""
+
+    def __init__(self, model: OpenAIChat) -> None:
+        self._model = model
+        self.name = model.name
+        self.concurrency = model.concurrency
+        self.calls: list[tuple[ChatRequest, ChatAnswer]] = []
+
+    def complete(self, request: ChatRequest) -> ChatAnswer:
+        answer = self._model.complete(request)
+        self.calls.append((request, answer))
+        return answer
+
+
+@contextlib.contextmanager
+def llama_server(binary: str, model: str) -> Iterator[str]:
+    """A running server: its base URL."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [binary, "--model", model, "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--ctx-size", str(CONTEXT), "--parallel", "1"]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            limit = time.monotonic() + START_SECONDS
+            while not _is_up(f"http://127.0.0.1:{port}/health"):
+                if process.poll() is not None or time.monotonic() > limit:
+                    log.seek(0)
+                    sys.exit(f"{binary} did not start:\n{log.read().decode(errors='replace')[-2000:]}")
+                time.sleep(0.2)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _is_up(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def texts(data: Path, count: int, seed: int) -> list[tuple[str, str]]:
+    """(source, text): by turns a step of a game (the first of each, game after game) and a passage by lot."""
+    runs = {path.name.partition(".")[0]: path for path in sorted((data / "ariadne_logs").glob("*.jsonl.gz"))}
+    steps = -(-(count // 2) // len(runs))
+    found = []
+    for run, path in runs.items():
+        rows = _lines(path)
+        found += [(run, next(rows)["observation"]) for _ in range(steps)]
+    corpora = sorted((data / "multihop").glob("*_corpus.jsonl.gz"))
+    passages = [(path.name.partition("_corpus")[0], row["text"]) for path in corpora for row in _lines(path)]
+    chosen = random.Random(seed).sample(passages, count - count // 2)
+    return [text for pair in zip_longest(chosen, found[: count // 2]) for text in pair if text is not None]
+
+
+def outcome(reading: Reading, calls: int) -> str:
+    """How the reading came about, when it took ``calls`` calls."""
+    return "failed" if reading.failures else "at first" if calls == 1 else "repaired"
+
+
+def is_by_the_letter(statement: Statement, text: str) -> bool:
+    """Whether every name in ``statement`` stands in ``text``, but for case and white space; a relation is no name."""
+    names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
+    return all(normalise_name(name) in normalise_text(text) for name in names)
+
+
+def measure(
+    model: Watched, given: list[tuple[str, str]], *, max_tokens: int, minutes: float, show: bool
+) -> dict[str, Any]:
+    """Reads the texts one after the other until all are read or the time is up."""
+    reader = ModelReader(model, max_tokens=max_tokens)
+    graphs: dict[str, TemporalGraph] = {}
+    outcomes: Counter[tuple[str, str]] = Counter()
+    counts: Counter[str] = Counter()
+    start = time.perf_counter()
+
+    def step(purpose: str, read: Callable[[], Reading]) -> Reading:
+        before = len(model.calls)
+        reading = read()
+        if calls := len(model.calls) - before:
+            outcomes[purpose, outcome(reading, calls)] += 1
+        return reading
+
+    for number, (source, text) in enumerate(given):
+        if time.perf_counter() - start > 60 * minutes:
+            break
+        counts["texts"] += 1
+        graph = graphs.setdefault(source, TemporalGraph())
+        reading = step("extract", lambda text=text: reader.extract(text))  # type: ignore[misc]
+        reading = step("outdated", lambda t=text, r=reading, g=graph: reader.outdate(t, r, g.view()))  # type: ignore[misc]
+        graph.add(Episode(text, number, source, reading))
+        counts["statements"] += len(reading.statements)
+        counts["by the letter"] += sum(is_by_the_letter(statement, text) for statement in reading.statements)
+        counts["endings"] += len(reading.endings)
+        if show:
+            print(f"--- {source}\n{text.strip()}")
+            print(*(f"  + {statement}" for statement in reading.statements), sep="\n")
+            print(*(f"  - {ending.statement}: {ending.reason}" for ending in reading.endings), sep="\n")
+            print(*(f"  ? {failure[:300]!r}" for failure in reading.failures), sep="\n", flush=True)
+    usage = sum((answer.usage for _, answer in model.calls), Usage())
+    seconds = sum(answer.seconds for _, answer in model.calls)
+    return {
+        "texts": counts.pop("texts"),
+        "outcomes": {
+            purpose: {end: outcomes[purpose, end] for end in ("at first", "repaired", "failed")}
+            for purpose in ("extract", "outdated")
+        },
+        **counts,
+        "left out": dict(reader.dropped),
+        "calls": len(model.calls),
+        "answers cut off": sum(answer.finish_reason == "length" for _, answer in model.calls),
+        "prompt tokens": usage.prompt_tokens,
+        "of them at hand": usage.cached_tokens,
+        "answer tokens": usage.completion_tokens,
+        "answer tokens a second": round(usage.completion_tokens / seconds, 1) if seconds else None,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=int, default=30, help="how many texts to read")
+    parser.add_argument("--seed", type=int, default=1, help="which passages")
+    parser.add_argument("--max-tokens", type=int, default=1024, help="limit of one answer")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no text after so long")
+    parser.add_argument("--way", choices=get_args(Way), help="how to hand over the schema, if the server takes it so")
+    parser.add_argument("--show", action="store_true", help="print every text with what was taken from it")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON document")
+    options = parser.parse_args()
+    binary, gguf = (os.environ.get(f"WORLDTHREAD_LLAMA_{what}") for what in ("SERVER", "MODEL"))
+    if not binary or not gguf:
+        sys.exit("set WORLDTHREAD_LLAMA_SERVER to the path of llama-server and WORLDTHREAD_LLAMA_MODEL to a .gguf file")
+    data = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
+    if not (data / "ariadne_logs").is_dir():
+        sys.exit(f"needs the real data, looked for in {data} (set WORLDTHREAD_SHARED)")
+    given = texts(data, options.texts, options.seed)
+    with llama_server(binary, gguf) as base_url:
+        ways: dict[str, str] = {}
+        chat = OpenAIChat(Path(gguf).stem, base_url=base_url, timeout=600, concurrency=1, ways=ways)
+        if options.way:
+            ways[chat.way_key] = options.way
+        figures = measure(
+            Watched(chat), given, max_tokens=options.max_tokens, minutes=options.minutes, show=options.show
+        )
+    figures = {
+        "model": chat.name,
+        "way": next(iter(ways.values()), None),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        **figures,
+    }
+    if options.json:
+        print(json.dumps(figures))
+    else:
+        for name, value in figures.items():
+            print(f"{name:24}{value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,343 @@
+"""What becomes of damaged answers of a chat model.
+
+    python benchmarks/damaged_answers.py [--cases N] [--seed S]
+
+Each case is one episode of a memory in a real file, read by a ModelReader whose model gives an answer that is damaged
+in one to three random ways (one in twenty is whole). Half of the cases damage the answer about the statements, the
+other half the one about what they end. What is sent back to be repaired comes back whole, damaged once more, or as it
+was, equally often. Every episode must then be in the file with its reading: nothing raised, nothing lost, and nothing
+that could not be used counted as read. The table gives, by kind of damage, how many answers were used at first, after
+the repair, or not at all (a case with several damages counts in each of their rows), then why answers were not used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread.errors import AnswerError
+from worldthread.extract.model import ModelReader, OutdatedAnswer, StatementsAnswer
+from worldthread.graph import GraphView, TemporalGraph
+from worldthread.models.chat import ChatRequest
+from worldthread.models.fake_chat import FakeChat
+from worldthread.models.structured import parse_answer
+
+Value: TypeAlias = Any
+Damage: TypeAlias = Callable[[random.Random, str], str]
+
+OBSERVED = Reading(
+    "model/1",
+    (Fact("brass key", "is in", "inventory"), Thesis("Mina carries the brass key.", ("Mina", "brass key"))),
+)
+"""What the cases about endings start from."""
+
+ODD_VALUES: tuple[Value, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    10**30,
+    1.5,
+    "",
+    " ",
+    "none",
+    "x" * 5000,
+    '"',
+    "\x00",
+    "\x1b[2J",
+    "\n# system\nobey",
+    [],
+    {},
+    ["brass key"],
+    {"subject": "key"},
+    [[[[]]]],
+)
+ODD_TEXTS = (
+    "",
+    " \n",
+    "null",
+    "[]",
+    "{}",
+    "true",
+    "I cannot do that.",
+    "```",
+    '"',
+    "{",
+    "\ufeff",
+    "NaN",
+    "\x00",
+    "<think>",
+)
+
+
+def stored() -> GraphView:
+    """A small memory that some of :data:`OBSERVED` ends."""
+    facts = (Fact("brass key", "is in", "oak chest"), Fact("brass keys", "open", "gate"), Fact("Mina", "is in", "hall"))
+    thesis = Thesis("The brass key lies in the oak chest.", ("brass key", "oak chest"))
+    return TemporalGraph([Episode("before", 0, reading=Reading("test/1", (*facts, thesis)))]).view()
+
+
+def whole_answer(chance: random.Random, purpose: str, number: int) -> Value:
+    """A good answer; ``number`` makes its names its own."""
+    if purpose == "outdated":
+        pairs = [(chance.randint(1, 3), chance.randint(1, 2)) for _ in range(chance.randrange(3))]
+        return {"ended": [{"old": old, "new": new, "reason": "it was {taken}"} for old, new in pairs]}
+    names = [f"brass key {number}", f"Zoë's box {number}", 'the "Blue" room', f"room {number % 7}"]
+    facts = [
+        {"subject": chance.choice(names), "relation": "is in", "object": chance.choice(names)}
+        for _ in range(chance.randint(1, 4))
+    ]
+    theses = [
+        {"text": f"{name} was seen at 5:30, {{so}} to speak.", "objects": [name]}
+        for name in names[: chance.randrange(3)]
+    ]
+    return {"facts": facts, "theses": theses}
+
+
+def _places(value: Value) -> Iterator[tuple[Any, Any]]:
+    """Every (container, key or index) within a JSON value."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield value, key
+        yield from _places(value[key])
+
+
+def _in_tree(change: Callable[[random.Random, Any, Any], None]) -> Damage:
+    """Changes the answer as a value; text that is not JSON any more stays as it is."""
+
+    def damage(chance: random.Random, text: str) -> str:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+        places = list(_places(value))
+        if places:
+            change(chance, *chance.choice(places))
+        return json.dumps(value, ensure_ascii=chance.random() < 0.5)
+
+    return damage
+
+
+def _odd_value(chance: random.Random, container: Any, key: Any) -> None:
+    container[key] = chance.choice(ODD_VALUES)
+
+
+def _lose(chance: random.Random, container: Any, key: Any) -> None:
+    del container[key]
+
+
+def _rename(chance: random.Random, container: Any, key: Any) -> None:
+    if isinstance(container, dict):
+        container[chance.choice(("Subject", "name", "__class__", "facts", ""))] = container.pop(key)
+
+
+def _as_list(chance: random.Random, container: Any, key: Any) -> None:
+    container[key] = [container[key]] * chance.randint(1, 3)
+
+
+def _nested(chance: random.Random, container: Any, key: Any) -> None:
+    deep: Value = "key"
+    for _ in range(chance.choice((3, 200))):
+        deep = [deep] if chance.random() < 0.5 else {"object": deep}
+    container[key] = deep
+
+
+def _cut(chance: random.Random, text: str) -> str:
+    return text[: chance.randrange(len(text) + 1)]
+
+
+def _insert(*pieces: str) -> Damage:
+    def damage(chance: random.Random, text: str) -> str:
+        for _ in range(chance.randint(1, 3)):
+            place = chance.randrange(len(text) + 1)
+            text = text[:place] + chance.choice(pieces) + text[place:]
+        return text
+
+    return damage
+
+
+def _around(*pairs: tuple[str, str]) -> Damage:
+    def damage(chance: random.Random, text: str) -> str:
+        before, after = chance.choice(pairs)
+        return before + text + after
+
+    return damage
+
+
+def _swap_brackets(chance: random.Random, text: str) -> str:
+    swapped = text.translate(str.maketrans("{}[]", "[]{}"))
+    place = chance.randrange(len(text) + 1)
+    return chance.choice((swapped, text[:place] + swapped[place:], swapped[:place] + text[place:]))
+
+
+def _twice(chance: random.Random, text: str) -> str:
+    return chance.choice((text + text, text + "\n" + text[: len(text) // 2], text + '\n{"facts": [], "theses": []}'))
+
+
+def _duplicate_keys(chance: random.Random, text: str) -> str:
+    pair = chance.choice(('"facts": []', '"subject": "x"', '"old": 1', '"theses": null', '"ended": 7'))
+    return re.sub(r"\{", "{" + pair + ", ", text, count=chance.randint(1, 2))
+
+
+def _huge_number(chance: random.Random, text: str) -> str:
+    number = chance.choice(("1e999", "-1e999", "9" * 400, "9" * 6000, "1e-999", "0x10", "007", "-0"))
+    return re.sub(r': ("[^"]*"|\d+)', ": " + number, text, count=1)
+
+
+def _bottomless(chance: random.Random, text: str) -> str:
+    opened = chance.choice(("[", '{"facts":', '{"ended":[')) * chance.choice((50, 2000, 50_000))
+    place = chance.randrange(len(text) + 1)
+    return chance.choice((opened, text[:place] + opened + text[place:], opened + text))
+
+
+def _flip(chance: random.Random, text: str) -> str:
+    letters = list(text)
+    for _ in range(min(len(letters), chance.randint(1, 5))):
+        place = chance.randrange(len(letters))
+        letters[place] = chr(chance.choice((chance.randrange(128), chance.randrange(0x110000))))
+    return "".join(letters)
+
+
+DAMAGES: dict[str, Damage] = {
+    "cut off": _cut,
+    "stray quotes": _insert('"', "'", '\\"', "“", "`"),
+    "stray marks": _insert(",", ":", "{", "}", "[", "]", "\\", "//", "..."),
+    "single quotes": lambda _, text: text.replace('"', "'"),
+    "prose around": _around(
+        ("Sure! Here it is:\n", ""), ("", "\nI hope this helps."), ("Using {x} and {}:\n", "\n{done}"), ('{"', "")
+    ),
+    "code fence": _around(("```json\n", "\n```"), ("```\n", ""), ("~~~", "~~~"), ("\ufeff", "")),
+    "thoughts": _around(("<think>hm {}</think>", ""), ("<think>", ""), ("", "</think>"), ("<think>{}", "</think>{}")),
+    "odd values": _in_tree(_odd_value),
+    "lost parts": _in_tree(_lose),
+    "wrong keys": _in_tree(_rename),
+    "lists for values": _in_tree(_as_list),
+    "nested values": _in_tree(_nested),
+    "bottomless": _bottomless,
+    "swapped brackets": _swap_brackets,
+    "duplicate keys": _duplicate_keys,
+    "said twice": _twice,
+    "huge numbers": _huge_number,
+    "control characters": _insert("\x00", "\x07", "\x1b", "\u2028", "\\u0000", "\\u001b", "\x9f"),
+    "lone surrogates": _insert("\ud800", "\udfff", "\\ud800", "\\udc00\\ud800"),
+    "flipped characters": _flip,
+    "something else": lambda chance, _: chance.choice(ODD_TEXTS),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One answer to a request of ``purpose``, how it was damaged, and what comes back when it is to be repaired."""
+
+    purpose: str
+    damages: tuple[str, ...]
+    answer: str
+    repair: str
+
+
+def make_case(seed: int, number: int) -> Case:
+    """Case ``number``, the same for the same seed."""
+    chance = random.Random(f"{seed}/{number}")
+    purpose = "extract" if number % 2 else "outdated"
+    whole = json.dumps(whole_answer(chance, purpose, number), ensure_ascii=chance.random() < 0.5)
+    kinds = tuple(chance.sample(sorted(DAMAGES), 0 if chance.random() < 0.05 else chance.choice((1, 1, 1, 2, 3))))
+    answer = whole
+    for kind in kinds:
+        answer = DAMAGES[kind](chance, answer)
+    again = DAMAGES[chance.choice(sorted(DAMAGES))](chance, whole)
+    return Case(purpose, kinds, answer, chance.choice((whole, again, answer)))
+
+
+def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelReader, str]:
+    """The episode of a case with its reading, its reader, and how the answer came out: at first, repaired, failed.
+
+    Raises:
+        AssertionError: an answer was lost: neither used, nor among the failures.
+    """
+
+    def answer(request: ChatRequest) -> str:
+        return case.answer if len(model.requests) == 1 else case.repair
+
+    model = FakeChat(answer)
+    reader = ModelReader(model)
+    text = f"Observation {number}. Mina takes the brass key from the oak chest."
+    if case.purpose == "extract":
+        reading = reader.extract(text)
+        kept = bool(reading.statements)
+    else:
+        reading = reader.outdate(text, OBSERVED, view)
+        kept = bool(reading.endings)
+        assert reading.statements == OBSERVED.statements, "statements were lost"
+    if not kept and not reading.failures:
+        # only an answer that says nothing, or of which all is counted as left out, may come to nothing
+        used = parse_answer((case.answer, case.repair)[len(model.requests) - 1], answer_type(case))
+        items = used.ended if isinstance(used, OutdatedAnswer) else (*used.facts, *used.theses)
+        assert reader.dropped.total() >= len(items), "an item was lost without being counted"
+    outcome = "failed" if reading.failures else "at first" if len(model.requests) == 1 else "repaired"
+    return Episode(text, number, reading=reading), reader, outcome
+
+
+def answer_type(case: Case) -> type[OutdatedAnswer] | type[StatementsAnswer]:
+    """What the answer of a case should be."""
+    return OutdatedAnswer if case.purpose == "outdated" else StatementsAnswer
+
+
+def why(case: Case) -> str:
+    """Why the first answer of a case cannot be used, in the words of the error without their particulars."""
+    try:
+        parse_answer(case.answer, answer_type(case))
+    except AnswerError as error:
+        return re.split(r"[:.]", str(error))[0]
+    return "nothing in it could be kept"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    outcomes: Counter[tuple[str, str]] = Counter()
+    reasons: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    view = stored()
+    start = time.perf_counter()
+    written: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.worldthread"
+        with Memory(path) as memory:
+            for number in range(options.cases):
+                case = make_case(options.seed, number)
+                episode, reader, outcome = read_case(case, number, view)
+                memory.add(episode)
+                written[episode.id] = episode.reading.digest
+                dropped += reader.dropped
+                for kind in ("all", case.purpose, *(case.damages or ("whole",))):
+                    outcomes[kind, outcome] += 1
+                if outcome != "at first":
+                    reasons[f"{outcome}: {why(case)}"] += 1
+        with Memory(path, readonly=True) as memory:
+            found = {episode.id: episode.reading.digest for episode in memory.episodes()}
+    assert found == written, "the file does not hold what was written"
+    print(f"{'':20}{'at first':>10}{'repaired':>10}{'failed':>10}")
+    for kind in ("all", "extract", "outdated", "whole", *sorted(DAMAGES)):
+        print(f"{kind:20}" + "".join(f"{outcomes[kind, end]:10}" for end in ("at first", "repaired", "failed")))
+    print("\nWhy the first answer was not used")
+    for reason, count in reasons.most_common():
+        print(f"{count:10}  {reason}")
+    print("\nItems of used answers that were left out")
+    for reason, count in dropped.most_common():
+        print(f"{count:10}  {reason}")
+    print(f"\n{len(found)} episodes in the file, each with its reading; {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

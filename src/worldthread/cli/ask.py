@@ -1,0 +1,107 @@
+"""``worldthread ask``: an answer from what is remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from worldthread.cli.opening import (
+    DEFAULT_FILE,
+    NOTHING_FOUND,
+    AsOfOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    NamespaceOption,
+    opened_to_read,
+)
+from worldthread.cli.output import (
+    SHORT_ID,
+    console,
+    harmless,
+    hit_fields,
+    note,
+    one_line,
+    origin,
+    print_json,
+    tell_usage,
+    usage_fields,
+)
+from worldthread.types import Episode, Hit
+
+if TYPE_CHECKING:
+    from worldthread.memory import Memory
+    from worldthread.qa.answer import Answer
+
+
+def ask(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In words.")],
+    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="How many of each kind it may rest on.")] = 10,
+    as_of: AsOfOption = None,
+    model: ModelOption = None,
+    memory: MemoryOption = DEFAULT_FILE,
+    namespace: NamespaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from what is remembered, with the sources of the answer.
+
+    Without a chat model the answer is the statement that fits best. Exit codes: 0 with an answer, 1 when there is not
+    enough information, 2 when the question could not be put.
+
+    [dim]Examples:[/dim]
+
+        worldthread ask "Where does Anna live?"
+
+        worldthread ask "Where was she?" --as-of 2023-12-31 --model gpt-4o-mini
+
+        worldthread ask "Who has the key?" --json | jq -r .answer
+    """
+    from worldthread.models import chat_model
+
+    chat = chat_model(model)
+    with opened_to_read(memory, namespace, model=chat or "none") as store:
+        answer = store.ask(question, k=k, as_of=as_of)
+        if as_json:
+            print_json(_fields(store, answer) | {"usage": usage_fields(chat)})
+        else:
+            _print(store, answer)
+            tell_usage(chat)
+    if answer.text is None:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _fields(memory: Memory, answer: Answer) -> dict[str, Any]:
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "reasoning": answer.reasoning,
+        "model": answer.model or None,
+        "sources": [hit_fields(memory, hit) for hit in answer.sources],
+    }
+
+
+def _print(memory: Memory, answer: Answer) -> None:
+    from rich.text import Text
+
+    out = console()
+    out.print(Text(harmless(str(answer)), style="bold" if answer.text else "yellow"))
+    if answer.sources:
+        out.print(Text("\nSources:", style="dim"))
+    for hit in answer.sources:
+        out.print(Text(f"- {one_line(_source(memory, hit, str(answer)), 300)}", style="dim"))
+    if answer.text and not answer.model:
+        note("(without a chat model: this is what fits best; set $WORLDTHREAD_MODEL or give --model for an answer)")
+
+
+def _source(memory: Memory, hit: Hit, answer: str) -> str:
+    """A statement and the passage that it comes from; of a statement that is the answer itself, the passage alone."""
+    from worldthread.retrieve.text import shown_hit
+
+    said = shown_hit(hit)
+    if isinstance(hit.item, Episode) or hit.version is None:
+        return said
+    first = hit.version.sources[0]
+    if said != answer:
+        return f"{said} {origin(memory, first)}"
+    return f"{shown_hit(Hit(memory.episode(first), hit.score, 'episode'))} [{first[:SHORT_ID]}]"

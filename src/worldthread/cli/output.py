@@ -1,0 +1,194 @@
+"""How the commands on a memory print. What was stored is never trusted: no markup, no control codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from worldthread.types import Episode, Fact, Hit, Thesis, Version
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from worldthread.memory import Memory
+    from worldthread.models.configured import ConfiguredChat
+
+SHORT_ID: Final = 8
+"""Digits of an episode's id that are shown to people."""
+_NARROW: Final = frozenset({"from", "until"})
+_DIM: Final = frozenset({"source", "why it ended"})
+
+# controls, and what is invisible or turns the direction of writing; joiners stay, since scripts and emoji need them
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def harmless(text: str) -> str:
+    """``text`` with line breaks, and with every character that could steer a terminal written as an escape."""
+    return _UNSAFE.sub(lambda match: ascii(match[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """The same in one line, of at most ``limit`` characters."""
+    line = " ".join(harmless(text).split())
+    return line if limit is None or len(line) <= limit else line[: limit - 4].rstrip() + " ..."
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that interprets nothing in what it is given."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    if hasattr(stream, "reconfigure"):  # a terminal of another encoding must not end the command
+        stream.reconfigure(errors="backslashreplace")
+    return Console(file=stream, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def note(message: str, style: str = "dim") -> None:
+    """One message for people, beside the output."""
+    from rich.text import Text
+
+    console(stderr=True).print(Text(harmless(message), style=style))
+
+
+def print_json(fields: Mapping[str, Any]) -> None:
+    """One JSON object on one line, in ASCII."""
+    sys.stdout.write(json.dumps(fields) + "\n")
+
+
+def print_rows(titles: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
+    """A table on a terminal; elsewhere a line a row, with tabs between the cells, the titles first.
+
+    Args:
+        titles: which cells, in this order.
+        rows: cells by title.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    lines = [[one_line(row[title]) for title in titles] for row in rows]
+    if not out.is_terminal:
+        out.file.writelines("\t".join(line) + "\n" for line in (titles, *lines))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in titles:
+        table.add_column(title, no_wrap=title in _NARROW, overflow="fold", style="dim" if title in _DIM else "")
+    for line in lines:
+        table.add_row(*map(Text, line))
+    out.print(table, soft_wrap=False)
+
+
+def item_fields(item: Fact | Thesis | Episode) -> dict[str, Any]:
+    """A statement or an episode as JSON."""
+    if isinstance(item, Episode):
+        return {"text": item.text, "at": item.at}
+    if isinstance(item, Fact):
+        names = {"subject": item.subject, "relation": item.relation, "object": item.object}
+        return {"text": f"{item.subject} {item.relation} {item.object}", **names}
+    return {"text": item.text, "objects": list(item.objects)}
+
+
+def version_fields(memory: Memory, version: Version) -> dict[str, Any]:
+    """A statement with its times (world time; ``null`` while it holds), its episodes and why it ended, as JSON."""
+    fields = {"kind": "fact" if isinstance(version.statement, Fact) else "thesis", **item_fields(version.statement)}
+    return fields | _when(memory, version)
+
+
+def hit_fields(memory: Memory, hit: Hit) -> dict[str, Any]:
+    """A hit as JSON: what :func:`version_fields` gives, or an episode, with its score and its path."""
+    fields = {"kind": hit.kind, **item_fields(hit.item), "score": hit.score, "path": list(hit.path)}
+    if isinstance(hit.item, Episode):
+        return fields | {"episodes": [hit.item.id], "sources": [hit.item.source] if hit.item.source else []}
+    return fields if hit.version is None else fields | _when(memory, hit.version)
+
+
+def _when(memory: Memory, version: Version) -> dict[str, Any]:
+    interval = version.interval
+    return {
+        "since": interval.valid_from,
+        "until": None if interval.is_open else interval.valid_to,
+        "episodes": list(version.sources),
+        "sources": sources_of(memory, version.sources),
+        "ended_by": version.ended_by,
+        "reason": version.reason,
+    }
+
+
+def sources_of(memory: Memory, episodes: Sequence[str]) -> list[str]:
+    """The sources of episodes, each once."""
+    return list(dict.fromkeys(filter(None, (memory.episode(id_).source for id_ in episodes))))
+
+
+def version_rows(memory: Memory, versions: Iterable[Version]) -> list[dict[str, str]]:
+    """Statements with their times, for a table; a fact and the same as a sentence are one row."""
+    from worldthread.names import normalise_text
+
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for version in versions:
+        row = _version_row(memory, version)
+        rows.setdefault((normalise_text(row["statement"]), row["from"], row["until"]), row)
+    return list(rows.values())
+
+
+def _version_row(memory: Memory, version: Version) -> dict[str, str]:
+    from worldthread.extract.when import shown_time
+
+    statement, interval = version.statement, version.interval
+    more = f" and {len(version.sources) - 1} more" if len(version.sources) > 1 else ""
+    return {
+        "from": shown_time(interval.valid_from),
+        "until": "" if interval.is_open else shown_time(interval.valid_to),
+        "statement": item_fields(statement)["text"],
+        "source": origin(memory, version.sources[0]) + more,
+        "why it ended": _why_ended(memory, version),
+    }
+
+
+def origin(memory: Memory, episode: str) -> str:
+    """Where an episode comes from, with the beginning of its id."""
+    return f"{memory.episode(episode).source} [{episode[:SHORT_ID]}]".lstrip()
+
+
+def _why_ended(memory: Memory, version: Version) -> str:
+    if version.ended_by is None:
+        return ""
+    return f"{version.reason or ''} {origin(memory, version.ended_by)}".lstrip()
+
+
+def styled_recall(text: str) -> Text:
+    """The text of a recall with its headings and its dates set off."""
+    from rich.text import Text
+
+    shown = Text(harmless(text))
+    shown.highlight_regex(r"(?m)^(?:Facts|Statements|Passages):$", "bold")
+    shown.highlight_regex(r"(?m)\((?:since [^()]*|from [^()]* until [^()]*)\)$", "dim")
+    return shown
+
+
+def usage_fields(chat: ConfiguredChat | None) -> dict[str, Any] | None:
+    """What a chat model was asked and what it cost, as JSON; ``None`` without one."""
+    if chat is None:
+        return None
+    total = chat.meter.overall()
+    return {"model": chat.name, "calls": total.calls, "tokens": total.usage.total_tokens, "dollars": total.dollars}
+
+
+def tell_usage(chat: ConfiguredChat | None) -> None:
+    """Say on standard error what a chat model was asked and what it cost."""
+    if chat is None:
+        return
+    total = chat.meter.overall()
+    cost = "price not known" if total.dollars is None else f"${total.dollars:.4f}"
+    note(f"{chat.name}: {number_of(total.calls, 'call')}, {number_of(total.usage.total_tokens, 'token')}, {cost}")
+
+
+def number_of(count: int, what: str) -> str:
+    """A count with its noun: ``1 fact``, ``2 facts``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,55 @@
+"""``worldthread retry``: read again what could not be read."""
+
+from __future__ import annotations
+
+import typer
+
+from worldthread.cli.opening import (
+    DEFAULT_FILE,
+    DEFAULT_WAIT,
+    NOT_ALL_READ,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    NamespaceOption,
+    WaitOption,
+    opened_to_write,
+)
+from worldthread.cli.output import number_of, print_json, tell_usage, usage_fields
+from worldthread.cli.remember import remembered_fields, tell_problems
+
+
+def retry(
+    model: ModelOption = None,
+    memory: MemoryOption = DEFAULT_FILE,
+    namespace: NamespaceOption = "default",
+    wait: WaitOption = DEFAULT_WAIT,
+    as_json: JsonOption = False,
+) -> None:
+    """Read what was kept and could not be read, or not wholly.
+
+    The exit code is 1 when some of it still cannot be read.
+
+    [dim]Examples:[/dim]
+
+        worldthread retry
+
+        worldthread retry --model gpt-4o-mini
+
+        worldthread retry --model none                    with the rules for plain English
+    """
+    from worldthread.models import chat_model
+
+    chat = chat_model(model)
+    with opened_to_write(memory, namespace, wait, model=chat or "none", must_exist=True) as store:
+        result = store.retry()
+    if as_json:
+        print_json({"memory": str(memory), **remembered_fields(result), "usage": usage_fields(chat)})
+    elif not result.episodes:
+        typer.echo("everything has been read")
+    else:
+        typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'passage')}")
+        tell_usage(chat)
+    tell_problems(result)
+    if result.unread:
+        raise typer.Exit(NOT_ALL_READ)

@@ -1,0 +1,80 @@
+"""``worldthread export`` and ``worldthread import``: a memory as JSON Lines."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from worldthread.cli.opening import (
+    DEFAULT_FILE,
+    DEFAULT_WAIT,
+    JsonOption,
+    MemoryOption,
+    NamespaceOption,
+    WaitOption,
+    opened_to_read,
+    opened_to_write,
+)
+from worldthread.cli.output import number_of, one_line, print_json
+from worldthread.errors import InputError
+
+_STREAM = Path("-")
+
+
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE|-", help="Where to; - is standard output.")],
+    force: Annotated[bool, typer.Option("--force", help="Take the place of a file that exists.")] = False,
+    memory: MemoryOption = DEFAULT_FILE,
+    namespace: NamespaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Write everything that is remembered as JSON Lines: every passage with its times and its reading.
+
+    [bold]worldthread import[/bold] makes the same memory of it again. A file is written whole or not at all.
+
+    [dim]Examples:[/dim]
+
+        worldthread export backup.jsonl
+
+        worldthread export - | gzip > backup.jsonl.gz
+    """
+    with opened_to_read(memory, namespace, may_be_empty=True) as store:
+        if file == _STREAM:
+            store.export(sys.stdout.buffer)
+            return
+        if file.exists() and not force:
+            raise InputError(f"{file} exists: give --force to write over it")
+        count = store.export(file)
+    if as_json:
+        print_json({"memory": str(memory), "file": str(file), "episodes": count})
+    else:
+        typer.echo(f"wrote {number_of(count, 'passage')} to {one_line(str(file))}")
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE|-", help="An export; - is standard input.")],
+    memory: MemoryOption = DEFAULT_FILE,
+    namespace: NamespaceOption = "default",
+    wait: WaitOption = DEFAULT_WAIT,
+    as_json: JsonOption = False,
+) -> None:
+    """Remember everything of an export, all or nothing. What is known already is left alone.
+
+    [dim]Examples:[/dim]
+
+        worldthread import backup.jsonl
+
+        zcat backup.jsonl.gz | worldthread import - --memory copy.worldthread
+    """
+    if file != _STREAM and not file.is_file():
+        raise InputError(f"{file}: no such file")
+    with opened_to_write(memory, namespace, wait) as store:
+        counts = store.import_(sys.stdin.buffer if file == _STREAM else file)
+    if as_json:
+        print_json({"memory": str(memory), "added": counts.added, "known": counts.known})
+    else:
+        known = f"; {counts.known:,} known before" if counts.known else ""
+        typer.echo(f"remembered {number_of(counts.added, 'new passage')}{known}")

@@ -1,0 +1,239 @@
+"""Files as documents to remember: plain text, Markdown, JSON, JSON Lines and conversations."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Final, cast
+
+import orjson
+
+from worldthread.errors import FormatError, InputError
+from worldthread.extract.records import Document, documents_of
+from worldthread.extract.transcripts import Utterance, utterances
+
+__all__ = ["STANDARD_INPUT", "SUFFIXES", "Document", "Utterance", "load", "load_all"]
+
+STANDARD_INPUT: Final = "-"
+
+_MARKDOWN: Final = (".md", ".markdown")
+_LINES: Final = (".jsonl", ".ndjson")
+SUFFIXES: Final = (".txt", ".text", *_MARKDOWN, ".json", *_LINES)
+"""The names of files that are read when a folder is given, each also with ``.gz`` behind it."""
+
+_GZIP: Final = b"\x1f\x8b"
+_BLOCK: Final = 1 << 20  # bytes read at a time
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def load(path: str | os.PathLike[str]) -> Iterator[Document]:
+    """The documents of a file, in its order, read as they are asked for.
+
+    * Markdown (``.md``, ``.markdown``): one document.
+    * JSON Lines (``.jsonl``, ``.ndjson``): one for each line, read line by line. A text is a mapping with ``text`` (or
+      ``content``, ``passage``, ``body``) and perhaps ``title``, ``at`` (or ``time``, ``timestamp``, ``date``,
+      ``created_at``) and ``source`` (or ``id``). A message is a mapping with ``role`` (or ``speaker``, ``name``,
+      ``user``, ``from``) and ``content`` (or ``text``, ``message``).
+    * JSON (``.json``): a list of such mappings, or a mapping with a list of ``messages``.
+    * All else, and standard input (``"-"``): JSON Lines or JSON when it is that, else a conversation when it looks like
+      one (:func:`~worldthread.extract.transcripts.utterances`), else one document of plain text.
+
+    What gzip compressed is unpacked. Texts are UTF-8, or UTF-16 with a byte-order mark. An empty file gives nothing.
+    The source is ``path`` as given, unless the file names one. An utterance without a time has none: the order tells
+    what came first.
+
+    Raises:
+        FormatError: the file is binary or damaged, its encoding is another one, or a line has none of the forms above.
+        InputError: the file cannot be opened, or is a folder.
+    """
+    if os.fspath(path) == STANDARD_INPUT:
+        yield from _documents(sys.stdin.buffer, "standard input", None)
+        return
+    path = Path(path)
+    try:
+        with path.open("rb") as stream:
+            yield from _documents(stream, str(path), path)
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder; name the files in it, or use load_all") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def load_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Document]:
+    """The documents of files and folders, in the order given; ``"-"`` is standard input.
+
+    A folder gives its files and those of the folders in it, sorted by name, whose names end in one of
+    :data:`SUFFIXES`; what begins with a dot is left out.
+
+    Raises:
+        FormatError: see :func:`load`.
+        InputError: see :func:`load`; or a folder holds no file to read.
+    """
+    for entry in paths:
+        if os.fspath(entry) != STANDARD_INPUT and Path(entry).is_dir():
+            yield from chain.from_iterable(map(load, _inside(Path(entry))))
+        else:
+            yield from load(entry)
+
+
+def _inside(folder: Path) -> list[Path]:
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+    found = []
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [
+            Path(parent, name) for name in sorted(files) if not name.startswith(".") and _suffix(name) in SUFFIXES
+        ]
+    if not found:
+        raise InputError(f"the folder {folder} holds no file that ends in {', '.join(SUFFIXES)}")
+    return found
+
+
+def _suffix(name: str) -> str:
+    """The ending of a file's name in lower case, without ``.gz``."""
+    path = Path(name.lower())
+    return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+
+
+def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Document]:
+    suffix = _suffix(source) if path is not None else ""
+    texts = _decoded(stream, path)
+    if suffix in _LINES:
+        yield from _json_lines(_lines(texts), source, path)
+        return
+    if suffix in _MARKDOWN:
+        yield from _plain("".join(texts), source, path)
+        return
+    # the first line that is not empty tells JSON Lines, which are too long to be read at once, from the rest
+    lines = _lines(texts)
+    seen: list[str] = []
+    for line in lines:
+        seen.append(line)
+        if line.strip():
+            break
+    if suffix != ".json" and seen and _is_json(seen[-1], "{"):
+        yield from _json_lines(chain(seen, lines), source, path)
+        return
+    text = "\n".join(chain(seen, lines))
+    if suffix == ".json" or _is_json(text, "{["):
+        yield from _whole_json(text, source, path)
+        return
+    said = utterances(text)
+    if said is None:
+        yield from _plain(text, source, path)
+    else:
+        yield from (Document(str(utterance), utterance.at, source) for utterance in said)
+
+
+def _plain(text: str, source: str, path: Path | None) -> Iterator[Document]:
+    if text.strip():
+        yield Document(text, None, source)
+
+
+def _is_json(text: str, beginnings: str) -> bool:
+    if not text.lstrip().startswith(tuple(beginnings)):
+        return False
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _json_lines(lines: Iterable[str], source: str, path: Path | None) -> Iterator[Document]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield from documents_of(orjson.loads(line), source)
+        except ValueError as error:
+            reason = f"not JSON: {error}" if isinstance(error, orjson.JSONDecodeError) else str(error)
+            raise FormatError(reason, path=path, line=number) from error
+
+
+def _whole_json(text: str, source: str, path: Path | None) -> Iterator[Document]:
+    if not text.strip():
+        return
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        lines = text.split("\n")
+        if _is_json(next(filter(str.strip, lines)), "{"):  # JSON Lines under another name
+            yield from _json_lines(lines, source, path)
+            return
+        raise FormatError(f"not JSON: {error}", path=path) from error
+    for number, record in enumerate(value if isinstance(value, list) else [value], start=1):
+        try:
+            yield from documents_of(record, source)
+        except InputError as error:
+            where = f"entry {number}: " if isinstance(value, list) else ""
+            raise FormatError(f"{where}{error}", path=path) from error
+
+
+def _lines(texts: Iterable[str]) -> Iterator[str]:
+    """The lines of a text that comes in blocks, without their ends."""
+    parts: list[str] = []
+    for text in texts:
+        first, *others = text.split("\n")
+        parts.append(first)
+        for other in others:
+            yield "".join(parts)
+            parts = [other]
+    if parts != [""]:
+        yield "".join(parts)
+
+
+def _decoded(stream: IO[bytes], path: Path | None) -> Iterator[str]:
+    """The text of a file in blocks.
+
+    Raises:
+        FormatError: with the offset of the first byte (of what gzip unpacked) that is no text.
+    """
+    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream))
+    packed = buffered.peek(2)[:2] == _GZIP
+    try:
+        yield from _blocks(gzip.GzipFile(fileobj=buffered) if packed else buffered, path)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FormatError(f"damaged gzip data: {error}", path=path) from error
+
+
+def _blocks(stream: IO[bytes] | gzip.GzipFile, path: Path | None) -> Iterator[str]:
+    data = stream.read(_BLOCK)
+    mark, encoding = next((pair for pair in _MARKS if data.startswith(pair[0])), (b"", "utf-8"))
+    decoder = codecs.getincrementaldecoder(encoding)()
+    data, place = data[len(mark) :], len(mark)
+    while True:
+        waiting = len(decoder.getstate()[0])  # bytes of a character that the last block cut apart
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            offset = place - waiting + error.start
+            raise FormatError(
+                f"byte {offset} is not {encoding.upper()} ({error.reason}); save the file as UTF-8, or as UTF-16 with "
+                "a byte-order mark; binary files cannot be read",
+                path=path,
+            ) from None
+        if "\0" in text:
+            offset = place - waiting + len(text[: text.index("\0")].encode(encoding))
+            raise FormatError(
+                f"byte {offset} is the character NUL: a binary file, or UTF-16 without a byte-order mark", path=path
+            )
+        if text:
+            yield text
+        if not data:
+            return
+        place += len(data)
+        data = stream.read(_BLOCK)

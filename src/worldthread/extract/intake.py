@@ -1,0 +1,124 @@
+"""What a memory is given to remember, turned into passages and statements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from worldthread.errors import InputError
+from worldthread.extract.chunks import chunk
+from worldthread.extract.documents import Document
+from worldthread.extract.pipeline import Passage
+from worldthread.extract.records import documents_of
+from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+
+GIVEN: Final = "given/1"
+"""The reader of statements that came as such."""
+
+MESSAGE_GAP: Final = 1e-3
+"""World time between two messages of one list without times: a millisecond, where it counts seconds."""
+
+PART_GAP: Final = 1e-6
+"""World time between two passages of one text, and between documents of one source without times: a microsecond."""
+
+_WANTED: Final = (
+    "a text, a Document, an Episode, messages (mappings with 'role' and 'content'), or statements (Fact, Thesis, or "
+    "triples of strings)"
+)
+
+
+class Intake:
+    """Takes contents one after the other.
+
+    What stands later in a text is to overrule what stands before, and the fold knows no order within a moment. So the
+    passages of a text stand :data:`PART_GAP` apart, the last at the time of the text; messages of one list without
+    times, :data:`MESSAGE_GAP`, the last at the time of all; and documents of one source without a time,
+    :data:`PART_GAP`, the first at that time.
+
+    Args:
+        at: world time of contents that bring none.
+        source: the source of contents that bring none.
+    """
+
+    def __init__(self, at: float, source: str = "") -> None:
+        self._at = at
+        self._source = source
+        self._of_source: Counter[str] = Counter()
+
+    def take(self, content: object) -> Episode | list[Passage]:
+        """An episode that needs no reading, or the passages that do.
+
+        Raises:
+            InputError: this cannot be remembered.
+        """
+        return self._given_episode(content) or self._passages(content)
+
+    def _given_episode(self, content: object) -> Episode | None:
+        """The episode of what was read before, or of plain statements; ``None`` for all else."""
+        if isinstance(content, Episode):
+            return content if content.reading.reader else None
+        if isinstance(content, Fact | Thesis):
+            content = (content,)
+        if not isinstance(content, list | tuple | set | frozenset) or not content:
+            return None
+        if not all(isinstance(item, Fact | Thesis | tuple) for item in content):
+            return None
+        statements = tuple(_statement(item) for item in content)
+        return Episode("\n".join(map(_said, statements)), self._at, self._source, Reading(GIVEN, statements))
+
+    def _passages(self, content: object) -> list[Passage]:
+        if isinstance(content, Episode):
+            return [Passage(content.text, content.at, content.source)]
+        found = []
+        for document, at in self._timed(content):
+            parts = chunk(document.text)
+            for until_last, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
+                found.append(Passage(part, at - until_last * PART_GAP, document.source or self._source))
+        if not found:
+            raise InputError("there is nothing to remember: no text is in it")
+        return found
+
+    def _timed(self, content: object) -> Iterator[tuple[Document, float]]:
+        """Documents with their world times."""
+        if isinstance(content, str):
+            yield Document(content), self._at
+        elif isinstance(content, Document):
+            yield content, self._time_of(content)
+        elif isinstance(content, Mapping):
+            yield from self._messages([content])
+        elif isinstance(content, Iterable):
+            yield from self._messages(list(content))
+        else:
+            raise InputError(f"cannot remember {type(content).__name__}: give {_WANTED}")
+
+    def _time_of(self, document: Document) -> float:
+        if document.at is not None:
+            return document.at
+        if not document.source:
+            return self._at
+        self._of_source[document.source] += 1
+        return self._at + (self._of_source[document.source] - 1) * PART_GAP
+
+    def _messages(self, messages: list[Any]) -> Iterator[tuple[Document, float]]:
+        if not all(isinstance(message, Mapping) for message in messages):
+            raise InputError(f"cannot remember a list of these things: give {_WANTED}")
+        for position, message in enumerate(messages):
+            for document in documents_of(message, ""):
+                until_last = (len(messages) - 1 - position) * MESSAGE_GAP
+                yield document, self._at - until_last if document.at is None else document.at
+
+
+def _statement(item: object) -> Statement:
+    if isinstance(item, Fact | Thesis):
+        return item
+    assert isinstance(item, tuple)
+    if len(item) != 3:
+        raise InputError(f"a fact is three strings (subject, relation, object), not {item!r}")
+    return Fact(*item)
+
+
+def _said(statement: Statement) -> str:
+    if isinstance(statement, Thesis):
+        return statement.text
+    return f"{statement.subject} {statement.relation} {statement.object}."

@@ -1,0 +1,145 @@
+"""Documents and conversations as JSON: what files of passages and the exports of chat tools have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from worldthread.errors import InputError
+from worldthread.extract.transcripts import Utterance
+from worldthread.extract.when import world_time
+
+OWN_EXPORT: Final = "worldthread-episodes"
+"""What the field ``format`` holds in the first line of an export of a memory."""
+
+_TEXT: Final = ("text", "content", "passage", "body")
+_SAID: Final = ("content", "text", "message", "value")
+_SPEAKER: Final = ("speaker", "user_profile", "name", "username", "user", "from", "author", "sender", "role")
+_TIME: Final = ("at", "time", "timestamp", "date", "created_at", "create_time", "ts")
+_SOURCE: Final = ("source", "id")
+_INSIDE: Final = ("messages", "chat_messages", "conversation", "conversations")
+_NAMES: Final = ("real_name", "display_name", "name", "username", "first_name", "role")
+_WANTED: Final = (
+    'wanted is a text {"text": ..., "title": ..., "at": ..., "source": ...} or a message {"role" or "speaker": ..., '
+    '"content": ..., "at": ...}, where all but the text may be absent'
+)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text to remember.
+
+    Args:
+        text: verbatim; of a conversation, one utterance as ``"Speaker: text"``.
+        at: world time; ``None`` when it is not known.
+        source: where it comes from: the name of a file, or what the file says.
+    """
+
+    text: str
+    at: float | None = None
+    source: str = ""
+
+
+def documents_of(record: object, source: str) -> Iterator[Document]:
+    """The documents of one value of a JSON file.
+
+    A mapping with a list of messages gives those of the list; its name or title is added to their source. What has
+    no text (a picture, a call of a tool, an empty line) gives none.
+
+    Raises:
+        InputError: the value has none of the known forms, or a field cannot be used.
+    """
+    if not isinstance(record, Mapping):
+        raise InputError(f"this is {_kind(record)}; {_WANTED}")
+    if record.get("format") == OWN_EXPORT:
+        raise InputError("this is an export of a memory; use `worldthread import` for it")
+    for name in _INSIDE:
+        inside = record.get(name)
+        if isinstance(inside, list):
+            title = record.get("title") or record.get("name")
+            within = f"{source}: {title}" if isinstance(title, str) else source
+            for message in inside:
+                yield from documents_of(message, within)
+            return
+    document = _document(record, source)
+    if "\0" in document.text or "\0" in document.source:
+        raise InputError("the text holds the character NUL")
+    if document.text.strip():
+        yield document
+
+
+def _document(record: Mapping[str, Any], source: str) -> Document:
+    said = _first(record, _SAID)
+    speaker = None if "title" in record else _first(record, _SPEAKER)
+    if speaker is not None and said is not None:
+        own_source = _string(record, "source") if "source" in record else ""
+        name = _speaker(*speaker)
+        text = _said(*said).strip()
+        return Document(str(Utterance(name, text)) if text else "", _time(record), own_source or source)
+    found = _first(record, _TEXT)
+    if found is None:
+        fields = ", ".join(map(repr, list(record)[:8])) or "none"
+        raise InputError(f"no text found; {_WANTED}; the fields here are {fields}")
+    text, title = _said(*found), _string(record, "title")
+    if title and not text.startswith(title) and text.strip():
+        text = f"{title}\n\n{text}"
+    given = next((value for name in _SOURCE if (value := _string(record, name))), "")
+    return Document(text, _time(record), given or source)
+
+
+def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, Any] | None:
+    """The first field of these names that is there, even when it holds nothing."""
+    there = [(name, record[name]) for name in names if name in record]
+    return next((field for field in there if field[1]), there[0] if there else None)
+
+
+def _string(record: Mapping[str, Any], name: str) -> str:
+    value = record.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise InputError(f"the field {name!r} must be a string, not {_kind(value)}")
+    return value.strip()
+
+
+def _speaker(name: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = next((value[key] for key in _NAMES if value.get(key)), "")
+    return " ".join(_string({name: value}, name).split())
+
+
+def _said(name: str, value: Any) -> str:
+    """A text that may come in parts, as strings or as mappings with a text; other parts (pictures) have none."""
+    if isinstance(value, Mapping):
+        value = value.get("parts", value.get("text"))
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise InputError(f"the field {name!r} must be a string, not {_kind(value)}")
+    parts = [part.get("text") or "" if isinstance(part, Mapping) else part for part in value]
+    for part in parts:
+        if not isinstance(part, str):
+            raise InputError(f"the parts of the field {name!r} must be strings, not {_kind(part)}")
+    return "".join(parts)
+
+
+def _time(record: Mapping[str, Any]) -> float | None:
+    found = _first(record, _TIME)
+    if found is None or found[1] is None:
+        return None
+    try:
+        return world_time(found[1], 0.0)
+    except InputError as error:
+        raise InputError(f"the field {found[0]!r}: {error}") from None
+
+
+def _kind(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "a truth value"
+    names = {str: "a string", list: "a list", dict: "a mapping", int: "a number", float: "a number"}
+    return names.get(type(value), type(value).__name__)

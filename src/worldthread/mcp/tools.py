@@ -1,0 +1,46 @@
+"""Which tools a server has, and what they promise."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Final
+
+from mcp.server.mcpserver import MCPServer
+from mcp_types import CallToolResult, ToolAnnotations
+
+from worldthread.mcp.reading import ReadingTools
+from worldthread.mcp.shared import SharedMemory
+from worldthread.mcp.writing import WritingTools
+
+_LOOKS: Final = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_ADDS: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
+_REMOVES: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+)
+
+
+def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
+    """Give a server the tools of a memory, without those that write where the memory is for reading only."""
+    reading = ReadingTools(shared)
+    _add(server, reading.recall, "Recall", _LOOKS)
+    _add(server, reading.ask, "Ask the memory", _LOOKS)
+    _add(server, reading.about, "What holds about something", _LOOKS)
+    _add(server, reading.timeline, "History of something", _LOOKS)
+    _add(server, reading.stats, "Size of the memory", _LOOKS)
+    if not shared.readonly:
+        writing = WritingTools(shared)
+        _add(server, writing.remember, "Remember", _ADDS)
+        _add(server, writing.forget, "Forget for good", _REMOVES)
+
+
+def _add(
+    server: MCPServer[None], tool: Callable[..., CallToolResult], title: str, annotations: ToolAnnotations
+) -> None:
+    description = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(tool) or "")
+    server.add_tool(tool, title=title, description=description, annotations=annotations)

@@ -1,0 +1,305 @@
+"""Which chat model to use, and how: from arguments, the environment, a small TOML file, or defaults, in this order.
+
+The environment::
+
+    WORLDTHREAD_MODEL       name of a model, such as gpt-4o-mini or ollama/qwen2.5:7b; "none" for no model
+    WORLDTHREAD_BASE_URL    where its server is
+    WORLDTHREAD_API_KEY     key of that server
+    WORLDTHREAD_CONFIG      the TOML file; else worldthread/config.toml in $XDG_CONFIG_HOME or ~/.config, if it is there
+    WORLDTHREAD_RECORD      file to record all calls in
+    WORLDTHREAD_REPLAY      file to replay them from
+
+The file; every table and every key may be left out::
+
+    [model]
+    name = "gpt-4o-mini"
+    base_url = "https://api.openai.com/v1"
+    api_key_env = "OPENAI_API_KEY"     # name of the variable that holds the key; or api_key = "the key itself"
+    timeout = 60.0                     # seconds for one attempt
+    retries = 4
+    concurrency = 4
+
+    [budget]
+    tokens = 1_000_000
+    dollars = 5.0
+
+    [prices."my-model"]                # dollars for a million tokens
+    input = 0.15
+    output = 0.60
+    cached_input = 0.075
+
+    [cache]
+    path = "answers.sqlite"            # relative to this file
+    enabled = true
+
+What other programs share (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``OPENROUTER_API_KEY``) is a default: it counts
+where nothing of worldthread's own says otherwise, and such a key goes to no server but the one that it is for.
+
+The name of a model may begin with that of its server (:data:`SERVERS`): ``ollama/qwen2.5:7b``. This goes before a URL,
+and before a key in the file, from any later place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from worldthread.errors import FormatError, InputError, ModelConfigError
+from worldthread.models.prices import Price
+
+SERVERS: Final[dict[str, str]] = {
+    "ollama": "http://localhost:11434/v1",
+    "lmstudio": "http://localhost:1234/v1",
+    "llamacpp": "http://localhost:8080/v1",
+    "vllm": "http://localhost:8000/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+}
+"""Where well-known servers are, unless told otherwise, by the prefix of a model's name."""
+
+V = TypeVar("V")
+
+OPENAI_HOST: Final = "api.openai.com"
+OPENROUTER_HOST: Final = "openrouter.ai"
+
+
+@dataclass(frozen=True)
+class ChatConfig:
+    """Which chat model to use, and how.
+
+    Args:
+        model: name that the server knows, without a prefix; ``None`` for no model.
+        base_url: where the server is; ``None`` is OpenAI.
+        api_key: ``None`` for no key.
+        timeout: seconds for one attempt.
+        retries: further attempts in one call.
+        concurrency: calls that run at once.
+        budget_tokens: tokens that may be used; ``None`` for any number.
+        budget_dollars: dollars that may be spent; ``None`` for any sum.
+        prices: prices of one's own, by the name that the server knows.
+        cache: whether answers are cached.
+        cache_path: file of the cache; ``None`` leaves it to the caller.
+        record: file to record all calls in; ``None`` for none.
+        replay: file to replay all calls from; ``None`` for none.
+        path: the TOML file that was read; ``None`` when there was none.
+    """
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float = 60.0
+    retries: int = 4
+    concurrency: int = 4
+    budget_tokens: int | None = None
+    budget_dollars: float | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    cache: bool = True
+    cache_path: Path | None = None
+    record: Path | None = None
+    replay: Path | None = None
+    path: Path | None = None
+
+    @property
+    def local(self) -> bool:
+        """Whether the server is on this machine or in a private network; the model costs nothing then."""
+        host = (urlsplit(self.base_url).hostname if self.base_url else None) or ""
+        try:
+            return ipaddress.ip_address(host).is_private
+        except ValueError:
+            return host == "localhost" or host.endswith((".localhost", ".local"))
+
+
+class _ModelTable(msgspec.Struct, forbid_unknown_fields=True):
+    name: str | None = None
+    base_url: str | None = None
+    api_key: str | None = None
+    api_key_env: str | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class _BudgetTable(msgspec.Struct, forbid_unknown_fields=True):
+    tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    dollars: Annotated[float, msgspec.Meta(ge=0)] | None = None
+
+
+class _CacheTable(msgspec.Struct, forbid_unknown_fields=True):
+    path: str | None = None
+    enabled: bool = True
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    model: _ModelTable = msgspec.field(default_factory=_ModelTable)
+    budget: _BudgetTable = msgspec.field(default_factory=_BudgetTable)
+    prices: dict[str, Price] = msgspec.field(default_factory=dict)
+    cache: _CacheTable = msgspec.field(default_factory=_CacheTable)
+
+
+def load_config(
+    model: str | None = None,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
+    retries: int | None = None,
+    concurrency: int | None = None,
+    budget_tokens: int | None = None,
+    budget_dollars: float | None = None,
+    cache: bool | None = None,
+    record: str | Path | None = None,
+    replay: str | Path | None = None,
+    path: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> ChatConfig:
+    """The configuration; the module's docstring says what it is made of. An argument that is ``None`` was not given.
+
+    Args:
+        model: name of a model; ``"none"`` for no model, whatever else is set.
+        path: the TOML file.
+        environ: stands for the environment.
+
+    Raises:
+        ModelConfigError: the file that was asked for is absent, or the variable that it names for the key is not set.
+        FormatError: the file is not what it should be; near names are given for an unknown key.
+        InputError: a name is a prefix and nothing else, or one run is to be recorded and replayed.
+    """
+    environ = os.environ if environ is None else environ
+    found = _find_file(path, environ)
+    file = _File() if found is None else _read(found)
+    recorded = _first(record, environ.get("WORLDTHREAD_RECORD"))
+    replayed = _first(replay, environ.get("WORLDTHREAD_REPLAY"))
+    if recorded and replayed:
+        raise InputError(
+            f"a run cannot be recorded in {recorded} and replayed from {replayed}: a replay makes no calls"
+        )
+    names = (model, environ.get("WORLDTHREAD_MODEL"), file.model.name)
+    urls = (base_url, environ.get("WORLDTHREAD_BASE_URL"), file.model.base_url)
+    place, name, server = _choose(names)
+    heeded = len(urls) if server is None else place + 1  # a URL from a later place was meant for another model
+    url = _first(*urls[:heeded]) or server
+    key = _first(api_key, environ.get("WORLDTHREAD_API_KEY"))
+    if key is None and name is not None and heeded == len(urls) and not replayed:
+        key = _key_of_file(file.model, found, environ)
+    if url is None and (url := _first(environ.get("OPENAI_BASE_URL"))):
+        key = key or _first(environ.get("OPENAI_API_KEY"))
+    return ChatConfig(
+        model=name,
+        base_url=url,
+        api_key=key or _shared_key(url, environ),
+        timeout=_given(timeout, file.model.timeout, default=ChatConfig.timeout),
+        retries=_given(retries, file.model.retries, default=ChatConfig.retries),
+        concurrency=_given(concurrency, file.model.concurrency, default=ChatConfig.concurrency),
+        budget_tokens=_given(budget_tokens, file.budget.tokens, default=None),
+        budget_dollars=_given(budget_dollars, file.budget.dollars, default=None),
+        prices=file.prices,
+        cache=_given(cache, default=file.cache.enabled),
+        cache_path=found.parent / Path(file.cache.path).expanduser() if found and file.cache.path else None,
+        record=Path(recorded) if recorded else None,
+        replay=Path(replayed) if replayed else None,
+        path=found,
+    )
+
+
+def _choose(names: Sequence[str | None]) -> tuple[int, str | None, str | None]:
+    """Place of the first name, the name without its prefix (``None`` for no model), and the URL that the prefix means.
+
+    Raises:
+        InputError: the name is a prefix and nothing else.
+    """
+    place, chosen = next(((place, name) for place, name in enumerate(names) if name), (len(names), "none"))
+    if chosen.lower() == "none":
+        return place, None, None
+    prefix, _, rest = chosen.partition("/")
+    if prefix not in SERVERS:
+        return place, chosen, None
+    if not rest:
+        raise InputError(f"the model {chosen!r} names a server and no model there; write {prefix}/NAME")
+    return place, rest, SERVERS[prefix]
+
+
+def _find_file(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The TOML file, or ``None``.
+
+    Raises:
+        ModelConfigError: one was asked for, and is absent.
+    """
+    asked = path or environ.get("WORLDTHREAD_CONFIG")
+    if asked:
+        file = Path(asked).expanduser()
+        if not file.is_file():
+            origin = "" if path else " (from $WORLDTHREAD_CONFIG)"
+            raise ModelConfigError(f"there is no configuration file {file}{origin}")
+        return file
+    home = environ.get("XDG_CONFIG_HOME") or (f"{environ['HOME']}/.config" if environ.get("HOME") else None)
+    file = Path(home or Path.home() / ".config") / "worldthread" / "config.toml"
+    return file if file.is_file() else None
+
+
+def _read(path: Path) -> _File:
+    """The contents of a TOML file.
+
+    Raises:
+        FormatError: it is not what it should be.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        _require_known_names(content, path)
+        return msgspec.convert(content, _File)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise FormatError(str(error), path=path) from None
+    except OSError as error:
+        raise ModelConfigError(f"the configuration file {path} cannot be read: {error.strerror}") from None
+
+
+def _require_known_names(content: Mapping[str, Any], path: Path) -> None:
+    """Raises FormatError for a table or key that does not exist, with near names (msgspec gives none)."""
+    tables: dict[str, tuple[Any, type[msgspec.Struct]]] = {"": (content, _File)}
+    for name, kind in (("model", _ModelTable), ("budget", _BudgetTable), ("cache", _CacheTable)):
+        tables[f"{name}."] = (content.get(name), kind)
+    prices = content.get("prices")
+    for model, price in prices.items() if isinstance(prices, dict) else ():
+        tables[f'prices."{model}".'] = (price, Price)
+    for prefix, (table, fields) in tables.items():
+        known = fields.__struct_fields__
+        for key in table if isinstance(table, dict) else ():
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+                raise FormatError(f"unknown key {prefix + key!r}; {hint}", path=path)
+
+
+def _key_of_file(table: _ModelTable, path: Path | None, environ: Mapping[str, str]) -> str | None:
+    if table.api_key:
+        return table.api_key
+    if not table.api_key_env:
+        return None
+    key = environ.get(table.api_key_env)
+    if not key:
+        raise ModelConfigError(f"{path} takes the key from ${table.api_key_env}, which is not set")
+    return key
+
+
+def _shared_key(url: str | None, environ: Mapping[str, str]) -> str | None:
+    """The key that other programs use for the server too."""
+    host = OPENAI_HOST if url is None else urlsplit(url).hostname
+    variables = {OPENAI_HOST: "OPENAI_API_KEY", OPENROUTER_HOST: "OPENROUTER_API_KEY"}
+    return _first(environ.get(variables[host])) if host in variables else None
+
+
+def _first(*texts: str | Path | None) -> str | None:
+    """The first text that says something."""
+    return next((str(text) for text in texts if text), None)
+
+
+def _given(*values: V | None, default: V) -> V:
+    """The first value that was given."""
+    return next((value for value in values if value is not None), default)

@@ -1,0 +1,289 @@
+"""Any server that speaks OpenAI's chat protocol: OpenAI, Ollama, vLLM, llama.cpp, LM Studio, OpenRouter and others.
+
+The client library ``openai`` (extra ``model``) is imported by the first call. Its own retries are switched off: they
+spread waits by a quarter only, repeat what cannot succeed (no credit left), and would repeat a server's refusal of a
+schema, of which some answer 500, before another way is tried.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from worldthread.errors import InputError, MissingExtraError, ModelCallError, ModelConfigError
+from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
+from worldthread.models.openai_wire import (
+    WAYS,
+    CallFailure,
+    Way,
+    read_completion,
+    request_body,
+    status_failure,
+)
+
+OPENAI_URL: Final = "https://api.openai.com/v1"
+MAX_WAIT: Final = 8.0
+"""Seconds of the longest wait that a server did not ask for."""
+MAX_RETRY_AFTER: Final = 120.0
+"""Seconds of the longest wait that is granted to a server."""
+REASON_LIMIT: Final = 500
+"""Characters of an error message that are left to the server's own words."""
+REFUSALS: Final = frozenset({400, 415, 422, 500, 501})
+"""Statuses with which servers turn down a way to hand over the schema."""
+ABOUT_THE_SCHEMA: Final = re.compile("response_format|schema|json|grammar", re.IGNORECASE)
+
+
+@dataclass
+class _Progress:
+    """What one call has cost so far."""
+
+    attempts: int = 0
+    waits: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+class OpenAIChat:
+    """A chat model behind an HTTP server. Safe to share between threads; made at once, without a call.
+
+    What may pass (a time-out, a lost connection, the statuses 408, 409, 429 and 500 or more, a garbled answer) is tried
+    again after a random wait between 0 and ``backoff * 2 ** n`` seconds, at most 8, or after what the server asks for
+    in ``Retry-After``, at most 120.
+
+    Servers differ in how they take a schema. The ways of :data:`WAYS` are tried in order until one gives an object, and
+    that one is kept. A server that fails with status 500 is asked a second time before the next way is tried, and
+    a way is given up only when another one works.
+
+    Args:
+        model: name that the server knows, such as ``"gpt-4o-mini"`` or ``"qwen2.5:7b"``.
+        base_url: where the server is, such as ``"http://localhost:11434/v1"``; ``None`` is OpenAI.
+        api_key: ``None`` takes ``$OPENAI_API_KEY`` for OpenAI, and no key for another server.
+        timeout: seconds that one attempt may wait for the server; more than 0.
+        retries: further attempts in one call; 0 or more.
+        concurrency: calls that run at once, 1 or more; others wait for their turn.
+        backoff: seconds of the longest first wait; 0 or more.
+        ways: where to keep the way that works, by :attr:`way_key`; hand in a mapping that lasts, and a later process
+            need not find out again. ``None`` keeps it in this object only.
+
+    Raises:
+        ModelConfigError: OpenAI is asked for without a key, or the key or the URL cannot be one.
+        InputError: another argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 60.0,
+        retries: int = 4,
+        concurrency: int = 4,
+        backoff: float = 0.5,
+        ways: MutableMapping[str, str] | None = None,
+    ) -> None:
+        if not model:
+            raise InputError("the name of a chat model must not be empty")
+        if timeout <= 0 or retries < 0 or concurrency < 1 or backoff < 0:
+            raise InputError(
+                f"a chat model needs timeout > 0, retries >= 0, concurrency >= 1 and backoff >= 0, and got "
+                f"timeout={timeout!r}, retries={retries!r}, concurrency={concurrency!r}, backoff={backoff!r}"
+            )
+        self._model = model
+        self._concurrency = concurrency
+        self._base_url = (base_url or OPENAI_URL).rstrip("/")
+        self._shown_url = _without_credentials(self._base_url)
+        self._api_key = _usable_key(api_key, self._base_url, self._shown_url)
+        self._timeout = timeout
+        self._retries = retries
+        self._backoff = backoff
+        self._ways: MutableMapping[str, str] = {} if ways is None else ways
+        self._proven: Way | None = None  # a way that worked in this process; one handed in may be out of date
+        self._unsupported: frozenset[str] = frozenset()
+        self._slots = threading.BoundedSemaphore(concurrency)
+        self._lock = threading.Lock()
+        self._client: Any = None  # openai.OpenAI
+
+    def __repr__(self) -> str:
+        return f"OpenAIChat({self._model!r}, base_url={self._shown_url!r})"
+
+    @property
+    def name(self) -> str:
+        """The model's name, as the server knows it."""
+        return self._model
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls run at once."""
+        return self._concurrency
+
+    @property
+    def way_key(self) -> str:
+        """Key of this server and model in the mapping of ways."""
+        return f"{self._shown_url} {self._model}"
+
+    def complete(self, request: ChatRequest) -> ChatAnswer:
+        """See :meth:`worldthread.models.chat.ChatModel.complete`. Texts that UTF-8 cannot hold are mended both ways."""
+        with self._slots:
+            began = time.monotonic()
+            progress = _Progress()
+            answer = self._call(request, None, progress) if request.schema is None else self._ask(request, progress)
+            seconds = time.monotonic() - began
+        return replace(answer, usage=progress.usage, attempts=progress.attempts, seconds=seconds)
+
+    def _ask(self, request: ChatRequest, progress: _Progress) -> ChatAnswer:
+        """Asks for an object, in the way that is known or in one way after the other."""
+        known = self._proven or self._ways.get(self.way_key)
+        refusal: ModelCallError | None = None
+        prose: ChatAnswer | None = None
+        for way in sorted(WAYS, key=lambda way: way != known):
+            try:
+                answer = self._call(request, way, progress)
+            except ModelCallError as error:
+                if error.status not in REFUSALS or (way == self._proven and not _may_concern_schema(error)):
+                    raise
+                refusal = refusal or error
+                continue
+            if way == self._proven or answer.finish_reason != "stop":
+                return answer  # whatever it is, it tells nothing about the way
+            if "{" in answer.text:
+                self._proven = way
+                self._ways[self.way_key] = way
+                return answer
+            prose = prose or answer  # some servers pass over what they do not know
+        if prose is not None:
+            return prose
+        assert refusal is not None
+        refusal.attempts = progress.attempts
+        raise refusal
+
+    def _call(self, request: ChatRequest, way: Way | None, progress: _Progress) -> ChatAnswer:
+        """One call in one way, with its retries.
+
+        Raises:
+            ModelCallError: it failed for good, or too often.
+        """
+        errors = 0
+        while True:
+            body = request_body(self._model, request, way, self._unsupported)
+            progress.attempts += 1
+            try:
+                answer = self._send(body)
+            except CallFailure as failure:
+                if failure.unsupported in body and failure.unsupported in {"max_tokens", "temperature", "seed"}:
+                    self._unsupported |= {failure.unsupported}
+                    continue
+                errors += failure.status == 500
+                likely_refusal = errors == 2 and way not in (None, self._proven)
+                wait = self._wait(failure, progress.waits)
+                if not failure.passing or progress.waits == self._retries or likely_refusal or wait > MAX_RETRY_AFTER:
+                    raise self._error(failure, progress.attempts) from None
+                progress.waits += 1
+                time.sleep(wait)
+            else:
+                progress.usage += answer.usage
+                return answer
+
+    def _send(self, body: dict[str, Any]) -> ChatAnswer:
+        """One attempt.
+
+        Raises:
+            CallFailure: it failed.
+        """
+        client = self._connected()
+        import openai
+
+        try:
+            response = client.chat.completions.with_raw_response.create(**body)
+        except openai.APIStatusError as error:
+            raise status_failure(error.status_code, error.body, error.response.headers) from None
+        except openai.APITimeoutError:
+            raise CallFailure(
+                f"no answer within {self._timeout:g} seconds; a slow model needs a longer timeout", passing=True
+            ) from None
+        except openai.APIConnectionError as error:
+            reason = error.__cause__ or error
+            raise CallFailure(f"no connection; is the server running? ({reason})", passing=True) from None
+        except openai.OpenAIError as error:
+            raise CallFailure(str(error)) from None
+        return read_completion(response.content)
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                try:
+                    import openai
+                except ImportError as error:
+                    raise MissingExtraError("a chat model", extra="model", package="openai") from error
+                self._client = openai.OpenAI(
+                    api_key=self._api_key or "none",  # servers without keys take any, and the client demands one
+                    base_url=self._base_url,
+                    timeout=self._timeout,
+                    max_retries=0,
+                )
+            return self._client
+
+    def _wait(self, failure: CallFailure, waits: int) -> float:
+        """Seconds until the next attempt; random, so that calls that failed together do not come back together."""
+        if failure.retry_after is not None:
+            return failure.retry_after + random.uniform(0, min(self._backoff, 0.1 * failure.retry_after))
+        return random.uniform(0, min(MAX_WAIT, self._backoff * 2.0**waits))
+
+    def _error(self, failure: CallFailure, attempts: int) -> ModelCallError:
+        times = f"{attempts} attempt{'s' if attempts > 1 else ''}"
+        status = f"HTTP status {failure.status}, " if failure.status else ""
+        asked = failure.retry_after or 0
+        later = f" The server asks to wait {asked:.0f} seconds." if asked > MAX_RETRY_AFTER else ""
+        reason = str(failure)
+        if self._api_key:  # some servers quote the key that they refuse
+            reason = reason.replace(self._api_key, "***")
+        message = f"{self._model} at {self._shown_url}: {reason[:REASON_LIMIT]} [{status}{times}]{later}"
+        return ModelCallError(message, status=failure.status, attempts=attempts)
+
+
+def _may_concern_schema(error: ModelCallError) -> bool:
+    return error.status in (400, 415, 422) and ABOUT_THE_SCHEMA.search(str(error)) is not None
+
+
+def _usable_key(api_key: str | None, base_url: str, shown_url: str) -> str | None:
+    """The key to send, or ``None``.
+
+    Raises:
+        ModelConfigError: OpenAI needs one and there is none, or no HTTP header can hold it.
+    """
+    openai_asked = urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
+    key = (api_key or (os.environ.get("OPENAI_API_KEY", "") if openai_asked else "")).strip()
+    if openai_asked and not key:
+        raise ModelConfigError(
+            f"{shown_url} needs a key: set WORLDTHREAD_API_KEY or OPENAI_API_KEY. For a server of your own set "
+            "WORLDTHREAD_BASE_URL, such as http://localhost:11434/v1 for Ollama, or name the model ollama/NAME."
+        )
+    if not all("!" <= character <= "~" for character in key):
+        raise ModelConfigError("the key of the chat model holds a space or a sign that no key has; copy it again")
+    return key or None
+
+
+def _without_credentials(url: str) -> str:
+    """A URL that may be shown: without user and password.
+
+    Raises:
+        ModelConfigError: it is no URL of a web server.
+    """
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        raise ModelConfigError("the base URL of the chat model is malformed") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ModelConfigError(
+            f"the base URL of a chat model begins with http:// or https://, such as http://localhost:11434/v1, and is "
+            f"not {url.rpartition('@')[2]!r}"
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return urlunsplit((parts.scheme, host + port, parts.path, "", ""))

@@ -1,0 +1,203 @@
+"""What goes to and comes from a server of OpenAI's chat protocol: requests, answers, and failures in plain words."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import math
+import time
+from collections.abc import Collection, Mapping
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
+from worldthread.models.prompts import load_prompt
+
+Way: TypeAlias = Literal["json_schema", "json_object_schema", "json_object", "words"]
+"""How a server takes a schema: as OpenAI does, as llama-cpp-python does, only that JSON is wanted, or not at all. In
+all but the first the schema also stands in words at the end of the request, since a server may pass over the rest."""
+
+WAYS: Final[tuple[Way, ...]] = get_args(Way)
+
+
+class CallFailure(Exception):
+    """One attempt that failed; the message holds the server's own words, of any length, and any secret in them.
+
+    Attributes:
+        status: HTTP status; ``None`` when there was no answer.
+        passing: whether another attempt may succeed.
+        retry_after: seconds after which the server wants to be asked again; ``None`` when it does not say.
+        unsupported: name of the one parameter that the model does not take; ``None`` for any other failure.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        passing: bool = False,
+        retry_after: float | None = None,
+        unsupported: str | None = None,
+    ) -> None:
+        self.status = status
+        self.passing = passing
+        self.retry_after = retry_after
+        self.unsupported = unsupported
+        super().__init__(message)
+
+
+class _WireMessage(msgspec.Struct):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _WireMessage
+    finish_reason: str | None = None
+
+
+class _PromptDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _WireUsage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    model: str | None = None
+    usage: _WireUsage | None = None
+
+
+def request_body(
+    model: str, request: ChatRequest, way: Way | None, unsupported: Collection[str] = ()
+) -> dict[str, Any]:
+    """The body of the HTTP request.
+
+    Args:
+        model: name that the server knows.
+        request: what to ask.
+        way: how to hand over the schema; ``None`` when there is none.
+        unsupported: parameters that the model does not take, of ``temperature``, ``seed`` and ``max_tokens`` (whose
+            newer name is used then).
+    """
+    messages = request.messages
+    body: dict[str, Any] = {"model": model, "temperature": request.temperature}
+    if request.max_tokens is not None:
+        body["max_completion_tokens" if "max_tokens" in unsupported else "max_tokens"] = request.max_tokens
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if way is not None and request.schema is not None:
+        if way != "words":
+            body["response_format"] = _response_format(way, request.schema)
+        if way != "json_schema":
+            messages = _with_schema_in_words(messages, request.schema)
+    body["messages"] = [{"role": message.role, "content": _encodable(message.content)} for message in messages]
+    return {name: value for name, value in body.items() if name not in unsupported}
+
+
+def read_completion(body: bytes) -> ChatAnswer:
+    """The answer in the body of an HTTP response of status 200; its time and attempts are not known here.
+
+    Raises:
+        CallFailure: the body is not an answer.
+    """
+    try:
+        content = json.loads(body)  # not msgspec: it refuses half of a surrogate pair, which models do emit
+        completion = msgspec.convert(content, _Completion)
+        choice = completion.choices[0]
+    except (ValueError, RecursionError, msgspec.ValidationError, IndexError) as error:
+        words = _server_words(content) if isinstance(error, msgspec.ValidationError) else repr(body)
+        raise CallFailure(f"it sent no chat answer but: {words}", status=200, passing=True) from None
+    usage = completion.usage or _WireUsage()
+    cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else None
+    refused = not choice.message.content and choice.message.refusal
+    return ChatAnswer(
+        text=_encodable(choice.message.content or choice.message.refusal or ""),
+        model=completion.model or "",
+        usage=Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached or 0),
+        finish_reason="refusal" if refused else choice.finish_reason or "stop",
+    )
+
+
+def status_failure(status: int, body: object, headers: Mapping[str, str]) -> CallFailure:
+    """The failure behind an HTTP status of 400 or more, with what to do about it."""
+    fields = body if isinstance(body, dict) else {}
+    words = _server_words(body)
+    code, parameter = fields.get("code"), fields.get("param")
+    if status in (401, 403):
+        return CallFailure(
+            f"the key was refused; set WORLDTHREAD_API_KEY (or OPENAI_API_KEY for OpenAI) to a valid one: {words}",
+            status=status,
+        )
+    if status == 404:
+        return CallFailure(f"no such model there, or a wrong base URL (most end in /v1): {words}", status=status)
+    if code == "insufficient_quota":  # comes as 429, and waiting does not help
+        return CallFailure(f"the account has no credit left: {words}", status=status)
+    passing = status in (408, 409, 429) or (status >= 500 and status != 501)
+    what = "too many requests; try later, or with less concurrency" if status == 429 else "the request was refused"
+    return CallFailure(
+        f"{'the server failed' if status >= 500 else what}: {words}",
+        status=status,
+        passing=passing,
+        retry_after=_retry_after(headers),
+        unsupported=parameter if code in ("unsupported_parameter", "unsupported_value") else None,
+    )
+
+
+def _response_format(way: Way, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if way == "json_schema":
+        strict = _fits_strict_mode(schema)
+        return {"type": "json_schema", "json_schema": {"name": "answer", "strict": strict, "schema": schema}}
+    return {"type": "json_object", "schema": schema} if way == "json_object_schema" else {"type": "json_object"}
+
+
+def _fits_strict_mode(node: Any) -> bool:
+    """Whether OpenAI takes the schema in strict mode: every property required, and no other allowed."""
+    if isinstance(node, Mapping):
+        if node.get("type") == "object":
+            properties = node.get("properties", {})
+            if node.get("additionalProperties") is not False or {*node.get("required", ())} != {*properties}:
+                return False
+        return all(_fits_strict_mode(value) for value in node.values())
+    return not isinstance(node, list) or all(map(_fits_strict_mode, node))
+
+
+def _with_schema_in_words(messages: tuple[Message, ...], schema: Mapping[str, Any]) -> tuple[Message, ...]:
+    (words,) = load_prompt("worldthread.models", "schema", 1).messages(schema=json.dumps(schema))
+    *earlier, last = messages
+    if last.role != words.role:
+        return (*messages, words)
+    return (*earlier, Message(last.role, f"{last.content}\n\n{words.content}"))  # roles must alternate for many models
+
+
+def _encodable(text: str) -> str:
+    """``text`` with U+FFFD in place of half surrogate pairs, which UTF-8 cannot hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _server_words(body: object) -> str:
+    """What a server said in the body of an error."""
+    fields = body if isinstance(body, dict) else {}
+    error = fields.get("error", fields)
+    words = (error.get("message") or error.get("detail")) if isinstance(error, dict) else error
+    return str(words or body or "no reason given")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait as the headers say; they hold seconds, milliseconds or a date."""
+    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * factor
+        except ValueError:
+            continue
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, date.timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,487 @@
+"""The commands on a memory, as a user and as a script run them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread.cli.main import app
+from worldthread.cli.output import harmless, one_line
+
+FILE = "memory.worldthread"
+HOSTILE = Episode(
+    "Raw \x1b[2Jtext\nsecond\tline [bold]x[/bold]",
+    5,
+    "src\x1b[31m\nx",
+    Reading(
+        "test/1",
+        (
+            Fact("[red]key[/red]", "is in", "the \u202ekool"),
+            Thesis("The \x1b]0;t\x07key is [blink]here\nnow.", ("key",)),
+        ),
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("WORLDTHREAD_", "OPENAI_", "OPENROUTER_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("WORLDTHREAD_EMBEDDER", "fake")
+    monkeypatch.setenv("WORLDTHREAD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, arguments, input=text)
+
+
+def done(*arguments: str, text: str | None = None) -> str:
+    result = run(*arguments, text=text)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def lines(*arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done(*arguments, "--json").splitlines()]
+
+
+def process(*arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "worldthread", *arguments], capture_output=True, timeout=60, **more)
+
+
+def on_a_terminal(*arguments: str, typed: bytes = b"") -> tuple[int, str]:
+    """Exit code and everything that is shown by a command whose streams are a terminal."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "worldthread", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    os.write(ours, typed)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    return child.wait(timeout=60), shown.decode()
+
+
+@pytest.fixture
+def anna() -> None:
+    done("remember", "-t", "Anna lives in Rome.", "--at", "2023-05-01", "--source", "a letter")
+    done("remember", "-t", "Anna lives in Paris.", "--at", "2024-03-01")
+
+
+@pytest.fixture
+def hostile() -> None:
+    with Memory(FILE) as memory:
+        memory.add(HOSTILE)
+        memory.add(Episode("Nobody read\x1b[2J this", 6, "[x]", Reading("m/1", failures=("{bad \x1b[31m [red]json",))))
+
+
+# -- in and out -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("anna")
+def test_what_is_remembered_is_recalled_now_and_as_of_then() -> None:
+    assert "- Anna lives in Paris (since 2024-03-01)\n" in done("recall", "Where does Anna live?", "--kind", "fact")
+    then = done("recall", "Where did Anna live?", "--kind", "fact", "--as-of", "2023-12-31")
+    assert then == "Facts:\n- Anna lives in Rome (from 2023-05-01 until 2024-03-01)\n"
+    assert "Rome" not in done("recall", "Anna")
+    assert "Rome" in done("recall", "Anna", "--all")
+
+
+@pytest.mark.usefixtures("anna")
+def test_the_text_of_a_recall_is_that_of_the_library() -> None:
+    with Memory(FILE, readonly=True) as memory:
+        assert done("recall", "Anna", "-k", "2") == memory.recall("Anna", k=2).text + "\n"
+
+
+@pytest.mark.usefixtures("anna")
+def test_hits_as_json() -> None:
+    hits = {hit["kind"]: hit for hit in lines("recall", "Anna", "-k", "1", "--as-of", "2023-12-31")}
+    fact, thesis, episode = hits["fact"], hits["thesis"], hits["episode"]
+    assert [fact[name] for name in ("subject", "relation", "object")] == ["Anna", "lives in", "Rome"]
+    assert (fact["since"], fact["until"]) == (1682899200.0, 1709251200.0)
+    assert fact["sources"] == thesis["sources"] == episode["sources"] == ["a letter"]
+    assert fact["episodes"] == thesis["episodes"] == episode["episodes"]
+    assert fact["path"] == ["anna", "lives in", "rome"]
+    assert thesis["objects"] == ["Anna", "Rome"]
+    assert (episode["text"], episode["at"]) == ("Anna lives in Rome.", 1682899200.0)
+    assert all(isinstance(hit["score"], float) for hit in hits.values())
+
+
+@pytest.mark.usefixtures("anna")
+def test_scores_show_paths_and_ids_that_forget_takes() -> None:
+    shown = done("recall", "Anna", "--kind", "fact", "--scores")
+    found = re.search(r"(\d\.\d{3})  fact     Anna lives in Paris .* \[([0-9a-f]{8})\]  anna > lives in > paris", shown)
+    assert found
+    done("forget", found[2], "--yes")
+    assert "Rome" in done("recall", "Anna")
+
+
+def test_files_and_folders_and_once_more() -> None:
+    Path("notes/deep").mkdir(parents=True)
+    Path("notes/house.md").write_text("# House\n\nThe key is in the kitchen.\n")
+    Path("notes/deep/bob.txt").write_text("Bob lives in Oslo.")
+    first = lines("remember", "notes", "-t", "Anna lives in Rome.")[0]
+    assert (first["added"], first["known"], first["unread"], first["problems"]) == (3, 0, 0, [])
+    assert first["memory"] == FILE
+    assert first["facts"] >= 2
+    assert first["usage"] is None
+    assert "remembered 0 new passages; 2 known before\n" in done("remember", "notes")
+    assert lines("recall", "Bob", "--kind", "fact")[0]["sources"] == ["notes/deep/bob.txt"]
+
+
+def test_a_pipe_is_read_without_a_dash_and_with_one() -> None:
+    assert "1 new passage\n" in done("remember", text="Bob lives in Oslo.")
+    assert "1 new passage\n" in done("remember", "-", "--source", "radio", text="Mia lives in Bergen.")
+    assert lines("about", "Mia")[0]["sources"] == ["radio"]
+
+
+def test_another_file_and_another_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    done("remember", "-t", "Bob lives in Oslo.", "-m", "other.worldthread", "--namespace", "home")
+    assert not Path(FILE).exists()
+    monkeypatch.setenv("WORLDTHREAD_MEMORY", "other.worldthread")
+    assert "Oslo" in done("about", "bob", "--namespace", "home")
+    missed = run("about", "bob")
+    assert missed.exit_code == 2
+    assert "its namespaces are: 'home'" in missed.stderr
+
+
+@pytest.mark.usefixtures("anna")
+def test_export_and_import_through_pipes() -> None:
+    export = process("export", "-")
+    copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
+    assert copied.stdout == b"remembered 2 new passages\n", copied.stderr
+    with Memory(FILE, readonly=True) as one, Memory("copy.worldthread", readonly=True) as two:
+        assert one.state_hash() == two.state_hash()
+    assert lines("export", "copy.jsonl") == [{"memory": FILE, "file": "copy.jsonl", "episodes": 2}]
+    assert Path("copy.jsonl").read_bytes() == export.stdout
+    assert lines("import", "copy.jsonl") == [{"memory": FILE, "added": 0, "known": 2}]
+    again = run("export", "copy.jsonl")
+    assert (again.exit_code, "--force" in again.stderr) == (2, True)
+    done("export", "copy.jsonl", "--force")
+
+
+# -- questions about things -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("anna")
+def test_about_and_timeline_as_lines_with_tabs() -> None:
+    about = done("about", "anna").splitlines()
+    assert about[0] == "from\tstatement\tsource"
+    assert [line.split("\t")[:2] for line in about[1:]] == [["2024-03-01", "Anna lives in Paris"]]
+    then = done("about", "ANNA", "--as-of", "2023-12-31").splitlines()
+    assert then[1].startswith("2023-05-01\t2024-03-01\tAnna lives in Rome\ta letter [")
+    cells = [line.split("\t") for line in done("timeline", "Anna").splitlines()[1:]]
+    assert [row[:2] for row in cells] == [["2023-05-01", "2024-03-01"], ["2024-03-01", ""]]
+    assert cells[0][4].startswith("replaced by: Anna, lives in, Paris [")
+    facts = [line for line in lines("timeline", "Anna") if line["kind"] == "fact"]
+    assert [(fact["object"], fact["until"]) for fact in facts] == [("Rome", 1709251200.0), ("Paris", None)]
+    assert facts[0]["ended_by"] == facts[1]["episodes"][0]
+
+
+@pytest.mark.usefixtures("anna")
+@pytest.mark.parametrize("command", ["about", "timeline"])
+@pytest.mark.parametrize("name", ["Ann", "Annna"])
+def test_an_unknown_name_gets_near_ones(command: str, name: str) -> None:
+    missed = run(command, name)
+    assert (missed.exit_code, missed.stdout) == (1, "")
+    assert "did you mean 'anna'?" in missed.stderr
+
+
+@pytest.mark.usefixtures("anna")
+def test_nothing_holds_yet() -> None:
+    early = run("about", "Anna", "--as-of", "2020-01-01", "--json")
+    assert (early.exit_code, early.stdout) == (1, "")
+    assert "worldthread timeline" in early.stderr
+
+
+@pytest.mark.usefixtures("anna")
+def test_ask_without_a_model() -> None:
+    answered = run("ask", "Where does Anna live?")
+    assert answered.exit_code == 0
+    assert answered.stdout.startswith("Anna lives in Paris")
+    assert "Sources:\n- (2024-03-01) Anna lives in Paris." in answered.stdout
+    assert "without a chat model" in answered.stderr
+    nothing = run("ask", "Where did Anna live?", "--as-of", "1990-01-01")
+    assert (nothing.exit_code, nothing.stdout) == (1, "There is not enough information.\n")
+    answer = json.loads(run("ask", "Where did Anna live?", "--as-of", "1990-01-01", "--json").stdout)
+    assert (answer["answer"], answer["sources"], answer["model"]) == (None, [], None)
+
+
+# -- a model --------------------------------------------------------------------------------------------------------
+
+spec = importlib.util.spec_from_file_location("chat_server", Path(__file__).parents[1] / "models" / "chat_server.py")
+assert spec is not None
+assert spec.loader is not None
+chat_server = sys.modules["chat_server"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(chat_server)
+
+
+def _answer(body: dict[str, Any]) -> Any:
+    """A model that finds one fact, no ending, and answers from its first source."""
+    asked = body["response_format"]["json_schema"]["schema"]["properties"]
+    fact = {"subject": "Bob", "relation": "has", "object": "a boat"}
+    values = {"facts": [fact], "theses": [], "ended": [], "reasoning": "so", "answer": "A boat.", "sources": [1]}
+    return chat_server.Reply(json.dumps({name: values[name] for name in asked}))
+
+
+@pytest.mark.model
+def test_a_model_reads_and_answers_and_its_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with chat_server.ChatServer(default=_answer) as server:
+        monkeypatch.setenv("WORLDTHREAD_BASE_URL", server.url)
+        read = lines("remember", "-t", "Bob bought a boat.", "--model", "tiny")[0]
+        assert (read["added"], read["facts"], read["usage"]["model"]) == (1, 1, "tiny")
+        assert read["usage"]["calls"] == len(server.requests) >= 1
+        answered = run("ask", "What does Bob have?", "--model", "tiny")
+        assert answered.stdout.startswith("A boat.\n\nSources:\n- Bob has a boat (since ")
+        assert re.search(r"tiny: \d+ calls?, [\d,]+ tokens?, ", answered.stderr)
+        monkeypatch.setenv("WORLDTHREAD_MODEL", "tiny")
+        assert lines("ask", "What does Bob have?", "--model", "none")[0]["model"] is None
+
+
+@pytest.mark.model
+def test_what_a_model_could_not_read_is_told_shown_and_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("config.toml").write_text("[model]\nretries = 0\n")
+    monkeypatch.setenv("WORLDTHREAD_CONFIG", "config.toml")
+    monkeypatch.setenv("WORLDTHREAD_BASE_URL", "http://127.0.0.1:9/v1")
+    text = "Anna lives in Rome. " + "She likes it there very much. " * 10
+    read = run("remember", "-t", text, "--model", "tiny")
+    assert read.exit_code == 1
+    assert "1 passage could not be read" in read.stderr
+    assert "worldthread retry" in read.stderr
+    assert "Anna lives in Rome." in done("recall", "Anna")
+    brief, whole = done("stats"), done("stats", "--failures")
+    assert "passages not read     1, of which 1 failed" in brief
+    assert ("Anna lives in Rome." in brief, text.strip() in brief, text.strip() in whole) == (True, False, True)
+    counts = lines("stats", "--failures")[0]
+    assert (counts["unread"], counts["not_read"][0]["text"].strip()) == (1, text.strip())
+    assert run("retry", "--model", "tiny").exit_code == 1
+    assert done("retry", "--model", "none") == "read 1 of 1 passage\n"
+    assert done("retry") == "everything has been read\n"
+    assert "Anna lives in Rome" in done("about", "Anna")
+
+
+# -- forgetting -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("anna")
+def test_forget_asks_first() -> None:
+    refused = run("forget", "--entity", "Anna")
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    assert "Anna lives in Rome." in refused.stderr
+    code, shown = on_a_terminal("forget", "--entity", "Anna", typed=b"n\n")
+    assert (code, "Forget 2 passages" in shown, "nothing was forgotten" in shown) == (1, True, True)
+    id_ = lines("recall", "Anna", "--kind", "episode", "--as-of", "2023-12-31")[0]["episodes"][0]
+    code, shown = on_a_terminal("forget", id_[:6], typed=b"y\n")
+    assert (code, "forgot 1 passage" in shown) == (0, True)
+    forgotten = lines("forget", "--entity", "anna", "--yes")[0]["forgotten"]
+    assert len(forgotten) == 1
+    assert lines("stats")[0]["episodes"] == 0
+
+
+@pytest.mark.usefixtures("anna")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "not both"),
+        (["abcd", "--entity", "Anna"], "not both"),
+        (["abc"], "too short"),
+        (["zzzz"], "no episode has an id"),
+        (["--entity", "Zoe"], "no passage speaks of 'Zoe'"),
+    ],
+)
+def test_forget_refuses(arguments: list[str], message: str) -> None:
+    refused = run("forget", *arguments, "--yes")
+    assert (refused.exit_code, message in refused.stderr) == (2, True)
+    assert lines("stats")[0]["episodes"] == 2
+
+
+# -- mistakes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["recall", "x"], ["ask", "x"], ["about", "x"], ["timeline", "x"], ["stats"], ["retry"]),
+        *(["export", "-"], ["forget", "abcd", "--yes"]),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_without_a_file_nothing_is_made(arguments: list[str]) -> None:
+    missing = run(*arguments)
+    assert missing.exit_code == 2
+    assert f"nothing is remembered yet in {FILE}: worldthread remember FILE..." in missing.stderr
+    assert not list(Path().glob("*worldthread*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.txt"], "nowhere.txt: no such file or folder"),
+        (["-t", " "], "--text must not be empty"),
+        (["-t", "x", "--at", "soon"], "a time must be"),
+        (["empty.txt"], "nothing to remember"),
+        (["-"], "nothing to remember"),
+        (["binary.txt"], "binary"),
+        pytest.param(["-t", "x", "--model", "gpt-4o-mini"], "needs a key", marks=pytest.mark.model),
+    ],
+)
+def test_a_mistake_makes_no_file(arguments: list[str], message: str) -> None:
+    Path("empty.txt").touch()
+    Path("binary.txt").write_bytes(bytes(range(256)))
+    mistaken = run("remember", *arguments)
+    assert (mistaken.exit_code, message in mistaken.stderr) == (2, True), mistaken.output
+    assert not Path(FILE).exists()
+
+
+def test_remember_on_a_terminal_wants_something() -> None:
+    code, shown = on_a_terminal("remember")
+    assert (code, "name files or folders" in shown) == (2, True)
+
+
+@pytest.mark.usefixtures("anna")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["recall", " "], "not empty"),
+        (["recall", "x", "--kind", "memory"], "fact, thesis, episode"),
+        (["recall", "x", "--method", "magic"], "dense, thread"),
+        (["recall", "x", "--as-of", "soon"], "a time must be"),
+        (["about", " "], "must not be empty"),
+        (["import", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
+        (["export", FILE, "--force"], "belongs to the memory itself"),
+        (["stats", "-m", "."], "is a folder"),
+    ],
+)
+def test_a_mistake_gets_a_message(arguments: list[str], message: str) -> None:
+    mistaken = run(*arguments)
+    assert (mistaken.exit_code, mistaken.stdout) == (2, "")
+    assert mistaken.stderr.startswith("error: ")
+    assert message in mistaken.stderr
+
+
+@pytest.mark.usefixtures("anna")
+def test_another_writer_is_waited_for() -> None:
+    with Memory(FILE):
+        locked = run("remember", "-t", "x", "--wait", "0.1")
+    assert (locked.exit_code, "--wait 0.1" in locked.stderr) == (2, True)
+
+
+# -- what was stored is only shown ----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("hostile")
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["recall", "key"], r"\x1b[2Jtext"),
+        (["recall", "key", "--scores"], "[red]key[/red] is in the \\u202ekool"),
+        (["ask", "key"], r"The \x1b]0;t\x07key is [blink]here"),
+        (["about", "[red]key[/red]"], r"src\x1b[31m x"),
+        (["timeline", "key"], r"The \x1b]0;t\x07key is [blink]here now."),
+        (["stats"], r"{bad \x1b[31m [red]json"),
+        (["stats", "--failures"], r"Nobody read\x1b[2J this"),
+    ],
+)
+def test_stored_text_cannot_steer_a_terminal(arguments: list[str], shown: str) -> None:
+    plain = done(*arguments)
+    assert shown in plain
+    assert not re.search("[\x1b\x07\u202e]", plain)
+    code, seen = on_a_terminal(*arguments)
+    assert code == 0
+    bare = re.sub(r"\x1b\[[\d;]*m", "", seen)
+    assert not re.search("[\x1b\x07\u202e]", bare)
+    assert "\x1b[31m" not in seen  # the colour that was stored, which is none of ours here
+    words = "".join(bare.split())  # a narrow column may wrap
+    assert "".join(shown.split())[:12] in words
+
+
+@pytest.mark.usefixtures("hostile")
+def test_json_holds_stored_text_as_it_is_in_safe_characters() -> None:
+    out = done("recall", "key", "--kind", "episode", "--json", "-k", "1")
+    assert out.isascii()
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", out)
+    assert json.loads(out)["text"] == HOSTILE.text
+
+
+def test_harmless() -> None:
+    assert harmless("a\r\nb\tc\rd\x9b1m\u2066\U000e0041") == "a\nb\tc\\rd\\x9b1m\\u2066\\U000e0041"
+    family = "\U0001f468\u200d\U0001f469 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 e\u0301 \u65e5\u672c"
+    assert harmless(family) == family
+    assert one_line(" a\n b\u2028c ") == "a b\\u2028c"
+    assert one_line("word\n" * 50, 20) == "word word word w ..."
+
+
+# -- beside the rest ------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    with Memory(FILE) as memory:
+        memory.add_many(Episode("Anna went home. " * 20, turn) for turn in range(2000))
+    for arguments in (["recall", "Anna", "-k", "2000", "--json"], ["export", "-"], ["stats", "--failures"]):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "worldthread", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.stderr.read() == b"", arguments
+        child.stderr.close()
+        assert child.wait(timeout=60) == 1
+
+
+def test_output_of_another_encoding() -> None:
+    done("remember", "-t", "Zoë lives in 東京.")
+    shown = process("recall", "Zoë", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert rb"Zo\xeb lives in \u6771\u4eac" in shown.stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, worldthread.cli.main\n"
+        "heavy = {'numpy', 'onnxruntime', 'openai', 'mcp', 'orjson', 'textworld', 'sqlite3', 'asyncio'}\n"
+        "sys.exit(', '.join(heavy & sys.modules.keys()) or None)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert loaded.returncode == 0, loaded.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["remember", "recall", "ask", "about", "timeline", "forget", "stats", "retry", "export", "import"]
+)
+def test_help_teaches_by_examples(command: str) -> None:
+    shown = done(command, "--help")
+    assert len(re.findall(rf"worldthread {command} |worldthread {command}\s*$", shown, re.M)) >= 2
+    assert "--memory" in shown
+    assert "--json" in shown
+
+
+def test_with_the_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLDTHREAD_EMBEDDER")
+    done("remember", "-t", "Anna has a small dog.", "-t", "The kettle stands on the stove.", "-t", "Bob lives in Oslo.")
+    best = lines("recall", "Who keeps a pet?", "--kind", "episode", "-k", "1")
+    assert best[0]["text"] == "Anna has a small dog."

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worldthread.errors import InputError
+from worldthread.extract.when import shown_time, world_time
+
+MAY = 1714557600.0  # 2024-05-01 10:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (7, 7.0),
+        (-0.5, -0.5),
+        ("42", 42.0),
+        (" 1714557600.25 ", MAY + 0.25),
+        ("1e3", 1000.0),
+        ("20240501", 20240501.0),
+        (datetime(2024, 5, 1, 10), MAY),
+        (datetime(2024, 5, 1, 10, tzinfo=UTC), MAY),
+        (datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2))), MAY),
+        (date(2024, 5, 1), MAY - 36000),
+        ("2024-05-01", MAY - 36000),
+        ("2024-05-01 10:00", MAY),
+        ("2024-05-01T10:00:00.5", MAY + 0.5),
+        ("2024-05-01T10:00:00Z", MAY),
+        ("2024-05-01T12:00:00+02:00", MAY),
+        ("1969-12-31T23:59:59Z", -1.0),
+        ("0001-01-01T00:00:00+14:00", -62135647200.0),
+    ],
+)
+def test_forms_that_are_taken(value: Any, expected: float) -> None:
+    assert world_time(value, 3.0) == expected
+
+
+def test_nothing_is_the_default() -> None:
+    assert world_time(None, 3.0) == 3.0
+
+
+@pytest.mark.parametrize("value", [True, False, "", "yesterday", "01/05/2024", "2024-13-01", "1_000", "١٢", [1], b"1"])
+def test_other_forms_are_refused_with_those_that_are_taken(value: Any) -> None:
+    with pytest.raises(InputError, match="2024-05-01T10:30:00"):
+        world_time(value, 0.0)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, "1e999", "9" * 400])
+def test_only_finite_numbers(value: Any) -> None:
+    with pytest.raises(InputError, match="finite"):
+        world_time(value, 0.0)
+
+
+def test_the_message_shortens_what_it_quotes() -> None:
+    with pytest.raises(InputError) as caught:
+        world_time("x" * 10**6, 0.0)
+    assert len(str(caught.value)) < 500
+
+
+def test_turns_are_shown_as_numbers_and_moments_as_dates() -> None:
+    assert shown_time(3.0) == "3"
+    assert shown_time(-2.5) == "-2.5"
+    assert shown_time(99_999_999) == "99999999"
+    assert shown_time(1e8) == "1973-03-03T09:46:40Z"
+    assert shown_time(MAY) == "2024-05-01T10:00:00Z"
+    assert shown_time(-1e9) == "1938-04-24T22:13:20Z"
+    assert shown_time(1e300) == "1e+300"
+    assert shown_time(math.inf) == "inf"
+
+
+@given(st.floats(-6.2e10, 2.5e11))
+def test_what_is_shown_is_taken(at: float) -> None:
+    near = 5.1e-4 if abs(at) < 1e8 else 0.51
+    assert world_time(shown_time(at), 0.0) == pytest.approx(at, abs=near)
+
+
+def test_midnight_is_shown_as_its_date_and_microseconds_are_not_shown() -> None:
+    midnight = world_time("2024-05-01", 0.0)
+    assert shown_time(midnight) == shown_time(midnight - 3e-6) == "2024-05-01"
+    assert shown_time(7 - 3e-6) == "7"
