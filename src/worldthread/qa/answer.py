@@ -9,8 +9,8 @@ import msgspec
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
-from worldthread.retrieve.query import content_words
 from worldthread.retrieve.text import estimated_tokens, shown_hit
+from worldthread.retrieve.words import content_words
 from worldthread.types import Hit, Recall
 
 PURPOSE = "answer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from worldthread.vectors.exact import best
 
 _MORE = 4  # how many more are looked at when too few of the first hold
 _PATH_THROUGH_EPISODE = "is named with"
+_BRIDGES = 8  # names of an episode that are looked at as bridges
+_BRIDGED = 32  # episodes behind each of them
 
 
 def best_statements(
@@ -76,17 +78,17 @@ def path_to_statement(query: Query, corpus: Corpus, number: int) -> tuple[str, .
     statement = graph.numbered_statement(number)
     names = graph.names_of(number)
     for seed in query.names:
-        name = corpus.names[seed]
+        name = corpus.names.names[seed]
         if name in names:
             if isinstance(statement, Fact):
                 subject, object_ = names
                 return (name, statement.relation, object_ if name == subject else subject)
             return (name,)
-    for episode in _row(corpus.links.episodes_of_statement, number):
-        named = set(_row(corpus.links.names_of_episode, episode))
+    for episode in corpus.links.episodes_of[number].tolist():
+        spoken_of = set(corpus.links.names_of[episode].tolist())
         for seed in query.names:
-            if seed in named and names:
-                return (corpus.names[seed], _PATH_THROUGH_EPISODE, names[0])
+            if seed in spoken_of and names:
+                return (corpus.names.names[seed], _PATH_THROUGH_EPISODE, names[0])
     return ()
 
 
@@ -95,24 +97,19 @@ def path_to_episode(query: Query, corpus: Corpus, number: int) -> tuple[str, ...
 
     Directly, or through one object that another episode names together with one of them: the rarest such object.
     """
-    links = corpus.links
-    own = list(_row(links.names_of_episode, number))
+    links, names = corpus.links, corpus.names.names
+    own = links.names_of[number].tolist()
     for seed in query.names:
         if seed in own:
-            return (corpus.names[seed],)
-    own.sort(key=lambda name: (links.episodes_of_name.indptr[name + 1] - links.episodes_of_name.indptr[name], name))
-    for bridge in own[:8]:
-        for episode in list(_row(links.episodes_of_name, bridge))[:32]:
-            named = set(_row(links.names_of_episode, episode))
+            return (names[seed],)
+    own.sort(key=lambda name: (links.df[name], name))
+    for bridge in own[:_BRIDGES]:
+        for episode in links.episodes_of_name[bridge][:_BRIDGED].tolist():
+            spoken_of = set(links.names_of[episode].tolist())
             for seed in query.names:
-                if seed in named:
-                    return (corpus.names[seed], _PATH_THROUGH_EPISODE, corpus.names[bridge])
+                if seed in spoken_of:
+                    return (names[seed], _PATH_THROUGH_EPISODE, names[bridge])
     return ()
-
-
-def _row(matrix: object, number: int) -> Iterator[int]:
-    pointers, columns = matrix.indptr, matrix.indices  # type: ignore[attr-defined]
-    yield from columns[pointers[number] : pointers[number + 1]].tolist()
 
 
 def version_shown(graph: TemporalGraph, number: int, at: float | None) -> Version | None:

@@ -1,14 +1,21 @@
-"""The default method: likeness of passages and of their statements, spread over the objects that they share.
+"""The default method: likeness of passages and sentences, spread over the names that they share, then chained in pairs.
 
-Vertices are episodes and the objects that they speak of; an edge joins each episode to each of its objects. With cosine
-similarities *s*, all scaled to [0, 1] by their extremes:
+No model and no triples are needed; facts help by the names that they join. With cosine similarities, *s* scaled to
+[0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
 
-1. base(episode) = 1/2 s(question, episode) + 1/2 max over its statements of s(question, statement)
-2. Seeds: the objects that the question names, each weighted 1 / (number of episodes that speak of it), together .9; and
-   the :data:`PASSAGE_SEEDS` best episodes by base, together .1. Without named objects the episodes have all the weight.
-3. rank = personalised PageRank from the seeds, damping :data:`DAMPING`, :data:`ITERATIONS` steps.
-4. score(episode) = 1/2 log(rank + 1e-6), scaled, + 1/2 base
-5. score(statement) = 1/2 s(question, statement) + 1/2 max over the episodes that assert it of score(episode)
+1. base(episode) = 1/2 s(question, episode) + 1/2 s(max over its statements of (question, statement)).
+2. Seeds: names that the question has word for word, each rarity^-1.5; and names of which it has, in words not covered
+   by those, the share c >= 1/2 of their mass, each c^2 max(df, least tdf of the words it has)^-1.5. Together .9; the
+   rest goes to the :data:`PASSAGE_SEEDS` best episodes by base. Without named objects they have all.
+3. rank = personalised PageRank from the seeds on the graph of episodes and names, damping :data:`DAMPING`,
+   :data:`STEPS` steps (HippoRAG 2 walks over facts in a like way).
+4. score = 1/2 s(log(rank + 1e-6)) + 1/2 base.
+5. The :data:`CANDIDATES` best are scored anew, as second link of a chain from one of the :data:`ANCHORS` best. An
+   anchor leaves of the question what is orthogonal to its own direction (its passage and its statement nearest the
+   question): score(p) + max over anchors a of (1/4 score(a) + 1/4 link(a, p) + 1/5 rest(a, p)), where link is the
+   weight of the best name that both speak of and the question does not name, halved unless it is the title of one of
+   them, and rest is the likeness of p, and of its best statement, with what the anchor leaves.
+6. A statement has half of its own likeness, and half of the score of the best episode that asserts it.
 """
 
 from __future__ import annotations
@@ -18,35 +25,49 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.index import Corpus, Links
+from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
+from worldthread.retrieve.words import STOP, words_of
 from worldthread.vectors.exact import best
 
-DAMPING: Final = 0.7
-ITERATIONS: Final = 12
+Floats = NDArray[np.float32]
+
+NAMED: Final = 0.9
+RARITY_POWER: Final = -1.5
+LEAST_SHARE: Final = 0.5
 PASSAGE_SEEDS: Final = 400
-NAMED_WEIGHT: Final = 0.9
+DAMPING: Final = 0.85
+STEPS: Final = 12
+CANDIDATES: Final = 100
+ANCHORS: Final = 5
+CHAIN: Final = 0.25
+LINK: Final = 0.25
+REST: Final = 0.2
+NOT_A_TITLE: Final = 0.5
 _FLOOR: Final = 1e-6
-_NEGLIGIBLE: Final = 1e-7
+_BELOW: Final = 2.0  # what lies between candidates and all others
 
 
 def thread(query: Query, corpus: Corpus) -> Scores:
-    """See the module. With no object named and no episode, plain similarities."""
+    """See the module."""
     links = corpus.links
-    of_episodes = scaled(corpus.episodes.similarities(query.vector))
-    of_statements = scaled(corpus.statements.similarities(query.vector))
-    base = mean(of_episodes, scaled(row_max(links.statements_of_episode, of_statements)))
-    rank = _rank(links, _seeds(query, links, base))
-    episodes = mean(scaled(np.log(rank + _FLOOR)), base)
-    return Scores(episodes, mean(of_statements, row_max(links.episodes_of_statement, episodes)))
+    of_statements = corpus.statements.similarities(query.vector)
+    of_episodes = corpus.episodes.similarities(query.vector)
+    if not len(of_episodes):
+        return Scores(of_episodes, of_statements)
+    lowest = float(of_statements.min(initial=1.0))
+    base = _mean(scaled(of_episodes), scaled(links.statements_of.maxima(of_statements, lowest)))
+    names = _seeds(query, corpus, links)
+    if names.any():
+        names *= NAMED / names.sum()
+    rank = _rank(links, _passage_seeds(base, 1 - float(names.sum())), names)
+    scores = _chained(query, corpus, links, _mean(scaled(np.log(rank + _FLOOR)), base), names, of_statements)
+    statements = _mean(scaled(of_statements), links.episodes_of.maxima(scaled(scores)))
+    return Scores(scores, statements)
 
 
-def mean(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The mean of two arrays of one shape, entry by entry."""
-    return ((first + second) / 2).astype(np.float32)
-
-
-def scaled(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def scaled(values: Floats) -> Floats:
     """``values`` mapped to [0, 1] by their extremes; zeros when all are equal."""
     if not len(values):
         return values
@@ -54,57 +75,125 @@ def scaled(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return ((values - low) / (high - low)).astype(np.float32) if high > low else np.zeros_like(values)
 
 
-def row_max(matrix: object, values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For every row of a sparse matrix the highest of ``values`` at its columns; 0 for an empty row."""
-    pointers, columns = matrix.indptr, matrix.indices  # type: ignore[attr-defined]
-    found = np.zeros(len(pointers) - 1, np.float32)
-    filled = np.flatnonzero(np.diff(pointers))
-    if len(filled):
-        found[filled] = np.maximum.reduceat(values[columns], pointers[filled])
-    return found
+def _mean(first: Floats, second: Floats) -> Floats:
+    return ((first + second) / 2).astype(np.float32)
 
 
-def _seeds(query: Query, links: Links, base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Restart weights of episodes and of names; together 1."""
-    names = np.zeros(links.episodes_of_name.shape[0], np.float32)
-    chosen = np.array(query.names, np.int64)
-    if len(chosen):
-        spoken = np.diff(links.episodes_of_name.indptr)[chosen]
-        weights = 1 / np.maximum(spoken, 1)
-        names[chosen] = NAMED_WEIGHT * weights / weights.sum()
-    episodes = np.zeros_like(base)
+def _seeds(query: Query, corpus: Corpus, links: Links) -> Floats:
+    """Weights of the names that the question speaks of; shape (names,)."""
+    weights = np.zeros(len(links.df), np.float32)
+    vocabulary, names = corpus.vocabulary, corpus.names
+    covered = set(STOP)
+    for name in query.names:
+        if links.df[name]:
+            weights[name] = links.rarity[name] ** RARITY_POWER
+            covered.update(words_of(names.names[name]))
+    hit: dict[int, float] = {}
+    rarest: dict[int, int] = {}
+    for text in dict.fromkeys(words_of(query.text)):
+        word = vocabulary.get(text)
+        if word is None or text in covered:
+            continue
+        frequency = max(int(links.word_df[word]), 1)
+        gain = float(np.log(1 + links.episodes / frequency))
+        for name in names.holding(word):
+            hit[name] = hit.get(name, 0.0) + gain
+            rarest[name] = min(rarest.get(name, frequency), frequency)
+    for name, gain in hit.items():
+        share = gain / max(float(links.mass[name]), 1e-9)
+        if share >= LEAST_SHARE and links.df[name]:
+            commonness = float(max(rarest[name], links.df[name]))
+            weights[name] = max(weights[name], share**2 * commonness**RARITY_POWER)
+    return weights
+
+
+def _passage_seeds(base: Floats, weight: float) -> Floats:
+    """``weight`` shared among the best episodes by their ``base``."""
+    seeds = np.zeros_like(base)
     likely = best(base, PASSAGE_SEEDS)
     total = base[likely].sum()
     if total > 0:
-        episodes[likely] = base[likely] / total * (1 - names.sum())
-    return episodes, names
+        seeds[likely] = base[likely] / total * weight
+    return seeds
 
 
-def _rank(links: Links, seeds: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Personalised PageRank of the episodes on the graph of episodes and names.
-
-    Weights that would give each neighbour less than :data:`_NEGLIGIBLE` are not passed on.
-    """
-    restart_episodes, restart_names = seeds
-    episodes, names = restart_episodes, restart_names
-    for _ in range(ITERATIONS):
+def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
+    """Personalised PageRank of the episodes."""
+    to_names, to_episodes = links.to_names, links.to_episodes
+    start_episodes, start_names = (1 - DAMPING) * episode_seeds, (1 - DAMPING) * name_seeds
+    episodes, names = episode_seeds, name_seeds
+    for _ in range(STEPS):
         episodes, names = (
-            (1 - DAMPING) * restart_episodes + _passed_on(links.episodes_of_name, names, len(episodes)),
-            (1 - DAMPING) * restart_names + _passed_on(links.names_of_episode, episodes, len(names)),
+            start_episodes + DAMPING * (to_episodes @ names),
+            start_names + DAMPING * (to_names @ episodes),
         )
     return episodes
 
 
-def _passed_on(matrix: object, weights: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """What each column gets when every row shares :data:`DAMPING` of its weight among its columns; shape (size,)."""
-    pointers, columns = matrix.indptr, matrix.indices  # type: ignore[attr-defined]
-    rows = np.flatnonzero(weights > _NEGLIGIBLE)
-    starts, counts = pointers[rows], pointers[rows + 1] - pointers[rows]
-    shares = DAMPING * weights[rows] / np.maximum(counts, 1)
-    kept = (shares > _NEGLIGIBLE) & (counts > 0)
-    starts, counts, shares = starts[kept], counts[kept], shares[kept]
-    ends = np.cumsum(counts)
-    if not len(ends):
-        return np.zeros(size, np.float32)
-    places = np.arange(ends[-1]) + np.repeat(starts - (ends - counts), counts)
-    return np.bincount(columns[places], np.repeat(shares, counts), size).astype(np.float32)
+def _chained(
+    query: Query, corpus: Corpus, links: Links, scores: Floats, seeds: Floats, of_statements: Floats
+) -> Floats:
+    """``scores`` with the gains of step 5; all but the candidates far below them."""
+    candidates = best(scores, CANDIDATES)
+    anchors = candidates[:ANCHORS]
+    rest = _rest(query, corpus, links, anchors, candidates, of_statements)
+    gain = np.full(len(candidates), -np.inf)
+    for position, anchor in enumerate(anchors):
+        link = _links_to(links, int(anchor), candidates, seeds)
+        through = CHAIN * scores[anchor] + LINK * link + REST * rest[position]
+        through[position] = -np.inf  # an anchor is no second link of itself
+        gain = np.maximum(gain, through)
+    chained = scores - _BELOW
+    chained[candidates] = scores[candidates] + np.where(np.isfinite(gain), gain, 0)
+    return chained
+
+
+def _rest(
+    query: Query,
+    corpus: Corpus,
+    links: Links,
+    anchors: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+    of_statements: Floats,
+) -> Floats:
+    """Likeness of each candidate with what each anchor leaves of the question; shape (anchors, candidates)."""
+    episodes, statements = corpus.episodes.rows, corpus.statements.rows
+    directions = episodes[anchors].copy()
+    for row, anchor in enumerate(anchors.tolist()):
+        own = links.statements_of[anchor]
+        if len(own):
+            directions[row] += statements[own[np.argmax(of_statements[own])]]
+    directions = _unit(directions)
+    left = _unit(query.vector - (directions @ query.vector)[:, None] * directions)
+    likeness = left @ episodes[candidates].T
+    places, counts = links.statements_of.places(candidates)
+    filled = np.flatnonzero(counts)
+    if len(filled):
+        each = left @ statements[links.statements_of.columns[places]].T
+        starts = (np.cumsum(counts) - counts)[filled]
+        likeness[:, filled] = (likeness[:, filled] + np.maximum.reduceat(each, starts, axis=1)) / 2
+    return likeness
+
+
+def _links_to(links: Links, anchor: int, candidates: NDArray[np.int64], seeds: Floats) -> Floats:
+    """How strongly each candidate hangs together with an anchor by a name that is no seed; shape (candidates,)."""
+    span = slice(links.names_of.pointers[anchor], links.names_of.pointers[anchor + 1])
+    own = links.names_of.columns[span]
+    found = np.zeros(len(candidates), np.float32)
+    if not len(own):
+        return found
+    strength = links.idf[own] / np.log(1 + links.episodes) * links.weights[span] * (seeds[own] == 0)
+    places, counts = links.names_of.places(candidates)
+    columns = links.names_of.columns[places]
+    at = np.minimum(np.searchsorted(own, columns), len(own) - 1)
+    is_title = links.titles[places] | links.titles[span][at]
+    values = strength[at] * links.weights[places] * np.where(is_title, 1.0, NOT_A_TITLE) * (own[at] == columns)
+    filled = np.flatnonzero(counts)
+    if len(filled):
+        found[filled] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[filled])
+    return found
+
+
+def _unit(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-9), np.float32)

@@ -1,0 +1,48 @@
+"""Rows of whole numbers that grow at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FIRST_ROWS = 256
+
+
+class Columns:
+    """A table of int32, shape (len(self), width), to which rows are added at the end.
+
+    Args:
+        width: numbers in a row.
+    """
+
+    __slots__ = ("_count", "_rows")
+
+    def __init__(self, width: int) -> None:
+        self._rows = np.zeros((_FIRST_ROWS, width), np.int32)
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self._count
+
+    def extend(self, rows: Sequence[tuple[int, ...]]) -> None:
+        """Add rows at the end."""
+        count = self._count + len(rows)
+        if count > len(self._rows):
+            grown = np.zeros((max(count, 2 * len(self._rows)), self._rows.shape[1]), np.int32)
+            grown[: self._count] = self._rows[: self._count]
+            self._rows = grown
+        if rows:
+            self._rows[self._count : count] = rows
+        self._count = count
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """All rows. A view, until the next change."""
+        return self._rows[: self._count]
+
+    def column(self, number: int) -> NDArray[np.int32]:
+        """One column, shape (len(self),). A view, until the next change."""
+        return self._rows[: self._count, number]

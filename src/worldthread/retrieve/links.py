@@ -1,0 +1,199 @@
+"""Who speaks of what, as weighted sparse arrays. Computed at once from final counts, so that it is the same however the
+index grew.
+
+With *N* episodes, df(name) the episodes that name it, tdf(word) the episodes whose text has it:
+
+* mass(name) = sum over its words of ln(1 + N / tdf), the weight of what the name says;
+* an episode that names *k* also names, with weight c^2, every name within *k* whose share c of its mass is at least
+  :data:`SHARE` ("Obama" in "Barack Obama");
+* idf(name) = ln(1 + N / df); rarity(name) = max(df, min over its words of tdf), higher for what is common: a title such
+  as "Country" is named by one episode and yet no rare word;
+* a walk goes from an episode to its names by weight x idf, and from a name to its episodes by weight, times
+  :data:`TITLE_WEIGHT` where it is the title.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+SHARE: Final = 0.5
+TITLE_WEIGHT: Final = 8.0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """For every row a list of columns: those of row *r* are ``columns[pointers[r] : pointers[r + 1]]``."""
+
+    pointers: NDArray[np.int64]
+    columns: NDArray[np.int32]
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        return self.columns[self.pointers[row] : self.pointers[row + 1]]
+
+    def places(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where in :attr:`columns` the entries of ``rows`` lie, one row after the other, and how many each has."""
+        counts = self.pointers[rows + 1] - self.pointers[rows]
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        return np.arange(total) + np.repeat(self.pointers[rows] - (ends - counts), counts), counts
+
+    def maxima(self, values: NDArray[np.float32], missing: float = 0.0) -> NDArray[np.float32]:
+        """For every row the highest of ``values`` at its columns; ``missing`` for an empty row."""
+        found = np.full(len(self.pointers) - 1, missing, np.float32)
+        filled = np.flatnonzero(np.diff(self.pointers))
+        if len(filled):
+            found[filled] = np.maximum.reduceat(values[self.columns], self.pointers[filled])
+        return found
+
+
+@dataclass(frozen=True)
+class Links:
+    """Who speaks of what. Episodes, statements and names by their numbers in the index.
+
+    Args:
+        statements_of: of each episode, the statements that it asserts.
+        episodes_of: of each statement, the episodes that assert it.
+        names_of: of each episode, the names that it speaks of, ascending.
+        weights: for each entry of ``names_of``, from 0 (exclusive) to 1.
+        titles: for each entry of ``names_of``, whether the name is the episode's title.
+        df: of each name, the episodes that speak of it.
+        idf: of each name.
+        rarity: of each name.
+        mass: of each name.
+        word_df: of each word, the episodes whose text has it.
+        episodes: number of episodes that are there.
+    """
+
+    statements_of: Rows
+    episodes_of: Rows
+    names_of: Rows
+    weights: NDArray[np.float32]
+    titles: NDArray[np.bool_]
+    df: NDArray[np.int64]
+    idf: NDArray[np.float32]
+    rarity: NDArray[np.float32]
+    mass: NDArray[np.float32]
+    word_df: NDArray[np.int64]
+    episodes: int
+
+    @cached_property
+    def episodes_of_name(self) -> Rows:
+        """Of each name, the episodes that speak of it, ascending."""
+        rows = np.repeat(np.arange(len(self.names_of.pointers) - 1, dtype=np.int32), np.diff(self.names_of.pointers))
+        order = np.argsort(self.names_of.columns, kind="stable")
+        return Rows(_pointers(self.names_of.columns, len(self.df)), rows[order])
+
+    @cached_property
+    def to_names(self) -> csr_array:
+        """Shape (names, episodes): what a name gets of the weight of each episode."""
+        rows = np.repeat(np.arange(len(self.names_of.pointers) - 1), np.diff(self.names_of.pointers))
+        shares = self.weights * self.idf[self.names_of.columns]
+        return self._matrix(shares / np.bincount(rows, shares, len(self.names_of.pointers) - 1)[rows]).T.tocsr()
+
+    @cached_property
+    def to_episodes(self) -> csr_array:
+        """Shape (episodes, names): what an episode gets of the weight of each name."""
+        shares = self.weights * np.where(self.titles, TITLE_WEIGHT, 1.0)
+        columns = self.names_of.columns
+        return self._matrix(shares / np.bincount(columns, shares, len(self.df))[columns])
+
+    def _matrix(self, values: NDArray[np.float64]) -> csr_array:
+        from scipy.sparse import csr_array
+
+        shape = (len(self.names_of.pointers) - 1, len(self.df))
+        pointers = self.names_of.pointers.astype(np.int32)
+        return csr_array((values.astype(np.float32), self.names_of.columns, pointers), shape=shape)
+
+
+def make_links(
+    present: NDArray[np.bool_],
+    statements: int,
+    *,
+    asserted: NDArray[np.int32],
+    mentioned: NDArray[np.int32],
+    worded: NDArray[np.int32],
+    words: int,
+    name_words: NDArray[np.int32],
+    names: int,
+    within: NDArray[np.int32],
+) -> Links:
+    """Links from what an index noted.
+
+    Args:
+        present: by episode, whether it is there.
+        statements: number of statements.
+        asserted: (episode, statement), episodes ascending.
+        mentioned: (episode, name, whether it is the title), episodes ascending.
+        worded: (episode, word).
+        words: number of words.
+        name_words: (name, word), names ascending.
+        names: number of names.
+        within: (longer name, shorter name).
+    """
+    asserted, mentioned, worded = (rows[present[rows[:, 0]]] for rows in (asserted, mentioned, worded))
+    count = int(present.sum())
+    word_df = np.bincount(worded[:, 1], minlength=words)
+    word_idf = np.log(1 + count / np.maximum(word_df, 1))
+    mass = np.bincount(name_words[:, 0], word_idf[name_words[:, 1]], names).astype(np.float64)
+    names_of, weights, titles = _spoken_of(len(present), names, mentioned, within, mass)
+    df = np.bincount(names_of.columns, minlength=names)
+    commonest = np.full(names, count, np.int64)
+    np.minimum.at(commonest, name_words[:, 0], np.maximum(word_df, 1)[name_words[:, 1]])
+    commonest[np.bincount(name_words[:, 0], minlength=names) == 0] = 1
+    order = np.argsort(asserted[:, 1], kind="stable")
+    return Links(
+        statements_of=Rows(_pointers(asserted[:, 0], len(present)), asserted[:, 1].copy()),
+        episodes_of=Rows(_pointers(asserted[:, 1], statements), asserted[order, 0]),
+        names_of=names_of,
+        weights=weights,
+        titles=titles,
+        df=df,
+        idf=np.log(1 + count / np.maximum(df, 1)).astype(np.float32),
+        rarity=np.maximum(df, commonest).astype(np.float32),
+        mass=mass.astype(np.float32),
+        word_df=word_df,
+        episodes=count,
+    )
+
+
+def _spoken_of(
+    episodes: int,
+    names: int,
+    mentioned: NDArray[np.int32],
+    within: NDArray[np.int32],
+    mass: NDArray[np.float64],
+) -> tuple[Rows, NDArray[np.float32], NDArray[np.bool_]]:
+    """The names of each episode, those within its names included, with weights, and which are titles."""
+    share = mass[within[:, 1]] / np.maximum(mass[within[:, 0]], 1e-9)
+    kept = share >= SHARE
+    within, share = within[kept], np.minimum(share[kept], 1.0)
+    order = np.argsort(within[:, 0], kind="stable")
+    inner = Rows(_pointers(within[:, 0], names), within[order, 1])
+    places, counts = inner.places(mentioned[:, 1].astype(np.int64))
+    rows = np.concatenate((mentioned[:, 0], np.repeat(mentioned[:, 0], counts)))
+    columns = np.concatenate((mentioned[:, 1], inner.columns[places]))
+    weights = np.concatenate((np.ones(len(mentioned)), share[order][places] ** 2))
+    titles = np.concatenate((mentioned[:, 2] > 0, np.zeros(len(places), bool)))
+    keys = rows.astype(np.int64) * max(names, 1) + columns
+    order = np.argsort(keys, kind="stable")
+    keys, columns, weights, titles = keys[order], columns[order], weights[order], titles[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    if len(starts):
+        weights, titles = np.maximum.reduceat(weights, starts), np.maximum.reduceat(titles, starts)
+    columns, rows = columns[starts].astype(np.int32), rows[order][starts]
+    return Rows(_pointers(rows, episodes), columns), weights.astype(np.float32), titles
+
+
+def _pointers(rows: NDArray[np.int32], count: int) -> NDArray[np.int64]:
+    """Where each row begins, from the row of every entry; shape (count + 1,)."""
+    pointers = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
+    return pointers
