@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import signal
 import statistics
@@ -21,7 +22,7 @@ from typing import Any, Self
 import orjson
 
 from worldthread.bench.audit import NOTHING_AUDITED, AuditResult
-from worldthread.errors import FormatError, InputError
+from worldthread.errors import FormatError, InputError, MissingExtraError
 
 CONFIDENCE = 0.95
 _RESAMPLES = 9999
@@ -253,3 +254,13 @@ def _wilson(wins: int, runs: int) -> tuple[float, float]:
 
     interval = stats.binomtest(wins, runs).proportion_ci(CONFIDENCE, method="wilson")
     return round(float(interval.low), 5), round(float(interval.high), 5)
+
+
+def require_statistics() -> None:
+    """Make sure, before hours of play, that :func:`aggregate` will have what it needs.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        raise MissingExtraError("the statistics of a sweep", extra="report", package="scipy")

@@ -42,13 +42,14 @@ def sweep(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from worldthread.agents import make_agent
-    from worldthread.bench.sweep import Results, Run, aggregate
+    from worldthread.bench.sweep import Results, Run, aggregate, require_statistics
     from worldthread.bench.sweep import sweep as run_sweep
     from worldthread.envs import make
     from worldthread.graph import TemporalGraph
 
     numbers = parse_seeds(seeds)
     games = list(dict.fromkeys(games))
+    require_statistics()
     make_agent(agent, TemporalGraph())
     for game in games:  # a name that is none is told before the first play
         make(game, seed=numbers[0]).close()

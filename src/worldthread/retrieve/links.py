@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+Floats = NDArray[np.float32]
 
 SHARE: Final = 0.5
 TITLE_WEIGHT: Final = 8.0
@@ -87,30 +86,33 @@ class Links:
     @cached_property
     def episodes_of_name(self) -> Rows:
         """Of each name, the episodes that speak of it, ascending."""
-        rows = np.repeat(np.arange(len(self.names_of.pointers) - 1, dtype=np.int32), np.diff(self.names_of.pointers))
-        order = np.argsort(self.names_of.columns, kind="stable")
-        return Rows(_pointers(self.names_of.columns, len(self.df)), rows[order])
+        return Rows(_pointers(self.names_of.columns, len(self.df)), self._episodes[self._by_name])
 
     @cached_property
-    def to_names(self) -> csr_array:
-        """Shape (names, episodes): what a name gets of the weight of each episode."""
-        rows = np.repeat(np.arange(len(self.names_of.pointers) - 1), np.diff(self.names_of.pointers))
+    def to_names(self) -> Floats:
+        """For each entry of :attr:`names_of`, the share of the episode's weight that goes to the name."""
         shares = self.weights * self.idf[self.names_of.columns]
-        return self._matrix(shares / np.bincount(rows, shares, len(self.names_of.pointers) - 1)[rows]).T.tocsr()
+        totals = np.bincount(self._episodes, shares, len(self.names_of.pointers) - 1)
+        return (shares / totals[self._episodes]).astype(np.float32)
 
     @cached_property
-    def to_episodes(self) -> csr_array:
-        """Shape (episodes, names): what an episode gets of the weight of each name."""
-        shares = self.weights * np.where(self.titles, TITLE_WEIGHT, 1.0)
+    def to_episodes(self) -> Floats:
+        """For each entry of :attr:`episodes_of_name`, the share of the name's weight that goes to the episode."""
         columns = self.names_of.columns
-        return self._matrix(shares / np.bincount(columns, shares, len(self.df))[columns])
+        shares = self.weights * np.where(self.titles, np.float32(TITLE_WEIGHT), np.float32(1))
+        totals = np.bincount(columns, shares, len(self.df))
+        return (shares / totals[columns])[self._by_name].astype(np.float32)
 
-    def _matrix(self, values: NDArray[np.float64]) -> csr_array:
-        from scipy.sparse import csr_array
+    @cached_property
+    def _episodes(self) -> NDArray[np.int32]:
+        """The episode of each entry of :attr:`names_of`."""
+        counts = np.diff(self.names_of.pointers)
+        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
-        shape = (len(self.names_of.pointers) - 1, len(self.df))
-        pointers = self.names_of.pointers.astype(np.int32)
-        return csr_array((values.astype(np.float32), self.names_of.columns, pointers), shape=shape)
+    @cached_property
+    def _by_name(self) -> NDArray[np.int64]:
+        """The entries of :attr:`names_of`, ordered by name, then episode."""
+        return np.argsort(self.names_of.columns, kind="stable")
 
 
 def make_links(

@@ -8,7 +8,8 @@ No model and no triples are needed; facts help by the names that they join. With
    by those, the share c >= 1/2 of their mass, each c^2 max(df, least tdf of the words it has)^-1.5. Together .9; the
    rest goes to the :data:`PASSAGE_SEEDS` best episodes by base. Without named objects they have all.
 3. rank = personalised PageRank from the seeds on the graph of episodes and names, damping :data:`DAMPING`,
-   :data:`STEPS` steps (HippoRAG 2 walks over facts in a like way).
+   :data:`STEPS` steps (HippoRAG 2 walks over facts in a like way), in which shares below :data:`NEGLIGIBLE` are left
+   out: the work does not grow with the graph.
 4. score = 1/2 s(log(rank + 1e-6)) + 1/2 base.
 5. The :data:`CANDIDATES` best are scored anew, as second link of a chain from one of the :data:`ANCHORS` best. An
    anchor leaves of the question what is orthogonal to its own direction (its passage and its statement nearest the
@@ -26,12 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.retrieve.index import Corpus
-from worldthread.retrieve.links import Links
+from worldthread.retrieve.links import Floats, Links, Rows
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.words import STOP, words_of
 from worldthread.vectors.exact import best
-
-Floats = NDArray[np.float32]
 
 NAMED: Final = 0.9
 RARITY_POWER: Final = -1.5
@@ -45,6 +44,7 @@ CHAIN: Final = 0.25
 LINK: Final = 0.25
 REST: Final = 0.2
 NOT_A_TITLE: Final = 0.5
+NEGLIGIBLE: Final = 1e-5
 _FLOOR: Final = 1e-6
 _BELOW: Final = 2.0  # what lies between candidates and all others
 
@@ -118,16 +118,28 @@ def _passage_seeds(base: Floats, weight: float) -> Floats:
 
 
 def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
-    """Personalised PageRank of the episodes."""
-    to_names, to_episodes = links.to_names, links.to_episodes
+    """Personalised PageRank of the episodes, but that weights below :data:`NEGLIGIBLE` are not passed on."""
     start_episodes, start_names = (1 - DAMPING) * episode_seeds, (1 - DAMPING) * name_seeds
     episodes, names = episode_seeds, name_seeds
     for _ in range(STEPS):
         episodes, names = (
-            start_episodes + DAMPING * (to_episodes @ names),
-            start_names + DAMPING * (to_names @ episodes),
+            start_episodes + _passed_on(links.episodes_of_name, links.to_episodes, names, len(episodes)),
+            start_names + _passed_on(links.names_of, links.to_names, episodes, len(names)),
         )
     return episodes
+
+
+def _passed_on(to: Rows, shares: Floats, weights: Floats, size: int) -> Floats:
+    """What each column of ``to`` gets of :data:`DAMPING` of the weights of its rows; shape (size,).
+
+    A row takes part when a mean share of its weight is not negligible. So the work depends on the seeds, not on the
+    size of the graph.
+    """
+    rows = np.flatnonzero(weights > NEGLIGIBLE)
+    rows = rows[weights[rows] > NEGLIGIBLE * (to.pointers[rows + 1] - to.pointers[rows])]
+    places, counts = to.places(rows)
+    passed = DAMPING * shares[places] * np.repeat(weights[rows], counts)
+    return np.bincount(to.columns[places], passed, size).astype(np.float32)
 
 
 def _chained(

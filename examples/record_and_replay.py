@@ -1,0 +1,35 @@
+"""Record every call of a model while texts are read, then do the same again without a call.
+
+It takes the model of ``$WORLDTHREAD_MODEL``; without one, a fake stands in for it.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from worldthread import Memory
+from worldthread.models import ChatModel, FakeChat, chat_model
+from worldthread.models.recording import RecordingChat, ReplayChat
+
+FACT = {"subject": "Anna", "relation": "lives in", "object": "Rome"}
+FAKE = FakeChat({"Anna": json.dumps({"facts": [FACT], "theses": []})}, name="stand-in")
+
+
+def read(model: ChatModel) -> str:
+    """Read a letter with the model: the state of the memory."""
+    with Memory(model=model) as memory:
+        done = memory.remember("Anna lives in Rome.", at="2023-05-01")
+        print(f"{model.name}: {done.added} passage, {done.unread} not read")
+        return memory.state_hash()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    calls = Path(folder, "calls.jsonl")
+    with RecordingChat(chat_model() or FAKE, calls) as recording:
+        first = read(recording)
+    replay = ReplayChat(calls)
+    again = read(replay)
+
+print("the same memory" if first == again else "another memory", f"({replay.unused} calls not asked for)")
