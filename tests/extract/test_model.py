@@ -91,7 +91,9 @@ def test_only_the_kinds_asked_for(facts: bool, theses: bool, into: type[Any], wa
     model = FakeChat([json.dumps(said)])
     reading = ModelReader(model, facts=facts, theses=theses).extract("The key opens the door.")
     assert [type(s) for s in reading.statements] == [Fact] * facts + [Thesis] * theses
-    assert model.requests[0].schema == schema_of(into)
+    schema = model.requests[0].schema
+    assert schema is not None
+    assert schema["properties"].keys() == schema_of(into)["properties"].keys()
     assert f"Asked for: {wanted}." in model.requests[0].messages[-1].content
 
 
@@ -107,6 +109,18 @@ def test_the_schemas_suit_strict_servers() -> None:
         for node in found:
             assert node["additionalProperties"] is False
             assert sorted(node["required"]) == sorted(node["properties"])
+
+
+def test_the_schema_bounds_the_lists_and_the_answer_need_not_keep_to_it() -> None:
+    limits = []
+    for text in ("A lamp.", "word " * 100, "字" * 100, "word " * 2000):
+        model = FakeChat([answer(*((f"lamp {number}", "is on", "desk") for number in range(70)))])
+        assert len(ModelReader(model).extract(text).statements) == 70
+        [request] = model.requests
+        assert request.schema is not None
+        limits.append([request.schema["properties"][kind]["maxItems"] for kind in ("facts", "theses")])
+    assert limits == [[8, 8], [64, 32], [32, 16], [1024, 512]]
+    assert "maxItems" not in json.dumps(schema_of(StatementsAnswer)), "the bound is no part of the type"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ end a thesis.
 What a passage says is shown between two lines that bear a mark made from the passage itself, and the model is told to
 take it as material. That is no proof against an instruction hidden in a passage; what bounds the harm is that an answer
 can only state and end statements, and that both are part of the record with their episode.
+
+The schema that is sent bounds the length of every list. A small model tends to repeat itself without end, and a server
+that holds it to the schema then ends the list instead of cutting the answer off. Answers are not checked against it.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -27,7 +30,7 @@ from worldthread.errors import AnswerError, InputError
 from worldthread.graph import GraphView
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
-from worldthread.models.structured import complete_structured
+from worldthread.models.structured import complete_structured, schema_of
 from worldthread.names import normalise_name, normalise_text, number_variants
 from worldthread.types import Ending, Fact, Reading, Statement, Thesis
 
@@ -36,6 +39,11 @@ NAME_LIMIT: Final = 200
 
 TEXT_LIMIT: Final = 1000
 """Longest text of a thesis, and of the reason of an ending, in characters."""
+
+# In bytes, since a sign of a script without spaces says more than a letter. Of 1,890 passages that gpt-3.5-turbo took
+# facts from (MuSiQue), none has more than three quarters of what this allows once it is rounded up.
+_BYTES_PER_FACT: Final = 12
+_BYTES_PER_THESIS: Final = 24
 
 _BLANK: Final = frozenset({"", "none", "n/a", "null", "-", "?"})
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
@@ -173,7 +181,9 @@ class ModelReader:
             ModelError: the model could not be asked (see :class:`~worldthread.models.chat.ChatModel`).
         """
         messages = self._statements_prompt.messages(wanted=self._wanted, mark=_mark(text), text=text)
-        request = ChatRequest(messages, "extract", max_tokens=self._max_tokens)
+        size = len(text.encode("utf-8", "surrogatepass"))
+        schema = _bounded(self._into, facts=size // _BYTES_PER_FACT, theses=size // _BYTES_PER_THESIS)
+        request = ChatRequest(messages, "extract", schema, max_tokens=self._max_tokens)
         try:
             answer = complete_structured(self._model, request, self._into)
         except AnswerError as error:
@@ -207,7 +217,8 @@ class ModelReader:
         messages = self._outdated_prompt.messages(
             mark=_mark(text), text=text, stored=_numbered(stored), new=_numbered(reading.statements)
         )
-        request = ChatRequest(messages, "outdated", max_tokens=self._max_tokens)
+        schema = _bounded(OutdatedAnswer, ended=len(stored))
+        request = ChatRequest(messages, "outdated", schema, max_tokens=self._max_tokens)
         try:
             answer = complete_structured(self._model, request, OutdatedAnswer)
         except AnswerError as error:
@@ -228,6 +239,17 @@ class ModelReader:
     def _count(self, dropped: Counter[str]) -> None:
         with self._lock:
             self._dropped.update(dropped)
+
+
+def _bounded(into: type[msgspec.Struct], **limits: int) -> dict[str, Any]:
+    """The schema of ``into``, with at most so many items in its lists, rounded up to a power of two, 8 at least.
+
+    Rounded, because a server may take seconds to prepare a schema that it has not seen.
+    """
+    schema = schema_of(into)
+    for name, items in schema["properties"].items():
+        items["maxItems"] = 1 << max(3, (limits[name] - 1).bit_length())
+    return schema
 
 
 def _statements(answer: FactsAnswer | ThesesAnswer | StatementsAnswer, dropped: Counter[str]) -> Iterator[Statement]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -39,10 +39,14 @@ class Scores:
     Args:
         episodes: shape (number of episodes,), by number.
         statements: shape (number of statements,), by number.
+        paths: for statements, by number, the names and relations that led there, where the method knows.
+        episode_paths: the same for episodes.
     """
 
     episodes: NDArray[np.float32]
     statements: NDArray[np.float32]
+    paths: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    episode_paths: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def names_in(text: str, find: Callable[[str], int | None]) -> tuple[int, ...]:

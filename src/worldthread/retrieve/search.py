@@ -59,11 +59,12 @@ def search(
             for number, score in best_episodes(scores, corpus, k, at, only_current):
                 record = graph.numbered_episode(number)
                 assert record is not None
-                hits.append(Hit(episode_of(record.id), score, kind, path_to_episode(query, corpus, number)))
+                path = scores.episode_paths.get(number) or path_to_episode(query, corpus, number)
+                hits.append(Hit(episode_of(record.id), score, kind, path))
             continue
         for number, score in best_statements(scores, corpus, k, kind, at, only_current):
             statement = graph.numbered_statement(number)
             assert statement is not None
-            path = path_to_statement(query, corpus, number)
+            path = scores.paths.get(number) or path_to_statement(query, corpus, number)
             hits.append(Hit(statement, score, kind, path, version_shown(graph, number, at)))
     return tuple(hits)

@@ -1,0 +1,187 @@
+"""Reading the files of data sets: JSON Lines and long JSON arrays entry by entry, gzipped or not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final, NoReturn, TypeVar, cast
+
+import msgspec
+
+from worldthread.errors import FormatError, InputError
+from worldthread.types import Fact
+
+T = TypeVar("T")
+
+_BLOCK: Final = 1 << 20  # characters read at a time
+_GZIP: Final = b"\x1f\x8b"
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = " \t\r\n"
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """A UTF-8 text file, unpacked when gzip compressed it.
+
+    Raises:
+        InputError: it cannot be opened.
+        FormatError: while the block reads it: damaged gzip data, or not UTF-8.
+    """
+    try:
+        with path.open("rb") as probe:
+            packed = probe.read(2) == _GZIP
+        opened = cast("IO[str]", (gzip.open if packed else open)(path, "rt", encoding="utf-8-sig"))
+        with opened as stream:
+            yield stream
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FormatError(f"damaged gzip data: {error}", path=path) from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"not UTF-8: {error.reason} at byte {error.start} of a block", path=path) from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def read_lines(path: Path, kind: type[T], expected: str) -> Iterator[T]:
+    """The lines of a JSON Lines file; empty lines are passed over.
+
+    Args:
+        expected: what each line should be, for the message of an error.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a line is not what it should be.
+    """
+    decoder = msgspec.json.Decoder(kind)
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield decoder.decode(line)
+            except msgspec.MsgspecError as error:
+                raise FormatError(f"{error}; expected {expected}", path=path, line=number) from error
+
+
+def read_array(path: Path, kind: type[T], expected: str, *, member: str | None = None) -> Iterator[T]:
+    """The entries of a JSON array, decoded one by one, so that a long file need not be read to its end.
+
+    Args:
+        expected: what the file should be, for the message of an error.
+        member: the array is this member of an object; ``None``: the array is all of the file.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: the file is not such an array, or an entry is not what it should be.
+    """
+    with open_text(path) as stream:
+        scanner = _Scanner(stream, path, expected)
+        if member is not None:
+            scanner.enter(member)
+        for number, entry in enumerate(scanner.entries(), start=1):
+            try:
+                yield msgspec.convert(entry, kind)
+            except msgspec.ValidationError as error:
+                raise FormatError(f"entry {number}: {error}; expected {expected}", path=path) from error
+
+
+def first_character(path: Path) -> str:
+    """The first character that is not white space; empty for an empty file.
+
+    Raises:
+        InputError, FormatError: see :func:`open_text`.
+    """
+    with open_text(path) as stream:
+        while block := stream.read(_BLOCK):
+            if stripped := block.lstrip():
+                return stripped[0]
+    return ""
+
+
+def facts_of(triples: Iterable[Iterable[object]], counts: dict[str, int], what: str) -> tuple[Fact, ...]:
+    """The triples as facts; those that are none are counted in ``counts`` under ``what``."""
+    facts = []
+    for triple in triples:
+        try:
+            subject, relation, object_ = triple
+            facts.append(Fact(cast("str", subject), cast("str", relation), cast("str", object_)))
+        except ValueError:  # not three, or a name that cannot be one (an InputError is a ValueError)
+            counts[what] = counts.get(what, 0) + 1
+    return tuple(facts)
+
+
+class _Scanner:
+    """Values of a JSON text that comes in blocks."""
+
+    def __init__(self, stream: IO[str], path: Path, expected: str) -> None:
+        self._stream, self._path, self._expected = stream, path, expected
+        self._text, self._place, self._ended = "", 0, False
+
+    def entries(self) -> Iterator[Any]:
+        """The entries of the array that begins here."""
+        self._take("[")
+        if self._peek() == "]":
+            return
+        while True:
+            yield self._value()
+            if self._take(",]") == "]":
+                return
+
+    def enter(self, member: str) -> None:
+        """Go to the value of a member of the object that begins here."""
+        self._take("{")
+        while True:
+            name = self._value()
+            self._take(":")
+            if name == member:
+                return
+            self._value()
+            if self._take(",}") == "}":
+                self._refuse(f"no member {member!r}")
+
+    def _value(self) -> Any:
+        self._peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._place)
+            except json.JSONDecodeError as error:
+                if not self._more():
+                    self._refuse(f"not JSON: {error.msg}")
+                continue
+            if end == len(self._text) and self._more():  # a number may go on in the next block
+                continue
+            self._place = end
+            return value
+
+    def _take(self, wanted: str) -> str:
+        character = self._peek()
+        if not character or character not in wanted:
+            found = repr(character) if character else "the end of the file"
+            self._refuse(f"{found} where {' or '.join(wanted)} should stand")
+        self._place += 1
+        return character
+
+    def _peek(self) -> str:
+        """The next character that is not white space; empty at the end."""
+        while True:
+            while self._place < len(self._text):
+                if self._text[self._place] not in _SPACE:
+                    return self._text[self._place]
+                self._place += 1
+            if not self._more():
+                return ""
+
+    def _more(self) -> bool:
+        """Read another block; whether there was one."""
+        if self._ended:
+            return False
+        block = self._stream.read(_BLOCK)
+        self._ended = not block
+        self._text, self._place = self._text[self._place :] + block, 0
+        return not self._ended
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise FormatError(f"{reason}; expected {self._expected}", path=self._path)

@@ -1,0 +1,88 @@
+"""Questions with a corpus of their own, as HippoRAG publishes them: ``<set>.jsonl.gz`` beside ``<set>_corpus.jsonl.gz``.
+
+A line of the first is a question with ``id``, ``question``, ``answer``, ``aliases``, ``type``, ``gold_ids`` and
+``context_ids``; a line of the second a passage with ``id``, ``title``, ``text`` and perhaps ``entities`` and
+``triples``, which a model extracted, and ``malformed_triples``, of which no fact can be made.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from worldthread.bench.datasets.base import Dataset, Passage, Question, distinct
+from worldthread.bench.datasets.files import facts_of, read_lines
+from worldthread.bench.datasets.preparation import first
+from worldthread.bench.qa_metrics import Script
+from worldthread.errors import FormatError, InputError
+
+_ENDINGS: Final = (".jsonl.gz", ".jsonl")
+
+
+class _Question(msgspec.Struct):
+    id: str
+    question: str
+    answer: str
+    gold_ids: list[int]
+    context_ids: list[int]
+    aliases: list[str] = []
+    type: str = ""
+
+
+class _Passage(msgspec.Struct):
+    id: int
+    title: str
+    text: str
+    entities: list[str] = []
+    triples: list[list[Any]] = []
+    malformed_triples: list[Any] = []
+
+
+def load(path: Path, *, name: str, script: Script, limit: int | None) -> Dataset:
+    """The questions of a file, and the corpus beside it.
+
+    Raises:
+        InputError: a file is missing, or ``limit`` is below 1.
+        FormatError: a line is not what it should be.
+    """
+    counts: dict[str, int] = {}
+    passages = []
+    corpus = corpus_of(path)
+    for row in read_lines(corpus, _Passage, "a passage with id, title and text"):
+        facts = facts_of((*row.triples, *row.malformed_triples), counts, "triples that are no facts")
+        passages.append(
+            Passage(str(row.id), row.title, row.text, facts=facts, entities=distinct(row.entities)),
+        )
+    questions = tuple(
+        Question(
+            row.id,
+            row.question,
+            distinct((row.answer, *row.aliases)),
+            tuple(map(str, row.gold_ids)),
+            row.type,
+            context_ids=tuple(map(str, row.context_ids)),
+        )
+        for row in read_lines(path, _Question, "a question with id, question, answer, gold_ids and context_ids")
+    )
+    try:
+        dataset = Dataset(name, f"{name}/1", tuple(passages), questions, script, counts)
+    except InputError as error:
+        raise FormatError(f"{error}; expected the questions about the corpus {corpus.name}", path=path) from error
+    return first(dataset, limit)
+
+
+def corpus_of(path: Path) -> Path:
+    """The file with the passages of a file with questions.
+
+    Raises:
+        InputError: there is none beside it.
+    """
+    ending = next((ending for ending in _ENDINGS if path.name.endswith(ending)), path.suffix)
+    stem = path.name.removesuffix(ending)
+    candidates = [path.with_name(f"{stem}_corpus{other}") for other in dict.fromkeys((ending, *_ENDINGS))]
+    found = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if found is None:
+        raise InputError(f"{path} needs its passages beside it, in {' or '.join(c.name for c in candidates)}")
+    return found
