@@ -259,7 +259,8 @@ def test_vectors_are_kept_by_model_and_text(store: Store) -> None:
     store.put_vectors("other", texts[:1], np.zeros((1, 3), np.float32))
     found = store.get_vectors("m", [*texts, "unknown"])
     assert set(found) == set(texts)
-    assert all((found[text] == vector).all() for text, vector in zip(texts, vectors, strict=True))
+    kept = vectors.astype(np.float16).astype(np.float32)
+    assert all((found[text] == vector).all() for text, vector in zip(texts, kept, strict=True))
     assert found[texts[0]].dtype == np.float32
     assert store.get_vectors("other", texts)[texts[0]].shape == (3,)
     store.put_vectors("m", texts[:1], np.ones((1, 8), np.float32))
@@ -303,8 +304,9 @@ def test_an_embedder_can_be_cached_in_a_store(store: Store) -> None:
     plain = embedder("fake")
     cached = CachedEmbedder(plain, store)
     texts = ["a rusty key", "a door", "a rusty key"]
-    assert (cached.embed(texts) == plain.embed(texts)).all()
-    assert (cached.embed(texts) == plain.embed(texts)).all()
+    computed = cached.embed(texts)
+    np.testing.assert_allclose(computed, plain.embed(texts), atol=1e-3)
+    assert (cached.embed(texts) == computed).all(), "the same whether kept or computed"
     assert set(store.get_vectors(plain.name, texts)) == set(texts)
 
 

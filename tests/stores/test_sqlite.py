@@ -844,7 +844,7 @@ def test_migrations_bring_a_file_up_one_transaction_each(path: Path, monkeypatch
         assert list(store.episodes()) == episodes
         store.append(seen(9))
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(migrations) + 1,)
     assert connection.execute("SELECT episodes, note FROM namespace").fetchall() == [(6, None)]
     connection.close()
     monkeypatch.setattr(database, "MIGRATIONS", migrations)

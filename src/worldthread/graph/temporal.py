@@ -636,7 +636,7 @@ class TemporalGraph:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The whole graph as arrays, without a trace of what was forgotten."""
-        clean = self if self._is_compact() else self._restricted(self._by_id.values())
+        clean = self if self.is_compact else self._restricted(self._by_id.values())
         names = range(len(clean._strings.items))
         statements = range(len(clean._keys))
         episodes = range(len(clean._ids))
@@ -661,7 +661,9 @@ class TemporalGraph:
             arrays[f"{name}_pointers"], arrays[f"{name}_rows"] = pack_rows(groups, table.width)
         return arrays
 
-    def _is_compact(self) -> bool:
+    @property
+    def is_compact(self) -> bool:
+        """Whether nothing was forgotten, so that :meth:`to_arrays` keeps all numbers."""
         return len(self._by_id) == len(self._ids)
 
     @classmethod

@@ -19,11 +19,14 @@ class VectorCache(Protocol):
         """The vectors, shape ``(dimensions,)``, of those ``texts`` that are known for ``model``, by text."""
 
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep row ``i`` of ``vectors``, shape ``(len(texts), dimensions)``, for ``texts[i]``; all are distinct."""
+        """Keep row ``i`` of ``vectors``, shape ``(len(texts), dimensions)``, for ``texts[i]``; all are distinct.
+
+        Half precision is enough.
+        """
 
 
 class CachedEmbedder:
-    """Gives what ``embedder`` would give, and embeds each distinct text once.
+    """Gives what ``embedder`` would give, rounded to half precision, and embeds each distinct text once.
 
     Args:
         embedder: computes what the cache does not know.
@@ -69,4 +72,7 @@ class CachedEmbedder:
             known.update(zip(unknown, computed, strict=True))
         for row, text in enumerate(checked):
             vectors[row] = known[text]
-        return vectors
+        # as the cache may keep them, so that a vector is the same whether it was kept or computed
+        rounded = vectors.astype(np.float16).astype(np.float32)
+        lengths = np.linalg.norm(rounded, axis=1, keepdims=True)
+        return np.divide(rounded, lengths, out=rounded, where=lengths > 0)

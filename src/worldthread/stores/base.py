@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Literal, NamedTuple, Self, TypeAlias
+from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,10 +163,29 @@ class Store(ABC):
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep row ``i`` of ``vectors``, shape ``(len(texts), dimensions)``, for ``texts[i]``. The texts are distinct.
 
-        The vectors are kept, the texts are not. A store that was opened for reading keeps nothing.
+        The vectors are kept in half precision, the texts are not. A store that was opened for reading keeps nothing.
 
         Raises:
             InputError: the shapes do not fit, or a number is not finite.
+        """
+
+    @abstractmethod
+    def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
+        """Keep what was derived from the graph as it is now, by the numbers that it gives: whether that was possible.
+
+        It is not after something was forgotten, until the next opening: the numbers of the graph then have gaps, which
+        a snapshot has not.
+
+        Args:
+            name: of the index, with a version.
+            arrays: by names that may be names of files.
+        """
+
+    @abstractmethod
+    def load_index(self, name: str) -> Mapping[str, NDArray[Any]] | None:
+        """What was kept under a name, memory-mapped; ``None`` when there is nothing that fits the numbers of the graph.
+
+        The graph may have grown since, and lost episodes.
         """
 
     @abstractmethod

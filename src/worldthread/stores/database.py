@@ -66,6 +66,8 @@ MIGRATIONS: list[str] = [
         UNIQUE (namespace, model, text)
     );
     """,
+    # vectors are kept in half precision from here on; they can always be computed again
+    "DELETE FROM vector",
 ]
 """SQL that takes a file from version *i* to version *i* + 1, each in one transaction; statements end with ``;``."""
 

@@ -12,7 +12,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -79,7 +79,7 @@ class Snapshots:
         folder_mode = mode | (mode & 0o444) >> 2
         self._folder.mkdir(exist_ok=True)
         self._folder.chmod(folder_mode)
-        final = self._folder / f"{self._key}-{position.token.hex()}"
+        final = self._place(position)
         # the random part keeps a half-written folder from being taken for a snapshot, or from being written into
         part = self._folder / f"{self._key}.{secrets.token_hex(8)}.part"
         try:
@@ -105,6 +105,44 @@ class Snapshots:
             shutil.rmtree(part, ignore_errors=True)
             raise
         self._remove_all_but(final)
+
+    def write_index(self, position: Position, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep arrays beside the arrays of the snapshot of a position, in place of older ones of that name.
+
+        Raises:
+            OSError: they cannot be written; the older ones may be gone.
+        """
+        folder = self._place(position)
+        mode = self._memory.stat().st_mode & 0o666
+        key = _index_key(name)
+        part = folder / f"{key}.{secrets.token_hex(8)}.part"
+        try:
+            part.mkdir(mode=folder.stat().st_mode & 0o777)
+            digests = {}
+            for array_name, array in arrays.items():
+                np.save(part / f"{array_name}.npy", array, allow_pickle=False)
+                digests[array_name] = _array_digest(array)
+            (part / _MANIFEST).write_bytes(orjson.dumps({"name": name, "arrays": digests}))
+            for file in part.iterdir():
+                file.chmod(mode)
+            if (folder / key).exists():
+                shutil.rmtree(folder / key)
+            part.rename(folder / key)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+
+    def load_index(self, position: Position, name: str) -> Mapping[str, NDArray[Any]] | None:
+        """The arrays of that name beside the snapshot of a position, memory-mapped; ``None`` without usable ones."""
+        folder = self._place(position) / _index_key(name)
+        try:
+            document = orjson.loads((folder / _MANIFEST).read_bytes())
+            return _load_arrays(folder, document["arrays"]) if document["name"] == name else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def _place(self, position: Position) -> Path:
+        return self._folder / f"{self._key}-{position.token.hex()}"
 
     def remove(self) -> None:
         """Remove every snapshot of the namespace, finished or not.
@@ -146,16 +184,26 @@ def _manifest(folder: Path) -> tuple[Path, _Manifest] | None:
 
 
 def _load_graph(folder: Path, manifest: _Manifest) -> TemporalGraph | None:
-    arrays: dict[str, NDArray[Any]] = {}
     try:
-        for name, digest in manifest.arrays.items():
-            array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            if not isinstance(array, np.ndarray) or _array_digest(array) != digest:
-                return None
-            arrays[name] = array
-        return TemporalGraph.from_arrays(arrays)
+        arrays = _load_arrays(folder, manifest.arrays)
+        return None if arrays is None else TemporalGraph.from_arrays(arrays)
     except (OSError, ValueError, EOFError, InputError):
         return None
+
+
+def _load_arrays(folder: Path, digests: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
+    """Arrays by name, memory-mapped; ``None`` when one is not as it was written."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, digest in digests.items():
+        array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray) or _array_digest(array) != digest:
+            return None
+        arrays[name] = array
+    return arrays
+
+
+def _index_key(name: str) -> str:
+    return "index-" + hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
 
 
 def _array_digest(array: NDArray[Any]) -> str:

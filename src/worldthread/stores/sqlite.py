@@ -53,12 +53,14 @@ class _Shelf:
         self.position = Position()
         self.snapshot = Position()
         """The position of the snapshot that the next opening will find."""
+        self.base = Position()
+        """The position of the snapshot in which everything has the numbers that it has in the graph."""
         self.data_version = -1
         self.users = 0
 
     def start_over(self, number: int | None) -> TemporalGraph:
         """Begin with an empty graph."""
-        self.number, self.position, self.snapshot = number, Position(), Position()
+        self.number, self.position, self.snapshot, self.base = number, Position(), Position(), Position()
         self.graph = TemporalGraph()
         return self.graph
 
@@ -321,7 +323,7 @@ class SQLiteStore(Store):
         found = shelf.snapshots and shelf.snapshots.load(lambda position: self._is_on_record(number, position))
         if found:
             shelf.graph, shelf.position = found
-            shelf.snapshot = shelf.position
+            shelf.snapshot = shelf.base = shelf.position
 
     def _is_on_record(self, number: int, position: Position) -> bool:
         """Whether a position belongs to the history of namespace ``number``."""
@@ -506,12 +508,12 @@ class SQLiteStore(Store):
                         raise DamagedFileError(
                             f"a vector of {model} cannot be read: its bytes have changed", path=self._database.place
                         )
-                    found[texts_by_key[key]] = np.frombuffer(packed, "<f4", offset=_CHECKSUM_BYTES)
+                    found[texts_by_key[key]] = np.frombuffer(packed, "<f2", offset=_CHECKSUM_BYTES).astype(np.float32)
         return found
 
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         _require_name(model, "the name of a model")
-        matrix = np.ascontiguousarray(vectors, "<f4")
+        matrix = np.ascontiguousarray(vectors, "<f2")
         if matrix.ndim != 2 or matrix.shape[0] != len(texts) or not matrix.shape[1]:
             raise InputError(f"{len(texts)} texts need vectors of shape ({len(texts)}, dimensions), not {matrix.shape}")
         if not np.isfinite(matrix).all():
@@ -529,6 +531,26 @@ class SQLiteStore(Store):
                         (change.namespace, model, key, _checksum(numbers) + numbers),
                     )
             self._shelf.number = change.namespace
+
+    def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
+        with self._writing():
+            shelf = self._shelf
+            if shelf.snapshots is None or shelf.graph is None or not shelf.graph.is_compact:
+                return False
+            try:
+                self._write_snapshot()
+                shelf.snapshots.write_index(shelf.position, name, arrays)
+            except OSError as error:
+                raise StoreError(f"the index cannot be written: {error}", path=self._database.place) from error
+            shelf.base = shelf.position
+            return True
+
+    def load_index(self, name: str) -> Mapping[str, NDArray[Any]] | None:
+        with self._using():
+            shelf = self._shelf
+            if shelf.snapshots is None or not shelf.base.number:
+                return None
+            return shelf.snapshots.load_index(shelf.base, name)
 
     def clear_vectors(self) -> None:
         with self._writing(), self._database.transaction():

@@ -19,6 +19,7 @@ from worldthread.bench.qa_metrics import Script
 from worldthread.errors import FormatError, InputError
 
 _ENDINGS: Final = (".jsonl.gz", ".jsonl")
+_MALFORMED: Final = "triples that are no facts"
 
 
 class _Question(msgspec.Struct):
@@ -51,10 +52,9 @@ def load(path: Path, *, name: str, script: Script, limit: int | None) -> Dataset
     passages = []
     corpus = corpus_of(path)
     for row in read_lines(corpus, _Passage, "a passage with id, title and text"):
-        facts = facts_of((*row.triples, *row.malformed_triples), counts, "triples that are no facts")
-        passages.append(
-            Passage(str(row.id), row.title, row.text, facts=facts, entities=distinct(row.entities)),
-        )
+        facts = facts_of(row.triples, counts, _MALFORMED)
+        counts[_MALFORMED] = counts.get(_MALFORMED, 0) + len(row.malformed_triples)
+        passages.append(Passage(str(row.id), row.title, row.text, facts=facts, entities=distinct(row.entities)))
     questions = tuple(
         Question(
             row.id,

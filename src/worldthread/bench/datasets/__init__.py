@@ -1,0 +1,16 @@
+"""Data sets for measurements: official files, and questions made from them.
+
+::
+
+    from worldthread.bench.datasets import load
+
+    dataset = load("musique_train", "data")
+    dataset.questions[0].gold_ids
+"""
+
+from __future__ import annotations
+
+from worldthread.bench.datasets.base import Dataset, Passage, Question
+from worldthread.bench.datasets.registry import DatasetSpec, datasets, load
+
+__all__ = ["Dataset", "DatasetSpec", "Passage", "Question", "datasets", "load"]

@@ -1,0 +1,163 @@
+"""Names of data sets, and where their files are looked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from worldthread.bench.datasets.base import Dataset
+from worldthread.errors import InputError
+
+DATA_VARIABLE: Final = "WORLDTHREAD_DATA"
+"""Environment variable: folders with files of data sets, separated as in ``PATH``."""
+
+SHARED_VARIABLE: Final = "WORLDTHREAD_SHARED"
+"""Environment variable: a folder whose ``data`` is looked through after those of :data:`DATA_VARIABLE`."""
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A data set that can be loaded by its name.
+
+    Args:
+        name: the name.
+        loader: ``"module:function"`` in this package, imported when the data set is loaded.
+        description: one line.
+        files: where its main file may lie below a folder, the likeliest first; each also with ``.gz`` behind it.
+        options: further arguments of the loader.
+        generated: whether a seed decides about its content.
+    """
+
+    name: str
+    loader: str
+    description: str
+    files: tuple[str, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+    generated: bool = False
+
+
+def _spec(name: str, loader: str, description: str, *files: str, generated: bool = False, **options: Any) -> None:
+    _SPECS[name] = DatasetSpec(name, loader, description, files, options, generated)
+
+
+_SPECS: Final[dict[str, DatasetSpec]] = {}
+_DISTRACTOR: Final = ("hotpot_dev_distractor_v1.json", "hotpotqa/hotpot_dev_distractor_v1.json")
+_TRIVIA: Final = tuple(f"{folder}qa/wikipedia-dev.json" for folder in ("", "triviaqa-rc/", "triviaqa/"))
+
+_spec(
+    "musique_train",
+    "multihop:load",
+    "100 questions of MuSiQue with a corpus and the triples of a model",
+    *("musique_train.jsonl", "multihop/musique_train.jsonl"),
+    script="squad",
+)
+_spec(
+    "hotpotqa_train",
+    "multihop:load",
+    "100 questions of HotpotQA with a corpus",
+    *("hotpotqa_train.jsonl", "multihop/hotpotqa_train.jsonl"),
+    script="hotpotqa",
+)
+_spec("hotpotqa", "hotpotqa:load", "HotpotQA, development set, distractor setting", *_DISTRACTOR)
+_spec(
+    "hotpotqa_fullwiki",
+    "hotpotqa:load",
+    "HotpotQA, development set, full-wiki setting",
+    *("hotpot_dev_fullwiki_v1.json", "hotpotqa/hotpot_dev_fullwiki_v1.json"),
+)
+_spec(
+    "hotpotqa_personalai",
+    "hotpotqa:load_appendix_d",
+    "HotpotQA as PersonalAI's Appendix D prepares it: 2,000 questions, gold passages only",
+    *_DISTRACTOR,
+)
+_spec(
+    "musique",
+    "musique:load",
+    "MuSiQue-Ans, development set",
+    *("musique_ans_v1.0_dev.jsonl", "musique/musique_ans_v1.0_dev.jsonl", "data/musique_ans_v1.0_dev.jsonl"),
+)
+_spec(
+    "2wikimultihopqa",
+    "two_wiki:load",
+    "2WikiMultiHopQA, development set, with evidence triples and aliases",
+    *(f"{folder}dev.json" for folder in ("2wikimultihopqa/", "data_ids/", "data_ids_april7/", "2wikimultihop/")),
+)
+_spec("triviaqa", "trivia_qa:load", "TriviaQA (rc.wikipedia), development set, pages in passages", *_TRIVIA)
+_spec(
+    "triviaqa_personalai",
+    "trivia_qa:load_appendix_d",
+    "TriviaQA (rc.wikipedia) as PersonalAI's Appendix D prepares it: 500 questions",
+    *_TRIVIA,
+)
+_spec(
+    "diaasq",
+    "diaasq:load",
+    "DiaASQ with dates and contradicting later statements; questions about now and as of a date",
+    *("diaasq/valid.jsonl", "diaasq/valid.json", "data/dataset/jsons_en/valid.json", "jsons_en/valid.json"),
+    generated=True,
+)
+
+
+def datasets() -> list[DatasetSpec]:
+    """Every data set that has a name, sorted."""
+    return sorted(_SPECS.values(), key=lambda spec: spec.name)
+
+
+def load(name: str, path: str | os.PathLike[str] | None = None, limit: int | None = None, seed: int = 0) -> Dataset:
+    """A data set by its name, see :func:`datasets`.
+
+    Args:
+        path: its main file, or a folder that holds it where the archive of the data set or our own data has it.
+            ``None`` looks in the folders of ``$WORLDTHREAD_DATA``, then in ``data`` of ``$WORLDTHREAD_SHARED``.
+        limit: only the first questions, and where each question comes with passages of its own, only theirs.
+        seed: of what is generated (``diaasq``); the others are as their files are.
+
+    Raises:
+        InputError: no data set of that name, its files are not found or cannot be read, or ``limit`` is below 1.
+        FormatError: a file is not what it should be; the message says which, where, and what was expected.
+    """
+    spec = _SPECS.get(name)
+    if spec is None:
+        near = difflib.get_close_matches(name, _SPECS, n=3, cutoff=0.4) or sorted(_SPECS)
+        raise InputError(f"no data set {name!r}; there are {', '.join(near)}")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        raise InputError(f"limit must be a whole number of at least 1, not {limit!r}")
+    module, _, function = spec.loader.partition(":")
+    loader = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+    options = spec.options | ({"seed": seed} if spec.generated else {})
+    dataset: Dataset = loader(_find(spec, path), name=name, limit=limit, **options)
+    return dataset
+
+
+def _find(spec: DatasetSpec, path: str | os.PathLike[str] | None) -> Path:
+    if path is not None and Path(path).is_file():
+        return Path(path)
+    if path is not None and not Path(path).is_dir():
+        raise InputError(f"{path} is neither a file nor a folder; expected the files of {spec.name}")
+    folders = [Path(path)] if path is not None else list(_folders())
+    if not folders:
+        raise InputError(
+            f"where are the files of {spec.name}? Give a path, or set {DATA_VARIABLE} to a folder that holds "
+            f"{' or '.join(spec.files)}"
+        )
+    for folder in folders:
+        for name in spec.files:
+            for candidate in (folder / name, folder / f"{name}.gz"):
+                if candidate.is_file():
+                    return candidate
+    raise InputError(
+        f"no file of {spec.name} in {', '.join(map(str, folders))}; expected {' or '.join(spec.files)}, "
+        "perhaps with .gz behind it"
+    )
+
+
+def _folders() -> Iterator[Path]:
+    yield from (Path(entry).expanduser() for entry in os.environ.get(DATA_VARIABLE, "").split(os.pathsep) if entry)
+    if shared := os.environ.get(SHARED_VARIABLE):
+        yield Path(shared).expanduser() / "data"
