@@ -96,7 +96,7 @@ def test_vectors_survive(tmp_path: Path) -> None:
         expected = CachedEmbedder(embedder("fake"), memory.vectors).embed(texts)
     with Memory(tmp_path / "memory") as memory:
         found = memory.vectors.get_vectors(embedder("fake").name, texts)
-        assert [found[text].tolist() for text in texts] == expected.tolist()
+        assert [pytest.approx(row, abs=1e-3) for row in expected.tolist()] == [found[text].tolist() for text in texts]
         assert memory.stats()["vectors"] == 2
 
 

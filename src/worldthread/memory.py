@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeAlias
 
-from worldthread.errors import BudgetError, InputError, ModelError, NotFoundError
+from worldthread.errors import BudgetError, InputError, ModelError, NotFoundError, ReplayError
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.cached import CachedEmbedder, VectorCache
 from worldthread.names import normalise_name, normalise_text, number_variants
@@ -40,6 +40,7 @@ Content: TypeAlias = "str | Document | Episode | Iterable[Statement | tuple[str,
 """What can be remembered: a text, a document, messages of a conversation, or statements that are known already."""
 
 _BATCH: Final = 64  # passages that are read and embedded together
+_INDEX_PAYS: Final = 2000  # episodes and statements from which on reading an index is quicker than making it
 _TRIES: Final = 3  # to bring the index up to date while others write
 
 
@@ -134,6 +135,7 @@ class Memory:
         self._store = store
         self._index: Corpus | None = None
         self._index_lock = threading.RLock()
+        self._remembered = 0  # texts embedded since opening
 
     def open_namespace(self, namespace: str) -> Memory:
         """Another memory of the same file. Each is closed on its own; the file, with the last of them.
@@ -366,6 +368,8 @@ class Memory:
         if outcome.problem is None and not reading.failures:
             try:
                 reading = reader.outdate(passage.text, reading, self.view())
+            except ReplayError:
+                raise
             except BudgetError:
                 reading = Reading()
             except ModelError as error:
@@ -381,6 +385,7 @@ class Memory:
         """Compute vectors now, so that the first question need not wait for them."""
         texts = [t for e in episodes for t in (e.text, *map(str, e.reading.statements))]
         if texts:
+            self._remembered += len(texts)
             self._embedder.embed(list(dict.fromkeys(texts)))
 
     # -- recalling --------------------------------------------------------------------------------------------------
@@ -418,7 +423,7 @@ class Memory:
         _require_query(query, k, kinds, max_tokens)
         at = None if as_of is None else world_time(as_of, 0.0)
         method = method or DEFAULT_METHOD
-        vector = self._embedder.embed([query])[0]
+        vector = self._plain_embedder.embed([query])[0]  # questions leave no trace in the file
         with self._index_lock, self._indexed() as corpus:
             hits = search(
                 corpus, query, vector,
@@ -530,20 +535,30 @@ class Memory:
         return ProseReader()
 
     @cached_property
-    def _embedder(self) -> Embedder:
+    def _plain_embedder(self) -> Embedder:
         given = self._embedder_given
         if given is None or isinstance(given, str):
             from worldthread.models import embedder
 
-            given = embedder(given)
-        return CachedEmbedder(given, self._store)
+            return embedder(given)
+        return given
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return CachedEmbedder(self._plain_embedder, self._store)
 
     @contextmanager
     def _indexed(self) -> Iterator[Corpus]:
         """The index, up to date, while nobody can change the graph."""
         from worldthread.retrieve import Corpus
 
-        corpus = self._index = self._index or Corpus(self._embedder)
+        if self._index is None:
+            self._index = Corpus(self._embedder)
+            with self.reading() as graph:
+                kept = self._store.load_index(self._embedder.name)
+                if kept is not None:
+                    self._index.restore(graph, kept)
+        corpus = self._index
         for _ in range(_TRIES):
             with self.reading() as graph:
                 pending = corpus.take(graph, self._texts)
@@ -654,8 +669,33 @@ class Memory:
         self._store.checkpoint()
 
     def close(self) -> None:
-        """Release the file. May be called again."""
-        self._store.close()
+        """Release the file. May be called again.
+
+        After much was remembered, the index is kept beside the file, so that the next process need not make it again.
+        """
+        try:
+            if self._remembered:
+                self._remembered = 0
+                self._keep_index()
+        finally:
+            self._store.close()
+
+    def _keep_index(self) -> None:
+        """Write the index down when it pays."""
+        counts = self._store.graph.counts()
+        size = counts["episodes"] + counts["facts"] + counts["theses"]
+        if self.path is None or size < _INDEX_PAYS:
+            return
+        name = self._embedder.name
+        if self._index is None:
+            kept = self._store.load_index(name)
+            unsaved = size - (len(kept["episodes"]) + len(kept["statements"]) if kept is not None else 0)
+        else:
+            unsaved = self._index.unsaved
+        if unsaved > max(_INDEX_PAYS, size // 5):
+            with self._index_lock, self._indexed() as corpus:
+                arrays = corpus.to_arrays()
+            self._store.save_index(name, arrays)
 
     def __enter__(self) -> Self:
         return self

@@ -108,9 +108,9 @@ def test_objects_of_theses() -> None:
 
 
 def test_speakers_and_the_user_are_objects() -> None:
-    found = theses("Anna: I saw the bridge.\nBob: You did?")
+    found = theses("Anna: I saw the bridge.\nBob: You did.")
     assert "Anna" in found["Anna: I saw the bridge."]
-    assert "Bob" in found["Bob: You did?"]
+    assert "Bob" in found["Bob: You did."]
     assert "user" in theses("I saw the bridge.")["I saw the bridge."]
 
 
@@ -171,3 +171,13 @@ def test_a_megabyte_in_one_sentence() -> None:
 def test_other_scripts_give_theses() -> None:
     assert list(theses("东京是日本的首都。人口很多！")) == ["东京是日本的首都。", "人口很多！"]
     assert "Лев Толстой" in theses("Это написал Лев Толстой.")["Это написал Лев Толстой."]
+
+
+def test_a_question_states_nothing() -> None:
+    reading = ProseReader().extract('Where does Anna live? "Who is it?" Anna lives in Rome.')
+    assert {str(s) for s in reading.statements} == {"Anna, lives in, Rome", "Anna lives in Rome."}
+
+
+def test_leaving_ends_the_fact_and_the_plain_sentence() -> None:
+    ended = {str(e.statement) for e in ProseReader().extract("Anna quit her job at Acme.").endings}
+    assert {"Anna, works for, Acme", "Anna works for Acme."} <= ended

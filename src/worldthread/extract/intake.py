@@ -58,7 +58,7 @@ class Intake:
         """The episode of what was read before, or of plain statements; ``None`` for all else."""
         if isinstance(content, Episode):
             return content if content.reading.reader else None
-        if isinstance(content, Fact | Thesis):
+        if isinstance(content, Fact | Thesis) or _is_triple(content):
             content = (content,)
         if not isinstance(content, list | tuple | set | frozenset) or not content:
             return None
@@ -107,6 +107,10 @@ class Intake:
             for document in documents_of(message, ""):
                 until_last = (len(messages) - 1 - position) * MESSAGE_GAP
                 yield document, self._at - until_last if document.at is None else document.at
+
+
+def _is_triple(content: object) -> bool:
+    return isinstance(content, tuple) and len(content) == 3 and all(isinstance(part, str) for part in content)
 
 
 def _statement(item: object) -> Statement:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from worldthread.errors import BudgetError, ModelError
+from worldthread.errors import BudgetError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import TextReader
 from worldthread.types import Reading
 
@@ -46,6 +46,10 @@ def read(reader: TextReader, passages: Sequence[Passage]) -> Iterator[Outcome]:
 
     A passage for which the model cannot be asked has an empty reading and the problem beside it. Once the budget is
     spent no further call is tried.
+
+    Raises:
+        ReplayError: a replayed run asks what was not recorded: it is another run.
+        MissingExtraError: the client library is not installed.
     """
     spent: list[BudgetError] = []
 
@@ -54,6 +58,8 @@ def read(reader: TextReader, passages: Sequence[Passage]) -> Iterator[Outcome]:
             return Outcome(passage, Reading(), spent[0])
         try:
             return Outcome(passage, reader.extract(passage.text))
+        except (ReplayError, MissingExtraError):
+            raise
         except ModelError as error:
             if isinstance(error, BudgetError):
                 spent.append(error)

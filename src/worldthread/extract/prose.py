@@ -47,6 +47,7 @@ _LEAVING: Final = (
     (_LEFT_HOME, ("lives in",)),
     (_DIVORCED, ("married to",)),
 )
+_CLOSING: Final = "\"'”’»)] "
 _DONE: Final = re.compile(r"\W*$")
 
 
@@ -132,7 +133,10 @@ class _PassageReader:
             Thesis(sentence.text, objects)
         ]
         self._follow(sentence, found, clauses.facts)
-        return [*clauses.facts, *theses], endings
+        # a question states nothing
+        is_question = sentence.text.rstrip(_CLOSING).endswith(("?", "？"))
+        stated: list[Statement] = [] if is_question else [*clauses.facts, *theses]
+        return stated, endings
 
     def _referents(self, sentence: Sentence) -> Referents:
         """Whom pronouns of ``sentence`` mean: the subject of the one before, unless it names another person."""
@@ -214,7 +218,12 @@ class _PassageReader:
             thesis = Thesis(positive, self._objects(sentence, found, referents, clauses))
             statements: list[Statement] = [*clauses.facts, thesis]
             return [Ending(one, sentence.text) for one in statements]
-        return [Ending(fact, sentence.text) for fact in self._left(sentence, referents)]
+        left = self._left(sentence, referents)
+        ended: list[Statement] = [*left]
+        ended += [
+            Thesis(f"{fact.subject} {fact.relation} {fact.object}.", (fact.subject, fact.object)) for fact in left
+        ]
+        return [Ending(one, sentence.text) for one in ended]
 
     def _entities(self, text: str, body: int) -> list[Entity]:
         return find_entities(text, tokens_of(text, body), self._passage.context, body)

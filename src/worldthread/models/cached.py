@@ -75,4 +75,5 @@ class CachedEmbedder:
         # as the cache may keep them, so that a vector is the same whether it was kept or computed
         rounded = vectors.astype(np.float16).astype(np.float32)
         lengths = np.linalg.norm(rounded, axis=1, keepdims=True)
-        return np.divide(rounded, lengths, out=rounded, where=lengths > 0)
+        np.divide(rounded, lengths, out=rounded, where=lengths > 0)
+        return rounded

@@ -22,6 +22,12 @@ FIRST_COMPLETION_TOKENS: Final = 500
 """The estimate of an answer's tokens while no answer has been counted."""
 
 
+_TOKENS_SET_BY: Final = "`tokens` under [budget] of the configuration, budget_tokens of chat_model, max_tokens of Meter"
+_DOLLARS_SET_BY: Final = (
+    "`dollars` under [budget] of the configuration, budget_dollars of chat_model, max_dollars of Meter"
+)
+
+
 @dataclass(frozen=True)
 class Tally:
     """What requests came to.
@@ -181,11 +187,11 @@ class Meter:
         tokens = spent.usage.total_tokens
         if self._max_tokens is not None and tokens >= self._max_tokens:
             raise BudgetError(
-                _spent(f"{self._max_tokens:,} tokens", f"{tokens:,} tokens", spent, request, "max_tokens")
+                _spent(f"{self._max_tokens:,} tokens", f"{tokens:,} tokens", spent, request, _TOKENS_SET_BY)
             )
         if self._max_dollars is not None and spent.dollars is not None and spent.dollars >= self._max_dollars:
             raise BudgetError(
-                _spent(f"${self._max_dollars:,.4f}", f"${spent.dollars:,.4f}", spent, request, "max_dollars")
+                _spent(f"${self._max_dollars:,.4f}", f"${spent.dollars:,.4f}", spent, request, _DOLLARS_SET_BY)
             )
 
     def _estimate(self, request: ChatRequest) -> Usage:
@@ -215,7 +221,7 @@ def _is_number(value: object) -> bool:
 def _spent(budget: str, used: str, spent: Tally, request: ChatRequest, argument: str) -> str:
     return (
         f"the budget of {budget} is spent: {used} were used (calls made: {spent.calls:,}). The call for "
-        f"{request.purpose!r} was not made. Raise the budget ({argument}) to go on"
+        f"{request.purpose!r} was not made. Raise the budget to go on: {argument}"
     )
 
 

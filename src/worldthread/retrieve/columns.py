@@ -23,6 +23,14 @@ class Columns:
         self._rows = np.zeros((_FIRST_ROWS, width), np.int32)
         self._count = 0
 
+    @classmethod
+    def of(cls, rows: NDArray[np.int32]) -> Columns:
+        """A table with these rows, shape (n, width)."""
+        table = cls(rows.shape[1])
+        table._rows = np.array(rows, np.int32)
+        table._count = len(rows)
+        return table
+
     def __len__(self) -> int:
         """Number of rows."""
         return self._count
@@ -31,7 +39,7 @@ class Columns:
         """Add rows at the end."""
         count = self._count + len(rows)
         if count > len(self._rows):
-            grown = np.zeros((max(count, 2 * len(self._rows)), self._rows.shape[1]), np.int32)
+            grown = np.zeros((max(count, 2 * len(self._rows), _FIRST_ROWS), self._rows.shape[1]), np.int32)
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
         if rows:

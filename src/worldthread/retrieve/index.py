@@ -6,9 +6,9 @@ like a name or a number (with a capital or a digit), and titles. Common nouns of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from worldthread.extract.entities import topic_of
 from worldthread.extract.sentences import title_of
 from worldthread.graph import TemporalGraph
+from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.columns import Columns
@@ -24,6 +25,9 @@ from worldthread.retrieve.names import NameTable
 from worldthread.retrieve.words import words_of
 from worldthread.types import Fact, Statement
 from worldthread.vectors.exact import VectorTable
+
+FORMAT: Final = 1
+"""Version of the arrays of :meth:`Corpus.to_arrays`, and of the rules by which names and words are found."""
 
 _BATCH: Final = 512  # texts embedded at a time
 
@@ -62,7 +66,10 @@ class Corpus:
         self._asserted = Columns(2)  # (episode, statement), episodes ascending
         self._mentioned = Columns(3)  # (episode, name, whether it is the title), episodes ascending
         self._worded = Columns(2)  # (episode, word), episodes ascending
+        self._saved = 0
         self._entered = 0  # episodes before this number are in the three tables above
+        self.derived: dict[str, Any] = {}
+        """What methods computed from the index and keep; emptied whenever the graph changes."""
         self._links: Links | None = None
 
     @property
@@ -101,11 +108,57 @@ class Corpus:
         if not pending:
             self._change_count = graph.change_count
         self._links = None
+        self.derived.clear()
         return pending
 
     def put(self, pending: Pending, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of what was pending; shape (len(pending.texts), dimensions)."""
         pending.table.put(pending.numbers, vectors)
+
+    @property
+    def unsaved(self) -> int:
+        """How many episodes and statements came since :meth:`of_arrays`, or since the beginning."""
+        return len(self.episodes) + len(self.statements) - self._saved
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All of the index, vectors in half precision."""
+        self._saved = len(self.episodes) + len(self.statements)
+        return {
+            "format": np.array([FORMAT], np.int64),
+            "episodes": self.episodes.rows.astype(np.float16),
+            "episodes_filled": self.episodes.filled,
+            "statements": self.statements.rows.astype(np.float16),
+            "statements_filled": self.statements.filled,
+            "asserted": self._asserted.rows,
+            "mentioned": self._mentioned.rows,
+            "worded": self._worded.rows,
+            "vocabulary": pack_strings(list(self.vocabulary)),
+            "names": pack_strings(self.names.names),
+            "name_words": self.names.words.rows,
+            "within": self.names.within.rows,
+        }
+
+    def restore(self, graph: TemporalGraph, arrays: Mapping[str, NDArray[Any]]) -> bool:
+        """Begin with what :meth:`to_arrays` gave for ``graph`` as it was, by the same numbers: whether it fits."""
+        try:
+            if int(arrays["format"][0]) != FORMAT or arrays["episodes"].shape[1] != self._dimensions:
+                return False
+            self._reset()
+            self.episodes = VectorTable.of(_restored(arrays["episodes"]), arrays["episodes_filled"])
+            self.statements = VectorTable.of(_restored(arrays["statements"]), arrays["statements_filled"])
+            self._asserted = Columns.of(arrays["asserted"])
+            self._mentioned = Columns.of(arrays["mentioned"])
+            self._worded = Columns.of(arrays["worded"])
+            self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
+            names = unpack_strings(arrays["names"])
+            self.names = NameTable.of(self.vocabulary, names, arrays["name_words"], arrays["within"])
+        except (KeyError, ValueError, IndexError):
+            self._reset()
+            return False
+        self._entered = len(self.episodes)
+        self._saved = len(self.episodes) + len(self.statements)
+        self._graph = graph
+        return True
 
     def _enter(self, number: int, text: str, graph: TemporalGraph) -> None:
         """Note the statements, names and words of an episode."""
@@ -143,6 +196,14 @@ class Corpus:
                 within=self.names.within.rows,
             )
         return self._links
+
+
+def _restored(rows: NDArray[np.float16]) -> NDArray[np.float32]:
+    """Unit vectors of what was kept in half precision; zeros stay zeros."""
+    full = np.array(rows, np.float32)
+    lengths = np.linalg.norm(full, axis=1, keepdims=True)
+    np.divide(full, lengths, out=full, where=lengths > 0)
+    return full
 
 
 def _batched(table: VectorTable, items: list[tuple[int, str]]) -> Iterator[Pending]:

@@ -68,6 +68,7 @@ class Links:
         rarity: of each name.
         mass: of each name.
         word_df: of each word, the episodes whose text has it.
+        present: of each episode, whether it is there.
         episodes: number of episodes that are there.
     """
 
@@ -81,6 +82,7 @@ class Links:
     rarity: NDArray[np.float32]
     mass: NDArray[np.float32]
     word_df: NDArray[np.int64]
+    present: NDArray[np.bool_]
     episodes: int
 
     @cached_property
@@ -145,6 +147,8 @@ def make_links(
     word_df = np.bincount(worded[:, 1], minlength=words)
     word_idf = np.log(1 + count / np.maximum(word_df, 1))
     mass = np.bincount(name_words[:, 0], word_idf[name_words[:, 1]], names).astype(np.float64)
+    # a name that nothing mentions any more leads nowhere, be it within another or not
+    within = within[np.bincount(mentioned[:, 1], minlength=names)[within[:, 1]] > 0]
     names_of, weights, titles = _spoken_of(len(present), names, mentioned, within, mass)
     df = np.bincount(names_of.columns, minlength=names)
     commonest = np.full(names, count, np.int64)
@@ -162,6 +166,7 @@ def make_links(
         rarity=np.maximum(df, commonest).astype(np.float32),
         mass=mass.astype(np.float32),
         word_df=word_df,
+        present=present,
         episodes=count,
     )
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from worldthread.retrieve.columns import Columns
 from worldthread.retrieve.words import STOP, words_of
 
@@ -27,6 +30,31 @@ class NameTable:
         self._runs: list[tuple[int, ...]] = []  # words by name
         self._holding: defaultdict[int, list[int]] = defaultdict(list)  # word -> names
 
+    @classmethod
+    def of(
+        cls, vocabulary: dict[str, int], names: list[str], words: NDArray[np.int32], within: NDArray[np.int32]
+    ) -> NameTable:
+        """A table with these names; ``words`` and ``within`` as in the attributes."""
+        table = cls(vocabulary)
+        table.names = names
+        table.words, table.within = Columns.of(words), Columns.of(within)
+        table._numbers = dict(zip(names, range(len(names)), strict=True))
+        counts = np.bincount(words[:, 0], minlength=len(names))
+        ends = np.cumsum(counts).tolist()
+        flat = words[:, 1].tolist()
+        start = 0
+        for number, end in enumerate(ends):
+            table._register(number, tuple(flat[start:end]))
+            start = end
+        return table
+
+    def _register(self, number: int, run: tuple[int, ...]) -> None:
+        self._runs.append(run)
+        if run:
+            self._of_words.setdefault(run, []).append(number)
+            for word in set(run):
+                self._holding[word].append(number)
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -48,11 +76,7 @@ class NameTable:
         if run and name not in STOP and not all(text[0].isdigit() for text in texts):
             pairs += [(longer, number) for longer in self._around(run)]
         self.within.extend(pairs)
-        self._runs.append(run)
-        if run:
-            self._of_words.setdefault(run, []).append(number)
-            for word in set(run):
-                self._holding[word].append(number)
+        self._register(number, run)
         return number
 
     def _inside(self, run: tuple[int, ...]) -> list[int]:

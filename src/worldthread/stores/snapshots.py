@@ -68,8 +68,14 @@ class Snapshots:
                     return graph, manifest.position
         return None
 
-    def write(self, graph: TemporalGraph, position: Position) -> None:
+    def write(self, graph: TemporalGraph, position: Position, base: Position | None = None) -> None:
         """Write a snapshot and remove the older ones.
+
+        Args:
+            graph: what it is to show.
+            position: of the graph in the history.
+            base: of an older snapshot, in which everything has the numbers that it has in this one: the indexes beside
+                it are kept.
 
         Raises:
             OSError: it cannot be written; the older ones are as they were.
@@ -98,6 +104,9 @@ class Snapshots:
             (part / _MANIFEST).write_bytes(orjson.dumps(manifest))
             for file in part.iterdir():
                 file.chmod(mode)
+            for index in () if base is None else self._place(base).glob("index-*"):
+                if index.suffix != ".part":
+                    shutil.copytree(index, part / index.name, copy_function=os.link)
             if final.exists():
                 shutil.rmtree(final)
             part.rename(final)

@@ -542,7 +542,6 @@ class SQLiteStore(Store):
                 shelf.snapshots.write_index(shelf.position, name, arrays)
             except OSError as error:
                 raise StoreError(f"the index cannot be written: {error}", path=self._database.place) from error
-            shelf.base = shelf.position
             return True
 
     def load_index(self, name: str) -> Mapping[str, NDArray[Any]] | None:
@@ -582,8 +581,11 @@ class SQLiteStore(Store):
         shelf = self._shelf
         if shelf.snapshots is None or shelf.graph is None or shelf.position == shelf.snapshot:
             return
-        shelf.snapshots.write(shelf.graph, shelf.position)
+        # the snapshot of a graph with gaps numbers everything anew
+        base = shelf.base if shelf.graph.is_compact else Position()
+        shelf.snapshots.write(shelf.graph, shelf.position, base if base.number else None)
         shelf.snapshot = shelf.position
+        shelf.base = shelf.position if shelf.graph.is_compact else Position()
 
     def _write_snapshot_if_it_pays(self, changes: int) -> None:
         """Write a snapshot when folding ``changes`` is worth avoiding.

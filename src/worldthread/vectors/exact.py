@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,12 +43,26 @@ class VectorTable:
     def extend(self, count: int) -> None:
         """Have at least ``count`` rows; new ones are zeros."""
         if count > len(self._rows):
-            grown = np.zeros((max(count, 2 * len(self._rows)), self.dimensions), np.float32)
+            grown = np.zeros((max(count, len(self._rows) * 5 // 4, _FIRST_ROWS), self.dimensions), np.float32)
             grown[: self._count] = self.rows
             filled = np.zeros(len(grown), bool)
             filled[: self._count] = self._filled[: self._count]
             self._rows, self._filled = grown, filled
         self._count = max(self._count, count)
+
+    @classmethod
+    def of(cls, rows: NDArray[np.floating[Any]], filled: NDArray[np.bool_]) -> VectorTable:
+        """A table with ``rows``, shape (n, dimensions); those that are not ``filled``, shape (n,), are missing."""
+        table = cls(rows.shape[1])
+        table._rows = np.array(rows, np.float32)
+        table._filled = np.array(filled)
+        table._count = len(rows)
+        return table
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which rows were set, shape (len(self),). A view, until the next change."""
+        return self._filled[: self._count]
 
     def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Set the rows ``numbers``, shape (n,), to ``vectors``, shape (n, dimensions).

@@ -70,9 +70,10 @@ class Question:
         context_ids: passages that the data set gives with the question, gold and distracting ones; empty when it asks
             about all passages.
         evidence: triples that lead to the answer.
-        stale_ids: what was so once and no longer was when the question asks: facts and theses, by their ids, of the
-            whole data set; and passages that say of what is asked only such things.
-        future_ids: the same, of what became so only after the time that the question asks about.
+        stale_ids: facts and theses of the whole data set that held once and no longer at the time of the question.
+        future_ids: facts and theses of the whole data set that came to hold only after the time of the question.
+        stale_passage_ids: passages that say of what is asked only what no longer held at the time of the question.
+        future_passage_ids: passages that say of what is asked only what came to hold after the time of the question.
     """
 
     id: str
@@ -85,6 +86,8 @@ class Question:
     evidence: tuple[Fact, ...] = ()
     stale_ids: frozenset[str] = frozenset()
     future_ids: frozenset[str] = frozenset()
+    stale_passage_ids: tuple[str, ...] = ()
+    future_passage_ids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -114,7 +117,7 @@ class Dataset:
     passages: tuple[Passage, ...]
     questions: tuple[Question, ...]
     script: Script = "squad"
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         _require_unique("passages", (passage.id for passage in self.passages))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ _BLOCK: Final = 1 << 20  # characters read at a time
 _GZIP: Final = b"\x1f\x8b"
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = " \t\r\n"
+_AFTER_NUMBER: Final = re.compile(r"[,\]}\s]")
 
 
 @contextmanager
@@ -151,7 +153,8 @@ class _Scanner:
                 if not self._more():
                     self._refuse(f"not JSON: {error.msg}")
                 continue
-            if end == len(self._text) and self._more():  # a number may go on in the next block
+            # a number may go on in the next block, unless something that belongs to none stands behind it
+            if isinstance(value, int | float) and not _AFTER_NUMBER.search(self._text, end) and self._more():
                 continue
             self._place = end
             return value

@@ -60,7 +60,7 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
     In the full-wiki setting gold passages can be missing from the file; ``counts`` says how many are.
 
     Raises:
-        InputError: the file cannot be read, or ``limit`` is below 1.
+        InputError: the file cannot be read.
         FormatError: it is not what it should be.
     """
     return read(path, name=name, limit=limit)
@@ -125,8 +125,6 @@ def read(
 
 
 def _entries(path: Path, limit: int | None) -> Iterator[Entry]:
-    if limit is not None and limit < 1:
-        raise InputError(f"limit must be at least 1, not {limit}")
     for number, entry in enumerate(read_array(path, Entry, _EXPECTED), start=1):
         if not (entry.question.strip() and entry.answer.strip()):
             raise FormatError(f"entry {number} has an empty question or answer; expected {_EXPECTED}", path=path)

@@ -1,4 +1,4 @@
-"""Questions with a corpus of their own, as HippoRAG publishes them: ``<set>.jsonl.gz`` beside ``<set>_corpus.jsonl.gz``.
+"""Questions with a corpus of their own, in HippoRAG's manner: ``<set>.jsonl.gz`` beside ``<set>_corpus.jsonl.gz``.
 
 A line of the first is a question with ``id``, ``question``, ``answer``, ``aliases``, ``type``, ``gold_ids`` and
 ``context_ids``; a line of the second a passage with ``id``, ``title``, ``text`` and perhaps ``entities`` and
@@ -45,7 +45,7 @@ def load(path: Path, *, name: str, script: Script, limit: int | None) -> Dataset
     """The questions of a file, and the corpus beside it.
 
     Raises:
-        InputError: a file is missing, or ``limit`` is below 1.
+        InputError: a file is missing.
         FormatError: a line is not what it should be.
     """
     counts: dict[str, int] = {}

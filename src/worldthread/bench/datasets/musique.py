@@ -43,11 +43,9 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
     The type of a question is the shape of its chain, with which its id begins: ``2hop``, ``3hop1``, ...
 
     Raises:
-        InputError: the file cannot be read, or ``limit`` is below 1.
+        InputError: the file cannot be read.
         FormatError: a line is not what it should be.
     """
-    if limit is not None and limit < 1:
-        raise InputError(f"limit must be at least 1, not {limit}")
     counts: dict[str, int] = {}
     corpus = Corpus()
     questions: list[Question] = []

@@ -29,7 +29,7 @@ def gold_only(dataset: Dataset) -> Dataset:
 
 
 def within_length(dataset: Dataset, shortest: int = SHORTEST, longest: int = LONGEST) -> Dataset:
-    """Without the questions of which any passage's text has fewer than ``shortest`` or more than ``longest`` characters.
+    """Without the questions of which a passage's text has fewer than ``shortest`` or more than ``longest`` characters.
 
     Passages that belong to no other question go with them.
     """

@@ -86,7 +86,7 @@ _spec(
     "2wikimultihopqa",
     "two_wiki:load",
     "2WikiMultiHopQA, development set, with evidence triples and aliases",
-    *(f"{folder}dev.json" for folder in ("2wikimultihopqa/", "data_ids/", "data_ids_april7/", "2wikimultihop/")),
+    *(f"{folder}dev.json" for folder in ("2wikimultihopqa/", "data_ids/", "data_ids_april7/", "2wikimultihop/", "")),
 )
 _spec("triviaqa", "trivia_qa:load", "TriviaQA (rc.wikipedia), development set, pages in passages", *_TRIVIA)
 _spec(

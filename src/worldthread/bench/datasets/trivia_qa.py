@@ -60,13 +60,11 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
         path: the file with the questions, in the folder ``qa`` beside the folder ``evidence``.
 
     Raises:
-        InputError: a file cannot be read, the folder with the evidence is missing, or ``limit`` is below 1.
+        InputError: a file cannot be read, or the folder with the evidence is missing.
         FormatError: a file is not what it should be.
     """
     from worldthread.extract.chunks import chunk
 
-    if limit is not None and limit < 1:
-        raise InputError(f"limit must be at least 1, not {limit}")
     return _read(path, name, chunk, limit)
 
 

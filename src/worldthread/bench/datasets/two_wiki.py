@@ -29,7 +29,7 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
     """The questions with their evidence; without the file of aliases, which ``counts`` then tells, the answers alone.
 
     Raises:
-        InputError: a file cannot be read, or ``limit`` is below 1.
+        InputError: a file cannot be read.
         FormatError: a file is not what it should be.
     """
     candidates = (folder / name for folder in (path.parent, path.parent.parent) for name in _ALIASES)
