@@ -8,7 +8,6 @@ import os
 import signal
 import statistics
 import threading
-import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -22,10 +21,8 @@ from typing import Any, Self
 import orjson
 
 from worldthread.bench.audit import NOTHING_AUDITED, AuditResult
+from worldthread.bench.statistics import bootstrap_interval, wilson_interval
 from worldthread.errors import FormatError, InputError, MissingExtraError
-
-CONFIDENCE = 0.95
-_RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
@@ -218,9 +215,9 @@ def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
         "agent": summaries[0]["agent"],
         "runs": len(summaries),
         "wins": wins,
-        "win_interval": _wilson(wins, len(summaries)),
+        "win_interval": wilson_interval(wins, len(summaries)),
         "score": round(statistics.fmean(scores), 5),
-        "score_interval": _bootstrap(scores),
+        "score_interval": bootstrap_interval(scores),
         "median_moves": statistics.median(s["moves"] for s in summaries),
         "median_decisions": statistics.median(s["decisions"] for s in summaries),
         "median_optimal_moves": statistics.median(optimal) if optimal else None,
@@ -231,29 +228,6 @@ def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
         "audit": pooled.summary() if figures else None,
         "not_won": sorted(s["seed"] for s in summaries if not s["won"]),
     }
-
-
-def _bootstrap(values: list[float]) -> tuple[float, float]:
-    """Percentile bootstrap interval of the mean; a sample without spread is its own interval."""
-    if len(set(values)) < 2:
-        return values[0], values[0]
-    import numpy as np
-    from scipy import stats
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = stats.bootstrap(
-            (values,), np.mean, n_resamples=_RESAMPLES, confidence_level=CONFIDENCE, method="percentile", rng=0
-        )
-    return round(float(result.confidence_interval.low), 5), round(float(result.confidence_interval.high), 5)
-
-
-def _wilson(wins: int, runs: int) -> tuple[float, float]:
-    """Wilson interval of a proportion."""
-    from scipy import stats
-
-    interval = stats.binomtest(wins, runs).proportion_ci(CONFIDENCE, method="wilson")
-    return round(float(interval.low), 5), round(float(interval.high), 5)
 
 
 def require_statistics() -> None:

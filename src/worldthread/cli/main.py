@@ -12,6 +12,7 @@ import typer
 from worldthread import __version__
 from worldthread.cli.about import about
 from worldthread.cli.ask import ask
+from worldthread.cli.bench import bench
 from worldthread.cli.console import ErrorsShown
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
@@ -43,6 +44,7 @@ for _panel, _commands in _COMMANDS.items():
         # typer would keep the line breaks of our source inside paragraphs
         _help = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(_command) or "")
         app.command(_command.__name__.rstrip("_"), help=_help, rich_help_panel=_panel)(_command)
+app.add_typer(bench, name="bench", rich_help_panel="Measurements")
 
 
 def _print_version(wanted: bool) -> None:

@@ -44,6 +44,7 @@ class _Issue:
     keys: tuple[_Key, ...]
     answers: Callable[[float], tuple[str, ...]]  # none at a time when it cannot be asked
     words: dict[str, str]
+    polarity: Polarity | None = None  # of the opinions that answer it; all do when none is named
 
 
 def ask(timeline: Timeline, random: Random) -> list[Question]:
@@ -70,12 +71,13 @@ def _question(
     """The question, unless it needs too many passages."""
     time = NOW if end is None else end.timestamp()
     type_ = issue.type if end is None else f"{issue.type}_as_of"
-    gold = _passages(opinion.passage_id for key in issue.keys for opinion in timeline.held(key, time))
+    held = [opinion for key in issue.keys for opinion in timeline.held(key, time)]
+    gold = _passages(opinion.passage_id for opinion in held if issue.polarity in (None, opinion.polarity))
     if len(gold) > MOST_GOLD:
         return
+    holding = _passages(opinion.passage_id for opinion in held)
     said = [opinion for key in issue.keys for opinions in timeline.said(key) for opinion in opinions]
     stale = _passages(opinion.passage_id for opinion in said if opinion.at <= time)
-    future = _passages(opinion.passage_id for opinion in said if opinion.at > time)
     stale_ids, future_ids = timeline.outdated(time)
     date = "" if end is None else written_date(end)
     yield Question(
@@ -87,8 +89,8 @@ def _question(
         as_of=None if end is None else time,
         stale_ids=stale_ids,
         future_ids=future_ids,
-        stale_passage_ids=tuple(id_ for id_ in stale if id_ not in gold),
-        future_passage_ids=tuple(id_ for id_ in future if id_ not in gold and id_ not in stale),
+        stale_passage_ids=tuple(id_ for id_ in stale if id_ not in holding),
+        future_passage_ids=_passages(opinion.passage_id for opinion in said if opinion.at > time),
     )
 
 
@@ -103,7 +105,7 @@ def _issues(timeline: Timeline, random: Random) -> Iterator[_Issue]:
             yield _Issue("majority", keys, _majority(timeline, keys), {"subject": str(subject)})
         for polarity in POLARITIES:
             words = {"subject": str(subject), "polarity": polarity}
-            yield _Issue("people", keys, _people(timeline, keys, polarity), words)
+            yield _Issue("people", keys, _people(timeline, keys, polarity), words, polarity)
     for aspect in dict.fromkeys(subject.aspect for subject in subjects):
         pairs = list(combinations((subject for subject in subjects if subject.aspect == aspect), 2))
         for one, other in random.sample(pairs, min(_PAIRS, len(pairs))):

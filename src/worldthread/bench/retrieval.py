@@ -1,0 +1,265 @@
+"""How well, how fast and at what size a memory finds the passages that a question needs."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.bench.datasets import Dataset, Question
+from worldthread.bench.qa_metrics import recall_at, share_among
+from worldthread.bench.statistics import bootstrap_interval
+from worldthread.extract.prose import ProseReader
+from worldthread.memory import Memory
+from worldthread.models import Embedder
+from worldthread.retrieve import Corpus, Query, Scores
+from worldthread.retrieve import method as method_named
+from worldthread.retrieve.query import names_in
+from worldthread.retrieve.select import best_episodes, best_statements
+from worldthread.types import Episode, Fact, Reading
+
+CUTOFFS: Final = (2, 5, 10)
+Triples: TypeAlias = Literal["given", "none"]
+"""Where facts come from: the data set, or rules. Sentences are always split by rules."""
+
+Told: TypeAlias = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class MethodReport:
+    """What one method did on one data set.
+
+    Args:
+        method: its name.
+        questions: with gold passages; recall is their mean.
+        recall: share of the gold passages among the first 2, 5 and 10, by cutoff.
+        intervals: 95 % bootstrap intervals of the same.
+        halves: the same recall on the questions of even, and of odd number.
+        milliseconds_p50, milliseconds_p95: for a question, without embedding it.
+        stale: share of facts and theses among the first 10 that held no longer (or not yet) at the time of the
+            question; ``None`` where the data set has no such.
+        stale_unrestricted: the same when what has ended is not left out.
+    """
+
+    method: str
+    questions: int
+    recall: Mapping[int, float]
+    intervals: Mapping[int, tuple[float, float]]
+    halves: tuple[Mapping[int, float], Mapping[int, float]]
+    milliseconds_p50: float
+    milliseconds_p95: float
+    stale: float | None = None
+    stale_unrestricted: float | None = None
+
+
+@dataclass(frozen=True)
+class RetrievalReport:
+    """What was measured on one data set.
+
+    Args:
+        dataset, version: of the data.
+        triples: where facts came from.
+        embedder: name of the embedder, with its version.
+        passages, statements, names: sizes.
+        read_seconds, embed_seconds, index_seconds: to read the passages by rule, to embed all, and the rest.
+        vector_megabytes: vectors in memory.
+        disk_megabytes: the memory's file with its snapshot and index, after closing.
+        methods: a report for each.
+    """
+
+    dataset: str
+    version: str
+    triples: Triples
+    embedder: str
+    passages: int
+    statements: int
+    names: int
+    read_seconds: float
+    embed_seconds: float
+    index_seconds: float
+    vector_megabytes: float
+    disk_megabytes: float
+    methods: tuple[MethodReport, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+class _Clocked:
+    """An embedder that knows how long it took."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name = embedder.name
+        self.dimensions = embedder.dimensions
+        self.seconds = 0.0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        start = time.perf_counter()
+        try:
+            return self._embedder.embed(texts)
+        finally:
+            self.seconds += time.perf_counter() - start
+
+
+def measure(
+    dataset: Dataset,
+    methods: Sequence[str],
+    embedder: Embedder,
+    *,
+    triples: Triples = "none",
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> RetrievalReport:
+    """Remember a data set, ask all its questions by every method, and report.
+
+    Args:
+        dataset: its passages are the only content of the memory.
+        methods: keys of :data:`worldthread.retrieve.METHODS`.
+        embedder: of passages, statements and questions.
+        triples: ``"given"`` takes the facts of the data set, ``"none"`` what rules find.
+        on_progress: is told what is being done, how many are done, and of how many.
+
+    Raises:
+        InputError: no method of that name.
+    """
+    functions = {name: method_named(name) for name in methods}
+    tell = on_progress or (lambda what, done, total: None)
+    start = time.perf_counter()
+    episodes = list(_episodes(dataset, triples, lambda done: tell("reading", done, len(dataset.passages))))
+    read_seconds = time.perf_counter() - start
+    clocked = _Clocked(embedder)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory"
+        with Memory(path, model="none", embedder=clocked) as memory:
+            memory.add_many(episodes)
+            tell("embedding", 0, 1)
+            start = time.perf_counter()
+            with memory.indexed() as corpus:
+                corpus.links  # noqa: B018  made when first asked for
+                seconds, embed_seconds = time.perf_counter() - start, clocked.seconds
+                size = corpus.episodes.rows.nbytes + corpus.statements.rows.nbytes
+                statements, names = len(corpus.statements), len(corpus.names)
+                reports = tuple(
+                    _measured(name, function, dataset, corpus, clocked, tell) for name, function in functions.items()
+                )
+        on_disk = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+    return RetrievalReport(
+        dataset=dataset.name,
+        version=dataset.version,
+        triples=triples,
+        embedder=embedder.name,
+        passages=len(dataset.passages),
+        statements=statements,
+        names=names,
+        read_seconds=round(read_seconds, 2),
+        embed_seconds=round(embed_seconds, 2),
+        index_seconds=round(seconds - embed_seconds, 2),
+        vector_megabytes=round(size / 2**20, 1),
+        disk_megabytes=round(on_disk / 2**20, 2),
+        methods=reports,
+    )
+
+
+def _episodes(dataset: Dataset, triples: Triples, tell: Told) -> Iterator[Episode]:
+    reader = ProseReader()
+    for number, passage in enumerate(dataset.passages):
+        found = reader.extract(passage.full_text)
+        if triples == "given":
+            sentences = tuple(s for s in found.statements if not isinstance(s, Fact))
+            found = Reading(f"{reader.name} and given", (*sentences, *passage.statements))
+        yield Episode(passage.full_text, 0.0 if passage.at is None else passage.at, passage.id, found)
+        tell(number + 1)
+
+
+def _measured(
+    name: str,
+    function: Callable[[Query, Corpus], Scores],
+    dataset: Dataset,
+    corpus: Corpus,
+    embedder: Embedder,
+    tell: Callable[[str, int, int], None],
+) -> MethodReport:
+    recalls: list[list[float]] = []
+    took: list[float] = []
+    stale: list[float] = []
+    unrestricted: list[float] = []
+    # texts without dates have no order in time: nothing of them is older
+    dated = any(passage.at is not None for passage in dataset.passages)
+    for number, question in enumerate(dataset.questions):
+        vector = embedder.embed([question.text])[0]
+        start = time.perf_counter()
+        query = Query(question.text, vector, names_in(question.text, corpus.names.find))
+        scores = function(query, corpus)
+        ranking = _passages(scores, corpus, question, only_current=dated)
+        took.append(1000 * (time.perf_counter() - start))
+        if question.gold_ids:
+            recalls.append([recall_at(k, ranking, question.gold_ids) for k in CUTOFFS])
+        if question.stale_ids or question.future_ids:
+            unwanted = question.stale_ids | question.future_ids
+            for only_current, shares in ((True, stale), (False, unrestricted)):
+                found = _statements(scores, corpus, question, only_current=only_current)
+                shares.append(share_among(CUTOFFS[-1], found, unwanted))
+        tell(name, number + 1, len(dataset.questions))
+    table = np.array(recalls, np.float64).reshape(-1, len(CUTOFFS))
+    return MethodReport(
+        method=name,
+        questions=len(table),
+        recall=_means(table),
+        intervals={k: bootstrap_interval(table[:, i].tolist()) for i, k in enumerate(CUTOFFS)} if len(table) else {},
+        halves=(_means(table[::2]), _means(table[1::2])),
+        milliseconds_p50=round(statistics.median(took), 2),
+        milliseconds_p95=round(float(np.percentile(took, 95)), 2),
+        stale=round(statistics.fmean(stale), 4) if stale else None,
+        stale_unrestricted=round(statistics.fmean(unrestricted), 4) if unrestricted else None,
+    )
+
+
+def _means(table: NDArray[np.float64]) -> dict[int, float]:
+    return {k: round(float(table[:, i].mean()), 4) for i, k in enumerate(CUTOFFS)} if len(table) else {}
+
+
+def _passages(scores: Scores, corpus: Corpus, question: Question, *, only_current: bool) -> list[str]:
+    """Ids of the first passages."""
+    found = best_episodes(scores, corpus, CUTOFFS[-1], question.as_of, only_current)
+    records = (corpus.graph.numbered_episode(number) for number, _ in found)
+    return [record.source for record in records if record is not None]
+
+
+def _statements(scores: Scores, corpus: Corpus, question: Question, *, only_current: bool) -> list[str]:
+    """Ids of the first facts and theses, by score."""
+    k = CUTOFFS[-1]
+    found = [
+        pair
+        for kind in ("fact", "thesis")
+        for pair in best_statements(scores, corpus, k, kind, question.as_of, only_current)
+    ]
+    found.sort(key=lambda pair: -pair[1])
+    shown = (corpus.graph.numbered_statement(number) for number, _ in found[:k])
+    return [statement.id for statement in shown if statement is not None]
+
+
+@contextmanager
+def progress_shown() -> Iterator[Callable[[str, int, int], None]]:
+    """Bars on standard error, one for each thing that is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        tasks: dict[str, Any] = {}
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield tell
