@@ -187,11 +187,11 @@ def _rest(
             directions[row] += statements[own[np.argmax(of_statements[own])]]
     directions = _unit(directions)
     left = _unit(query.vector - (directions @ query.vector)[:, None] * directions)
-    likeness = left @ episodes[candidates].T
+    likeness = _products(left, episodes[candidates])
     places, counts = links.statements_of.places(candidates)
     filled = np.flatnonzero(counts)
     if len(filled):
-        each = left @ statements[links.statements_of.columns[places]].T
+        each = _products(left, statements[links.statements_of.columns[places]])
         starts = (np.cumsum(counts) - counts)[filled]
         likeness[:, filled] = (likeness[:, filled] + np.maximum.reduceat(each, starts, axis=1)) / 2
     return likeness
@@ -214,6 +214,11 @@ def _links_to(links: Links, anchor: int, candidates: NDArray[np.int64], seeds: F
     if len(filled):
         found[filled] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[filled])
     return found
+
+
+def _products(first: Floats, second: Floats) -> Floats:
+    """Inner products of all rows; for few rows: BLAS would wake its threads, which takes longer than the work."""
+    return np.asarray(np.einsum("ij,kj->ik", first, second), np.float32)
 
 
 def _unit(rows: Floats) -> Floats:
