@@ -8,7 +8,9 @@ touches; an episode that arrives late, or is forgotten, recomputes the touched s
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -676,29 +678,46 @@ class TemporalGraph:
         try:
             if int(arrays["format"][0]) != ARRAYS_FORMAT:
                 raise InputError(f"arrays of format {int(arrays['format'][0])}, not {ARRAYS_FORMAT}")
-            graph = cls()
-            graph._strings = _Strings(unpack_strings(arrays["strings"]))
-            graph._keys = list(zip(*arrays["keys"].T.tolist(), strict=True))
-            graph._by_key = dict(zip(graph._keys, range(len(graph._keys)), strict=True))
-            forms = arrays["forms"]
-            graph._forms = list(zip(*forms.T.tolist(), strict=True))
-            graph._by_form = dict(zip(zip(*forms[:, 1:].T.tolist(), strict=True), range(len(forms)), strict=True))
-            graph._ids = unpack_strings(arrays["ids"])
-            graph._digests = unpack_strings(arrays["digests"])
-            graph._by_id = dict(zip(graph._ids, range(len(graph._ids)), strict=True))
-            graph._at = arrays["at"].tolist()
-            graph._recorded = [None if r != r else r for r in arrays["recorded"].tolist()]
-            graph._source = arrays["source"].tolist()
-            graph._readers = arrays["readers"].tolist()
-            graph._failures = arrays["failures"].tolist()
-            for name in _TABLES:
-                width = arrays[f"{name}_rows"].shape[1]
-                table = RowTable(width, arrays[f"{name}_pointers"], arrays[f"{name}_rows"])
-                setattr(graph, f"_{name}", table)
+            with _no_garbage():
+                return cls._of(arrays)
         except (KeyError, IndexError, ValueError) as error:
             raise InputError(f"these arrays do not hold a graph: {error}") from error
+
+    @classmethod
+    def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> TemporalGraph:
+        graph = cls()
+        graph._strings = _Strings(unpack_strings(arrays["strings"]))
+        graph._keys = list(zip(*arrays["keys"].T.tolist(), strict=True))
+        graph._by_key = dict(zip(graph._keys, range(len(graph._keys)), strict=True))
+        forms = arrays["forms"]
+        graph._forms = list(zip(*forms.T.tolist(), strict=True))
+        graph._by_form = dict(zip(zip(*forms[:, 1:].T.tolist(), strict=True), range(len(forms)), strict=True))
+        graph._ids = unpack_strings(arrays["ids"])
+        graph._digests = unpack_strings(arrays["digests"])
+        graph._by_id = dict(zip(graph._ids, range(len(graph._ids)), strict=True))
+        graph._at = arrays["at"].tolist()
+        graph._recorded = [None if r != r else r for r in arrays["recorded"].tolist()]
+        graph._source = arrays["source"].tolist()
+        graph._readers = arrays["readers"].tolist()
+        graph._failures = arrays["failures"].tolist()
+        for name in _TABLES:
+            width = arrays[f"{name}_rows"].shape[1]
+            table = RowTable(width, arrays[f"{name}_pointers"], arrays[f"{name}_rows"])
+            setattr(graph, f"_{name}", table)
         graph._last = max(zip(graph._at, graph._ids, strict=True), default=None)
         return graph
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Keep the collector of cycles from looking through millions of new tuples over and over."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 _TABLES: Final = {

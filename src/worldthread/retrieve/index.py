@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,15 @@ from worldthread.retrieve.names import NameTable
 from worldthread.retrieve.words import words_of
 from worldthread.types import Fact, Statement
 from worldthread.vectors.exact import VectorTable
+from worldthread.vectors.quantised import QuantisedTable
 
 FORMAT: Final = 1
 """Version of the arrays of :meth:`Corpus.to_arrays`, and of the rules by which names and words are found."""
+
+EXACT_ROWS: Final = 100_000
+"""Tables with more rows are quantised."""
+
+Table: TypeAlias = VectorTable | QuantisedTable
 
 _BATCH: Final = 512  # texts embedded at a time
 
@@ -36,7 +42,7 @@ _BATCH: Final = 512  # texts embedded at a time
 class Pending:
     """Texts without their vectors: row ``numbers[i]`` of ``table`` is to hold that of ``texts[i]``."""
 
-    table: VectorTable
+    table: Table
     numbers: NDArray[np.int64]
     texts: list[str]
 
@@ -55,9 +61,9 @@ class Corpus:
 
     def _reset(self) -> None:
         self._change_count = -1
-        self.episodes = VectorTable(self._dimensions)
+        self.episodes: Table = VectorTable(self._dimensions)
         """A vector for the text of every episode."""
-        self.statements = VectorTable(self._dimensions)
+        self.statements: Table = VectorTable(self._dimensions)
         """A vector for every statement in words."""
         self.vocabulary: dict[str, int] = {}
         """Every word of a text or a name, with its number."""
@@ -90,8 +96,8 @@ class Corpus:
             self._graph = graph
         elif graph.change_count == self._change_count:
             return []
-        self.episodes.extend(len(graph.episode_numbers))
-        self.statements.extend(len(graph.statement_numbers))
+        self.episodes = _extended(self.episodes, len(graph.episode_numbers))
+        self.statements = _extended(self.statements, len(graph.statement_numbers))
         missing = [
             (number, record.id)
             for number in self.episodes.missing()
@@ -125,10 +131,8 @@ class Corpus:
         self._saved = len(self.episodes) + len(self.statements)
         return {
             "format": np.array([FORMAT], np.int64),
-            "episodes": self.episodes.rows.astype(np.float16),
-            "episodes_filled": self.episodes.filled,
-            "statements": self.statements.rows.astype(np.float16),
-            "statements_filled": self.statements.filled,
+            **_table_to_arrays("episodes", self.episodes),
+            **_table_to_arrays("statements", self.statements),
             "asserted": self._asserted.rows,
             "mentioned": self._mentioned.rows,
             "worded": self._worded.rows,
@@ -144,8 +148,8 @@ class Corpus:
             if int(arrays["format"][0]) != FORMAT or arrays["episodes"].shape[1] != self._dimensions:
                 return False
             self._reset()
-            self.episodes = VectorTable.of(_restored(arrays["episodes"]), arrays["episodes_filled"])
-            self.statements = VectorTable.of(_restored(arrays["statements"]), arrays["statements_filled"])
+            self.episodes = _table_of_arrays("episodes", arrays)
+            self.statements = _table_of_arrays("statements", arrays)
             self._asserted = Columns.of(arrays["asserted"])
             self._mentioned = Columns.of(arrays["mentioned"])
             self._worded = Columns.of(arrays["worded"])
@@ -198,6 +202,30 @@ class Corpus:
         return self._links
 
 
+def _extended(table: Table, count: int) -> Table:
+    """``table`` with at least ``count`` rows; a large one is quantised."""
+    if isinstance(table, VectorTable) and count > EXACT_ROWS:
+        large = QuantisedTable(table.dimensions)
+        filled = np.flatnonzero(table.filled)
+        large.put(filled, table.rows[filled])
+        table = large
+    table.extend(count)
+    return table
+
+
+def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
+    if isinstance(table, VectorTable):
+        return {name: table.rows.astype(np.float16), f"{name}_filled": table.filled}
+    return {name: table.codes, f"{name}_factors": table.factors, f"{name}_filled": table.filled}
+
+
+def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:
+    filled = arrays[f"{name}_filled"]
+    if f"{name}_factors" in arrays:
+        return QuantisedTable.of(arrays[name], arrays[f"{name}_factors"], filled)
+    return VectorTable.of(_restored(arrays[name]), filled)
+
+
 def _restored(rows: NDArray[np.float16]) -> NDArray[np.float32]:
     """Unit vectors of what was kept in half precision; zeros stay zeros."""
     full = np.array(rows, np.float32)
@@ -206,7 +234,7 @@ def _restored(rows: NDArray[np.float16]) -> NDArray[np.float32]:
     return full
 
 
-def _batched(table: VectorTable, items: list[tuple[int, str]]) -> Iterator[Pending]:
+def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[Pending]:
     for start in range(0, len(items), _BATCH):
         batch = items[start : start + _BATCH]
         yield Pending(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])

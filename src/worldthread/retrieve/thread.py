@@ -9,7 +9,7 @@ No model and no triples are needed; facts help by the names that they join. With
    rest goes to the :data:`PASSAGE_SEEDS` best episodes by base. Without named objects they have all.
 3. rank = personalised PageRank from the seeds on the graph of episodes and names, damping :data:`DAMPING`,
    :data:`STEPS` steps (HippoRAG 2 walks over facts in a like way), in which shares below :data:`NEGLIGIBLE` are left
-   out: the work does not grow with the graph.
+   out: its work does not grow with the graph.
 4. score = 1/2 s(log(rank + 1e-6)) + 1/2 base.
 5. The :data:`CANDIDATES` best are scored anew, as second link of a chain from one of the :data:`ANCHORS` best. An
    anchor leaves of the question what is orthogonal to its own direction (its passage and its statement nearest the
@@ -128,28 +128,61 @@ def _passage_seeds(base: Floats, weight: float) -> Floats:
 
 
 def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
-    """Personalised PageRank of the episodes, but that weights below :data:`NEGLIGIBLE` are not passed on."""
-    start_episodes, start_names = (1 - DAMPING) * episode_seeds, (1 - DAMPING) * name_seeds
-    episodes, names = episode_seeds, name_seeds
-    for _ in range(STEPS):
-        episodes, names = (
-            start_episodes + _passed_on(links.episodes_of_name, links.to_episodes, names, len(episodes)),
-            start_names + _passed_on(links.names_of, links.to_names, episodes, len(names)),
-        )
-    return episodes
+    """Personalised PageRank of the episodes, but that weights below :data:`NEGLIGIBLE` are not passed on.
 
-
-def _passed_on(to: Rows, shares: Floats, weights: Floats, size: int) -> Floats:
-    """What each column of ``to`` gets of :data:`DAMPING` of the weights of its rows; shape (size,).
-
-    A row takes part when a mean share of its weight is not negligible. So the work depends on the seeds, not on the
-    size of the graph.
+    Only what the walk reaches is kept, so the work depends on the seeds, not on the size of the graph.
     """
-    rows = np.flatnonzero(weights > NEGLIGIBLE)
-    rows = rows[weights[rows] > NEGLIGIBLE * (to.pointers[rows + 1] - to.pointers[rows])]
-    places, counts = to.places(rows)
-    passed = DAMPING * shares[places] * np.repeat(weights[rows], counts)
-    return np.bincount(to.columns[places], passed, size).astype(np.float32)
+    episodes, names = _Reached(episode_seeds), _Reached(name_seeds)
+    for _ in range(STEPS):
+        to_episodes = _passed_on(links.episodes_of_name, links.to_episodes, names)
+        to_names = _passed_on(links.names_of, links.to_names, episodes)
+        episodes.receive(*to_episodes)
+        names.receive(*to_names)
+    return episodes.dense()
+
+
+class _Reached:
+    """The vertices of one kind that a walk has reached, with their weights.
+
+    Args:
+        seeds: restart weights of all vertices of the kind, most of them 0.
+    """
+
+    def __init__(self, seeds: Floats) -> None:
+        self.numbers = np.flatnonzero(seeds)
+        self.weights = seeds[self.numbers]
+        self._seeds = seeds
+        self._places = np.full(len(seeds), -1, np.int32)  # of a vertex in the two arrays
+        self._places[self.numbers] = np.arange(len(self.numbers), dtype=np.int32)
+
+    def receive(self, numbers: NDArray[np.int32], weights: Floats) -> None:
+        """Have these weights, each for the vertex of its number, and the restart weights."""
+        places = self._places[numbers]
+        fresh = np.unique(numbers[places < 0])
+        if len(fresh):
+            count = len(self.numbers)
+            self.numbers = np.concatenate((self.numbers, fresh))
+            self._places[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
+            places = self._places[numbers]
+        received = np.bincount(places, weights, len(self.numbers))
+        self.weights = ((1 - DAMPING) * self._seeds[self.numbers] + received).astype(np.float32)
+
+    def dense(self) -> Floats:
+        """The weights of all vertices of the kind."""
+        found = np.zeros(len(self._seeds), np.float32)
+        found[self.numbers] = self.weights
+        return found
+
+
+def _passed_on(to: Rows, shares: Floats, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
+    """What neighbours get of :data:`DAMPING` of the weights of what was reached: their numbers, with repetitions.
+
+    A vertex takes part when a mean share of its weight is not negligible.
+    """
+    counts = to.pointers[reached.numbers + 1] - to.pointers[reached.numbers]
+    kept = (reached.weights > NEGLIGIBLE * counts) & (counts > 0)
+    places, counts = to.places(reached.numbers[kept])
+    return to.columns[places], DAMPING * shares[places] * np.repeat(reached.weights[kept], counts)
 
 
 def _chained(

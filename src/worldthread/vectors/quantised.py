@@ -1,0 +1,140 @@
+"""Unit vectors in eight bits a number: a quarter of the memory and of the time; cosines are off by some .002."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.errors import InputError
+
+_LEVELS: Final = 127
+_PART: Final = 1 << 16  # rows that are rounded at a time
+
+
+class DecodedRows:
+    """The rows of a :class:`QuantisedTable`, to be indexed by numbers as an array is."""
+
+    __slots__ = ("_table",)
+
+    def __init__(self, table: QuantisedTable) -> None:
+        self._table = table
+
+    def __getitem__(self, numbers: Any) -> NDArray[np.float32]:
+        return self._table.codes[numbers] * self._table.factors[numbers][..., None]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, dimensions)."""
+        return self._table.codes.shape
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        return self._table.codes.nbytes + self._table.factors.nbytes
+
+
+class QuantisedTable:
+    """Like :class:`~worldthread.vectors.exact.VectorTable`, for tables beyond some 100,000 rows.
+
+    Each row is stored as whole numbers from -127 to 127 and one factor, so that its greatest number is exact.
+
+    Args:
+        dimensions: length of a vector.
+    """
+
+    __slots__ = ("_codes", "_count", "_factors", "_filled")
+
+    def __init__(self, dimensions: int) -> None:
+        self._codes = np.zeros((0, dimensions), np.int8)
+        self._factors = np.zeros(0, np.float32)
+        self._filled = np.zeros(0, bool)
+        self._count = 0
+
+    @classmethod
+    def of(cls, codes: NDArray[np.int8], factors: NDArray[np.float32], filled: NDArray[np.bool_]) -> QuantisedTable:
+        """A table from :attr:`codes`, :attr:`factors` and :attr:`filled`."""
+        table = cls(codes.shape[1])
+        table._codes, table._factors, table._filled = np.array(codes), np.array(factors), np.array(filled)
+        table._count = len(codes)
+        return table
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self._count
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return int(self._codes.shape[1])
+
+    @property
+    def codes(self) -> NDArray[np.int8]:
+        """Whole numbers, shape (len(self), dimensions). A view, until the next change."""
+        return self._codes[: self._count]
+
+    @property
+    def factors(self) -> NDArray[np.float32]:
+        """What each row of :attr:`codes` is multiplied by, shape (len(self),). A view, until the next change."""
+        return self._factors[: self._count]
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which rows were set, shape (len(self),). A view, until the next change."""
+        return self._filled[: self._count]
+
+    @property
+    def rows(self) -> DecodedRows:
+        """All rows, decoded as they are asked for."""
+        return DecodedRows(self)
+
+    def missing(self) -> list[int]:
+        """The numbers whose vector was never set."""
+        found: list[int] = np.flatnonzero(~self.filled).tolist()
+        return found
+
+    def extend(self, count: int) -> None:
+        """Have at least ``count`` rows; new ones are zeros."""
+        if count > len(self._codes):
+            size = max(count, len(self._codes) * 5 // 4)
+            for name in ("_codes", "_factors", "_filled"):
+                old = getattr(self, name)
+                grown = np.zeros((size, *old.shape[1:]), old.dtype)
+                grown[: self._count] = old[: self._count]
+                setattr(self, name, grown)
+        self._count = max(self._count, count)
+
+    def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Set the rows ``numbers``, shape (n,), to ``vectors``, shape (n, dimensions).
+
+        Raises:
+            InputError: the shapes do not fit.
+        """
+        if vectors.shape != (len(numbers), self.dimensions):
+            raise InputError(f"{len(numbers)} rows of {self.dimensions} numbers, not {vectors.shape}")
+        if not len(numbers):
+            return
+        self.extend(int(numbers.max()) + 1)
+        for start in range(0, len(numbers), _PART):
+            part = slice(start, start + _PART)
+            codes, factors = _rounded(vectors[part])
+            self._codes[numbers[part]], self._factors[numbers[part]] = codes, factors
+        self._filled[numbers] = True
+
+    def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each about in [-1, 1]."""
+        if not self._count:
+            return np.zeros(0, np.float32)
+        import simsimd
+
+        codes, factors = _rounded(query[None])
+        products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot"))[0]
+        return (products * (self.factors * factors[0])).astype(np.float32)
+
+
+def _rounded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Codes and factors of rows."""
+    factors = np.abs(vectors).max(axis=1) / _LEVELS
+    safe = np.where(factors > 0, factors, 1)
+    return np.rint(vectors / safe[:, None]).astype(np.int8), factors.astype(np.float32)
