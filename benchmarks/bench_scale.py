@@ -1,0 +1,162 @@
+"""How cost grows with the number of facts: opening, recalling, adding, memory and disk.
+
+    python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--plot FILE]
+
+Facts are the triples that come with ``musique_train``, each with its passage. To reach a size they are repeated with
+every capitalised word renamed. Random unit vectors stand in for those of what is stored (questions are embedded with
+MiniLM, and that is part of a recall): a search costs the same, and embedding a million texts takes hours. Opening and
+all that follows is measured in a fresh process, with the files in the page cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_memory import StandIn, questions, renamed
+
+from worldthread import Episode, Fact, Memory, Reading
+from worldthread.bench.datasets import load
+
+MEASURES = (
+    "open_seconds",
+    "first_recall_seconds",
+    "recall_ms_p50",
+    "recall_ms_p95",
+    "add_ms_p50",
+    "resident_mb",
+    "disk_mb",
+)
+
+
+def episodes(shared: Path, facts: int) -> Iterator[Episode]:
+    """Passages with their triples, until there are so many facts."""
+    passages = load("musique_train", shared / "data").passages
+    count = generation = 0
+    while True:
+        for passage in passages:
+            found = tuple(
+                Fact(renamed(f.subject, generation), f.relation, renamed(f.object, generation)) for f in passage.facts
+            )
+            count += len(set(found))
+            text = renamed(passage.full_text, generation)
+            yield Episode(text, float(generation), passage.id, Reading("given/1", found))
+            if count >= facts:
+                return
+        generation += 1
+
+
+def build(path: Path, shared: Path, facts: int) -> None:
+    """A memory of that size, with its snapshot and index."""
+    with Memory(path, model="none", embedder=StandIn(set())) as memory:
+        memory.add_many(episodes(shared, facts))
+        with memory.indexed():
+            pass  # made when first asked for
+        memory.checkpoint()
+
+
+def measure(path: Path, shared: Path) -> dict[str, Any]:
+    """In a fresh process."""
+    asked = questions(shared)
+    model = StandIn(set(asked))
+    model.embed(asked[:1])
+    start = time.perf_counter()
+    memory = Memory(path, model="none", embedder=model)
+    facts = len(memory.graph.statement_numbers)
+    memory.view().facts("anything")
+    opened = time.perf_counter()
+    memory.recall(asked[0])
+    first = time.perf_counter()
+    took = []
+    for question in asked:
+        begin = time.perf_counter()
+        memory.recall(question)
+        took.append(1000 * (time.perf_counter() - begin))
+    added = []
+    for number in range(20):
+        fact = Fact(f"Thing {number}", "is in", "Room")
+        episode = Episode(f"Thing {number} is in the room.", 1e6 + number, "bench", Reading("bench", (fact,)))
+        begin = time.perf_counter()
+        memory.add(episode)
+        added.append(1000 * (time.perf_counter() - begin))
+    files = (file for file in path.parent.rglob("*") if file.is_file())
+    return {
+        "facts": facts,
+        "episodes": len(memory.graph) - 20,
+        "open_seconds": round(opened - start, 3),
+        "first_recall_seconds": round(first - opened, 2),
+        "recall_ms_p50": round(float(np.percentile(took, 50)), 1),
+        "recall_ms_p95": round(float(np.percentile(took, 95)), 1),
+        "add_ms_p50": round(float(np.percentile(added, 50)), 2),
+        "add_ms_first": round(added[0], 2),
+        "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "disk_mb": sum(file.stat().st_size for file in files) // 2**20,
+    }
+
+
+def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Slope of each measure over the number of facts, both as logarithms; least squares."""
+    sizes = np.log([row["facts"] for row in rows])
+    return {
+        name: round(float(np.polyfit(sizes, np.log([max(row[name], 1e-3) for row in rows]), 1)[0]), 2)
+        for name in MEASURES
+    }
+
+
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    found = exponents(rows)
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for name in MEASURES:
+        axes.plot(
+            [row["facts"] for row in rows], [row[name] for row in rows], "o-", label=f"{name} ~ n^{found[name]:.2f}"
+        )
+    axes.set(xscale="log", yscale="log", xlabel="facts")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts")
+    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
+    parser.add_argument("--plot", type=Path, help="write a plot there")
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure is not None:
+        print(json.dumps(measure(given.measure, given.shared)))
+        return
+    rows = []
+    for size in map(int, given.sizes.split(",")):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "memory"
+            start = time.perf_counter()
+            build(path, given.shared, size)
+            built = round(time.perf_counter() - start, 1)
+            command = [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+        rows.append({**json.loads(done.stdout), "build_seconds": built})
+        print(json.dumps(rows[-1]), flush=True)
+    if len(rows) > 1:
+        print(json.dumps({"exponents": exponents(rows)}), flush=True)
+    if given.plot is not None:
+        plot(rows, given.plot)
+
+
+if __name__ == "__main__":
+    main()
