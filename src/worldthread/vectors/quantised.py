@@ -22,7 +22,7 @@ class DecodedRows:
         self._table = table
 
     def __getitem__(self, numbers: Any) -> NDArray[np.float32]:
-        return self._table.codes[numbers] * self._table.factors[numbers][..., None]
+        return np.asarray(self._table.codes[numbers] * self._table.factors[numbers][..., None], np.float32)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -130,7 +130,7 @@ class QuantisedTable:
 
         codes, factors = _rounded(query[None])
         products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot"))[0]
-        return (products * (self.factors * factors[0])).astype(np.float32)
+        return np.asarray(products * (self.factors * factors[0]), np.float32)
 
 
 def _rounded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
