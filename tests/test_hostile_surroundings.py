@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sqlite3
@@ -200,15 +201,37 @@ def test_what_is_no_memory_is_left_as_it_is(tmp_path: Path) -> None:
 
 def test_an_export_takes_the_place_of_files_only(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
     with opened(tmp_path / "m") as memory:
         memory.remember("Anna lives in Rome.", at=1)
-        # a pipe or a device (/dev/stdout) would be renamed over: its reader waits for ever, and the device is gone
-        for place in ("folder", "pipe", "absent/export", "m"):
+        for place in ("folder", "absent/export", "m"):
             with pytest.raises((StoreError, InputError)):
                 memory.export(tmp_path / place)
+        assert memory.export(tmp_path / "link") == 1
     assert texts(tmp_path / "m") == ["Anna lives in Rome."]
+    assert (tmp_path / "link").is_symlink()
+    with opened() as copy:
+        assert copy.import_(tmp_path / "file").added == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
+def test_an_export_to_a_pipe_or_device_goes_into_it(tmp_path: Path) -> None:
+    # it was renamed over: its reader waited for ever, and the device was gone
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "full").symlink_to("/dev/full")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    reader.start()
+    with opened() as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+        assert memory.export(tmp_path / "pipe") == 1
+        with pytest.raises(StoreError, match="No space left"):
+            memory.export(tmp_path / "full")
+    reader.join(20)
     assert (tmp_path / "pipe").is_fifo()
+    with opened() as copy:
+        assert copy.import_(io.BytesIO(read[0])).added == 1
 
 
 READ_ONLY_FOLDER = """

@@ -9,13 +9,22 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
+from worldthread.arguments import (
+    require_able,
+    require_asked,
+    require_count,
+    require_many,
+    require_some,
+    require_string,
+    require_unicode,
+)
 from worldthread.errors import BudgetError, InputError, ModelError, NotFoundError, ReplayError
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.cached import CachedEmbedder, VectorCache
@@ -27,8 +36,8 @@ from worldthread.types import KINDS, Episode, Kind, Reading, Recall, Statement, 
 if TYPE_CHECKING:
     from worldthread.extract.base import TextReader
     from worldthread.extract.documents import Document
-    from worldthread.extract.pipeline import Outcome, Passage
-    from worldthread.models import Embedder
+    from worldthread.extract.pipeline import Outcome
+    from worldthread.models import ConfiguredChat, Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.qa.answer import Answer
     from worldthread.retrieve import Corpus
@@ -38,6 +47,8 @@ Moment: TypeAlias = float | int | datetime | date | str
 
 Content: TypeAlias = "str | Document | Episode | Iterable[Statement | tuple[str, str, str] | Mapping[str, Any]]"
 """What can be remembered: a text, a document, messages of a conversation, or statements that are known already."""
+
+_Item = TypeVar("_Item")
 
 _BATCH: Final = 64  # passages that are read and embedded together
 _INDEX_PAYS: Final = 2000  # episodes and statements from which on reading an index is quicker than making it
@@ -103,6 +114,7 @@ class Memory:
 
     Raises:
         InputError: an argument cannot be used.
+        ModelConfigError: the model that is named cannot be reached as configured; no file was made.
         ForeignFileError, DamagedFileError, FileVersionError: the file was left as it was.
         StoreLockedError: another writer did not finish in time.
         StoreError: the file cannot be opened; the message says why.
@@ -123,13 +135,23 @@ class Memory:
     ) -> None:
         if isinstance(model, str) and not model.strip():
             raise InputError('the name of a model must not be empty; "none" does without one')
+        _require_helpers(model, reader, embedder, clock)
         self._clock = clock
         self._model_given, self._reader_given, self._embedder_given = model, reader, embedder
-        self._use(
-            SQLiteStore.open(
+        self._own_model: ConfiguredChat | None = None
+        # what is asked for by name is found, or not, before a file is made
+        if isinstance(embedder, str):
+            _ = self._plain_embedder
+        if isinstance(model, str):
+            _ = self.model
+        try:
+            store = SQLiteStore.open(
                 path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock
             )
-        )
+        except BaseException:
+            self._close_model()
+            raise
+        self._use(store)
 
     def _use(self, store: Store) -> None:
         self._store = store
@@ -146,7 +168,7 @@ class Memory:
         memory = object.__new__(type(self))
         memory._clock = self._clock
         memory._model_given, memory._reader_given = self._model_given, self._reader_given
-        memory._embedder_given = self._embedder_given
+        memory._embedder_given, memory._own_model = self._embedder_given, None
         memory._use(self._store.open_namespace(namespace))
         return memory
 
@@ -216,13 +238,14 @@ class Memory:
             if not ids:
                 raise NotFoundError(f"no episode speaks of {entity!r}")
         else:
-            ids = [episode.id if isinstance(episode, Episode) else str(episode)]
+            ids = [episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")]
         for id_ in ids:
             self._store.forget(id_)
         return len(ids)
 
     def episodes_about(self, entity: str) -> list[str]:
         """Ids of the episodes that state something about an entity or name it in their text; in fold order."""
+        require_asked(entity, "the name of an entity")
         named = re.compile(rf"(?<!\w){re.escape(normalise_name(entity))}(?!\w)")
         with self.reading() as graph:
             stating = {
@@ -292,16 +315,18 @@ class Memory:
         from worldthread.extract.intake import Intake
         from worldthread.extract.when import world_time
 
-        intake = Intake(world_time(at, self._clock()), source or "")
-        taken: Iterator[Episode | list[Passage]] = map(intake.take, contents)
+        source = "" if source is None else require_string(source, "source")
+        intake = Intake(world_time(at, self._clock()), source)
+        taken: Iterator[Episode | list[Episode]] = map(intake.take, require_many(contents, "contents"))
         total = None
+        errors: list[Exception] = []
         if isinstance(contents, Sequence):
             everything = list(taken)
             taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
         result = Remembered()
-        batch: list[Passage] = []
+        batch: list[Episode] = []
         with shown(progress, "remembering", total) as advance:
-            for some in taken:
+            for some in _until_error(taken, errors):
                 if isinstance(some, Episode):
                     result += self._record(some)
                     advance(1)
@@ -313,6 +338,8 @@ class Memory:
                     advance(_BATCH)
             result += self._read_and_record(batch, self.reader)
             advance(len(batch))
+        if errors:
+            raise errors[0]
         return result
 
     def retry(self, *, progress: bool | Progress | None = None) -> Remembered:
@@ -324,16 +351,14 @@ class Memory:
         Raises:
             ReadOnlyError: the memory was opened for reading.
         """
-        from worldthread.extract.pipeline import Passage
-
+        self._store.require_writable()
         waiting = self.unread()
         reader = self._reader(fresh=True)
         result = Remembered()
         with shown(progress, "reading", len(waiting)) as advance:
             for start in range(0, len(waiting), _BATCH):
                 batch = waiting[start : start + _BATCH]
-                passages = [Passage(e.text, e.at, e.source) for e in batch]
-                result += self._read_and_record(passages, reader, again=True)
+                result += self._read_and_record(batch, reader, again=True)
                 advance(len(batch))
         return result
 
@@ -344,37 +369,35 @@ class Memory:
         self._embed([episode])
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
-    def _read_and_record(self, passages: Sequence[Passage], reader: TextReader, *, again: bool = False) -> Remembered:
+    def _read_and_record(self, unread: Sequence[Episode], reader: TextReader, *, again: bool = False) -> Remembered:
         from worldthread.extract.pipeline import read
 
         self._store.require_writable()
-        ids = [Episode(p.text, p.at, p.source).id for p in passages]
         graph = self.graph
-        fresh = {id_: p for id_, p in zip(ids, passages, strict=True) if again or id_ not in graph}
-        outcomes = list(read(reader, list(fresh.values())))
-        episodes = [self._settled(o, reader, again) for o in sorted(outcomes, key=lambda o: o.passage.at)]
+        ids = {episode.id: episode for episode in unread}
+        fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
+        outcomes = list(read(reader, fresh))
+        episodes = [self._settled(o, reader, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
         self._embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.reading.failures]
-        unread = sum(1 for episode in episodes if not episode.reading.is_complete)
-        added = len(episodes) - unread if again else len(episodes)
-        return Remembered(
-            tuple(dict.fromkeys(ids)), added, len(set(ids)) - len(fresh), unread, tuple(dict.fromkeys(problems))
-        )
+        failed = sum(1 for episode in episodes if not episode.reading.is_complete)
+        added = len(episodes) - failed if again else len(episodes)
+        return Remembered(tuple(ids), added, len(ids) - len(fresh), failed, tuple(dict.fromkeys(problems)))
 
     def _settled(self, outcome: Outcome, reader: TextReader, again: bool) -> Episode:
-        """Record what came of a passage, after asking the reader what older statements it ends."""
-        passage, reading = outcome.passage, outcome.reading
+        """Record what came of reading an episode, after asking the reader what older statements it ends."""
+        reading = outcome.reading
         if outcome.problem is None and not reading.failures:
             try:
-                reading = reader.outdate(passage.text, reading, self.view())
+                reading = reader.outdate(outcome.episode.text, reading, self.view())
             except ReplayError:
                 raise
             except BudgetError:
                 reading = Reading()
             except ModelError as error:
                 reading = Reading(failures=(str(error),))
-        episode = Episode(passage.text, passage.at, passage.source, reading)
+        episode = replace(outcome.episode, reading=reading)
         if not again:
             return self._store.append(episode)
         if isinstance(outcome.problem, BudgetError):  # it was not tried: what is recorded of it stays
@@ -415,15 +438,17 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        from worldthread.extract.when import world_time
         from worldthread.retrieve import DEFAULT_METHOD
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
 
-        _require_query(query, k, kinds, max_tokens)
-        at = None if as_of is None else world_time(as_of, 0.0)
-        method = method or DEFAULT_METHOD
-        vector = self._plain_embedder.embed([query])[0]  # questions leave no trace in the file
+        require_asked(query, "a question")
+        require_count(k, "k")
+        require_count(max_tokens, "max_tokens")
+        require_some(kinds, KINDS, "kinds")
+        method = DEFAULT_METHOD if method is None else require_string(method, "method")
+        at = _moment(as_of)
+        vector = self._embedder.compute([query])[0]  # questions leave no trace in the file
         with self._index_lock, self._indexed() as corpus:
             hits = search(
                 corpus, query, vector,
@@ -466,9 +491,7 @@ class Memory:
 
         Singular and plural of the name are tried when it is not known as written.
         """
-        from worldthread.extract.when import world_time
-
-        at = None if as_of is None else world_time(as_of, 0.0)
+        at = _moment(as_of)
         with self.reading() as graph:
             view = graph.view(at)
             found = (v for key in self._keys_of(entity) for s in view.about(key) for v in graph.versions(s))
@@ -481,7 +504,7 @@ class Memory:
 
     def entities(self, prefix: str = "") -> list[str]:
         """Normalised names of everything that statements speak of and whose name begins with ``prefix``; sorted."""
-        start = normalise_name(prefix) if prefix.strip() else ""
+        start = normalise_name(prefix) if require_unicode(prefix, "prefix").strip() else ""
         with self.reading() as graph:
             return [name for name in graph.objects() if name.startswith(start)]
 
@@ -492,9 +515,7 @@ class Memory:
 
     def _keys_of(self, entity: str) -> list[str]:
         """Names under which something is known about an entity: the very one, else those of another number."""
-        if not entity.strip():
-            raise InputError("the name of an entity must not be empty")
-        key = normalise_name(entity)
+        key = normalise_name(require_asked(entity, "the name of an entity"))
         view = self.graph.view()
         if view.timeline(key):
             return [key]
@@ -512,7 +533,8 @@ class Memory:
         if self._model_given is None or isinstance(self._model_given, str):
             from worldthread.models import chat_model
 
-            return chat_model(self._model_given)
+            self._own_model = chat_model(self._model_given)
+            return self._own_model
         return self._model_given
 
     @cached_property
@@ -544,8 +566,17 @@ class Memory:
         return given
 
     @cached_property
-    def _embedder(self) -> Embedder:
+    def _embedder(self) -> CachedEmbedder:
         return CachedEmbedder(self._plain_embedder, self._store)
+
+    @contextmanager
+    def indexed(self) -> Iterator[Corpus]:
+        """The index that :meth:`recall` computes on, up to date, for methods of one's own.
+
+        Nobody can change the memory until the block ends, nor can the block.
+        """
+        with self._index_lock, self._indexed() as corpus:
+            yield corpus
 
     @contextmanager
     def _indexed(self) -> Iterator[Corpus]:
@@ -614,14 +645,22 @@ class Memory:
         """The graph and the record as at one moment: nobody can change them until the block ends, nor can the block."""
         return self._store.reading()
 
-    def view(self, at: float | None = None) -> GraphView:
-        """What holds now, or held at world time ``at``; live."""
-        return self.graph.view(at)
+    def view(self, at: Moment | None = None) -> GraphView:
+        """What holds now, or held at world time ``at``; live.
 
-    def as_of(self, world_time: float | None = None, recorded_time: float | None = None) -> GraphView:
-        """What held when only the episodes up to a world time and up to a recorded time (both inclusive) were known."""
+        Raises:
+            InputError: ``at`` is no time.
+        """
+        return self.graph.view(_moment(at))
+
+    def as_of(self, world_time: Moment | None = None, recorded_time: Moment | None = None) -> GraphView:
+        """What held when only the episodes up to a world time and up to a recorded time (both inclusive) were known.
+
+        Raises:
+            InputError: this is no time.
+        """
         with self.reading() as graph:
-            return graph.as_of(world_time, recorded_time).view()
+            return graph.as_of(_moment(world_time), _moment(recorded_time)).view()
 
     def state_hash(self) -> str:
         """64 hexadecimal digits, equal exactly when the episodes and all that follows from them are."""
@@ -643,7 +682,7 @@ class Memory:
         """Numbers of episodes, facts, theses (ever stated, and holding now), ended versions and vectors."""
         return self._store.stats()
 
-    def export(self, target: str | Path | IO[bytes] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str]) -> int:
         """Write every episode as JSON Lines to a file or a stream: how many. See :meth:`Store.export`.
 
         Raises:
@@ -651,7 +690,7 @@ class Memory:
         """
         return self._store.export(target)
 
-    def import_(self, source: str | Path | IO[bytes] | IO[str]) -> ImportCounts:
+    def import_(self, source: str | os.PathLike[str] | IO[bytes] | IO[str]) -> ImportCounts:
         """Record every episode of an export, all or nothing: how many were new, and how many were known.
 
         Raises:
@@ -661,12 +700,14 @@ class Memory:
         return self._store.import_(source)
 
     def checkpoint(self) -> None:
-        """Write a snapshot for quick opening, give back space, empty the log. :meth:`close` does of this what pays.
+        """Write down what makes opening quick, give back space, empty the log. :meth:`close` does of this what pays.
 
         Raises:
             ReadOnlyError: the memory was opened for reading.
         """
         self._store.checkpoint()
+        if self._index is not None and self.path is not None:
+            self._save_index()
 
     def close(self) -> None:
         """Release the file. May be called again.
@@ -678,12 +719,19 @@ class Memory:
                 self._remembered = 0
                 self._keep_index()
         finally:
-            self._store.close()
+            try:
+                self._store.close()
+            finally:
+                self._close_model()
+
+    def _close_model(self) -> None:
+        if self._own_model is not None:
+            self._own_model.close()
 
     def _keep_index(self) -> None:
         """Write the index down when it pays."""
-        counts = self._store.graph.counts()
-        size = counts["episodes"] + counts["facts"] + counts["theses"]
+        graph = self._store.graph
+        size = len(graph) + len(graph.statement_numbers)
         if self.path is None or size < _INDEX_PAYS:
             return
         name = self._embedder.name
@@ -693,9 +741,12 @@ class Memory:
         else:
             unsaved = self._index.unsaved
         if unsaved > max(_INDEX_PAYS, size // 5):
-            with self._index_lock, self._indexed() as corpus:
-                arrays = corpus.to_arrays()
-            self._store.save_index(name, arrays)
+            self._save_index()
+
+    def _save_index(self) -> None:
+        with self._index_lock, self._indexed() as corpus:
+            arrays = corpus.to_arrays()
+        self._store.save_index(self._embedder.name, arrays)
 
     def __enter__(self) -> Self:
         return self
@@ -706,12 +757,26 @@ class Memory:
         self.close()
 
 
-def _require_query(query: object, k: object, kinds: Collection[str], max_tokens: object) -> None:
-    if not isinstance(query, str) or not query.strip():
-        raise InputError("a question must be a text that is not empty")
-    for name, value in (("k", k), ("max_tokens", max_tokens)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown or isinstance(kinds, str):
-        raise InputError(f"kinds must be some of {', '.join(KINDS)}, not {kinds!r}")
+def _require_helpers(model: object, reader: object, embedder: object, clock: object) -> None:
+    """Check what calls will come to, before the first of them fails."""
+    if model is not None and not isinstance(model, str):
+        require_able(model, ("complete",), "model", "a chat model, the name of one, or None")
+    if embedder is not None and not isinstance(embedder, str):
+        require_able(embedder, ("embed",), "embedder", "an embedder, the name of one, or None")
+    if reader is not None:
+        require_able(reader, ("extract", "outdate"), "reader", "a reader of texts, or None")
+    require_able(clock, ("__call__",), "clock", "a function that tells the time")
+
+
+def _moment(value: Moment | None) -> float | None:
+    from worldthread.extract.when import world_time
+
+    return None if value is None else world_time(value, 0.0)
+
+
+def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_Item]:
+    """The items before the first that raises an error, which is kept in ``errors``."""
+    try:
+        yield from items
+    except Exception as error:
+        errors.append(error)

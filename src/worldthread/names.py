@@ -5,7 +5,8 @@ surfaces for display, so nothing that a person wrote is lost.
 
 Rules of :func:`normalise_name`, in order:
 
-1. Unicode NFKC, then full case folding ("Straße" and "STRASSE" meet).
+1. Unicode NFKC, then full case folding ("Straße" and "STRASSE" meet). More than 64 combining marks in a row are no
+   word of any language; they are cut into pieces, since sorting them all would take long.
 2. Quotation marks and backticks around the whole name go; typographic apostrophes become ``'``.
 3. Runs of white space become one space; trailing sentence punctuation goes ("the key." and "key").
 4. One leading article (*a, an, the, some*) goes if anything is left after it ("Room A" keeps its letter).
@@ -20,23 +21,25 @@ import re
 import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
+from itertools import pairwise
 
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^(?:an?|the|some) (?=\S)")
 _QUOTES = "\"'`\u00ab\u00bb"
-_QUOTE_PAIRS = re.compile(rf"^[{_QUOTES}]+(.*?)[{_QUOTES}]+$", re.DOTALL)
+_MOST_MARKS = 64
+_MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1}}}")
+_MANY_MARKS = re.compile(rb"[^\0]{%d}(?=[^\0])" % _MOST_MARKS)
+_JOINER = "\u034f"  # combining grapheme joiner: not to be seen, and no mark is sorted across it
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 
 
 @lru_cache(maxsize=65536)
 def normalise_name(name: str) -> str:
     """The key by which a name is compared. Idempotent; never empty for a name with a visible character."""
-    folded = unicodedata.normalize("NFKC", name).casefold().translate(_APOSTROPHES)
-    # case folding can leave NFKC, so once more
-    folded = unicodedata.normalize("NFKC", folded)
-    key = _SPACE.sub(" ", folded).strip()
+    key = _folded(name)
     while True:
-        shorter = _QUOTE_PAIRS.sub(r"\1", key).strip()
+        quoted = len(key) > 1 and key[0] in _QUOTES and key[-1] in _QUOTES
+        shorter = key.strip(_QUOTES).strip() if quoted else key
         shorter = shorter.rstrip(".,;:!?").rstrip() or shorter
         shorter = _ARTICLE.sub("", shorter)
         if shorter == key or not shorter:
@@ -46,9 +49,31 @@ def normalise_name(name: str) -> str:
 
 def normalise_text(text: str) -> str:
     """The key by which a sentence is compared: NFKC, case folded, white space collapsed, no final full stop."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES))
-    key = _SPACE.sub(" ", folded).strip()
+    key = _folded(text)
     return key.rstrip(".").rstrip() or key
+
+
+def _folded(text: str) -> str:
+    # case folding can leave NFKC, so once more
+    return _SPACE.sub(" ", _nfkc(_nfkc(text).casefold().translate(_APOSTROPHES))).strip()
+
+
+def _nfkc(text: str) -> str:
+    """Unicode NFKC in linear time: it sorts each run of combining marks, one that fills a page for minutes."""
+    result = unicodedata.normalize("NFKC", _with_joiners(text))
+    # one mark can become two
+    while (safe := _with_joiners(result)) != result:
+        result = unicodedata.normalize("NFKC", safe)
+    return result
+
+
+def _with_joiners(text: str) -> str:
+    """``text`` with runs of combining marks cut short by joiners, as in Unicode's Stream-Safe Text Format (UAX #15)."""
+    if text.isascii() or _MAYBE_MARKS.search(text) is None:
+        return text
+    classes = bytes(map(unicodedata.combining, text))
+    ends = [0, *(run.end() for run in _MANY_MARKS.finditer(classes)), len(text)]
+    return _JOINER.join(text[start:end] for start, end in pairwise(ends))
 
 
 def number_variants(key: str) -> frozenset[str]:

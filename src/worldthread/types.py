@@ -11,19 +11,23 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
+from worldthread.arguments import (
+    require_finite,
+    require_name,
+    require_string,
+    require_text,
+    require_tuple,
+    require_unicode,
+)
 from worldthread.errors import InputError
 from worldthread.names import normalise_name, normalise_text
 
 FOREVER = math.inf
 """The ``valid_to`` of a statement that has not ended."""
-
-
-_CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def _digest(*parts: str) -> str:
@@ -34,31 +38,6 @@ def _digest(*parts: str) -> str:
         state.update(len(data).to_bytes(8, "big"))
         state.update(data)
     return state.hexdigest()
-
-
-def _require_text(value: object, what: str) -> None:
-    _require_string(value, what)
-    assert isinstance(value, str)
-    if not value.strip():
-        raise InputError(f"{what} must not be empty")
-
-
-def _require_string(value: object, what: str) -> None:
-    if not isinstance(value, str):
-        raise InputError(f"{what} must be a string, not {type(value).__name__}")
-    if "\0" in value:
-        raise InputError(f"{what} must not contain the character NUL")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(f"{what} is not valid Unicode: {error.reason} at position {error.start}") from None
-
-
-def _require_name(value: object, what: str) -> None:
-    _require_text(value, what)
-    assert isinstance(value, str)
-    if _CONTROL.search(value):
-        raise InputError(f"{what} must not contain control characters: {value!r}")
 
 
 @dataclass(frozen=True)
@@ -77,11 +56,11 @@ class Fact:
     aspect: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        _require_name(self.subject, "subject")
-        _require_name(self.relation, "relation")
-        _require_name(self.object, "object")
+        require_name(self.subject, "subject")
+        require_name(self.relation, "relation")
+        require_name(self.object, "object")
         if self.aspect is not None:
-            _require_name(self.aspect, "aspect")
+            require_name(self.aspect, "aspect")
 
     @cached_property
     def key(self) -> tuple[str, str, str]:
@@ -115,11 +94,12 @@ class Thesis:
     aspect: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        _require_text(self.text, "text of a thesis")
+        require_text(self.text, "text of a thesis")
+        object.__setattr__(self, "objects", require_tuple(self.objects, str, "objects of a thesis"))
         for name in self.objects:
-            _require_name(name, "object of a thesis")
+            require_name(name, "object of a thesis")
         if self.aspect is not None:
-            _require_name(self.aspect, "aspect")
+            require_name(self.aspect, "aspect")
 
     @cached_property
     def key(self) -> tuple[str, tuple[str, ...]]:
@@ -153,7 +133,9 @@ class Ending:
     reason: str
 
     def __post_init__(self) -> None:
-        _require_text(self.reason, "reason of an ending")
+        if not isinstance(self.statement, Fact | Thesis):
+            raise InputError(f"an ending is of a Fact or a Thesis, not of {type(self.statement).__name__}")
+        require_text(self.reason, "reason of an ending")
 
 
 @dataclass(frozen=True)
@@ -174,7 +156,13 @@ class Reading:
     failures: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _require_string(self.reader, "reader")
+        require_string(self.reader, "reader")
+        assign = object.__setattr__
+        assign(self, "statements", require_tuple(self.statements, (Fact, Thesis), "statements of a reading"))
+        assign(self, "endings", require_tuple(self.endings, Ending, "endings of a reading"))
+        assign(self, "failures", require_tuple(self.failures, str, "failures of a reading"))
+        for failure in self.failures:
+            require_unicode(failure, "failure of a reading")
 
     @property
     def is_complete(self) -> bool:
@@ -213,18 +201,13 @@ class Episode:
     recorded_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        _require_text(self.text, "text of an episode")
-        _require_string(self.source, "source")
-        for name in ("at", "recorded_at"):
-            value = getattr(self, name)
-            if name == "recorded_at" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputError(f"{name} must be a number, not {type(value).__name__}")
-            if not math.isfinite(value):
-                raise InputError(f"{name} must be finite, not {value}")
-            # -0.0 and 0 must be the same moment, in ids too
-            object.__setattr__(self, name, float(value) + 0.0)
+        require_text(self.text, "text of an episode")
+        require_string(self.source, "source")
+        if not isinstance(self.reading, Reading):
+            raise InputError(f"the reading of an episode must be a Reading, not {type(self.reading).__name__}")
+        object.__setattr__(self, "at", require_finite(self.at, "at"))
+        if self.recorded_at is not None:
+            object.__setattr__(self, "recorded_at", require_finite(self.recorded_at, "recorded_at"))
 
     @cached_property
     def id(self) -> str:

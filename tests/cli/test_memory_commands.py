@@ -365,9 +365,9 @@ def test_remember_on_a_terminal_wants_something() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["recall", " "], "not empty"),
+        (["recall", " "], "must not be empty"),
         (["recall", "x", "--kind", "memory"], "fact, thesis, episode"),
-        (["recall", "x", "--method", "magic"], "dense, thread"),
+        (["recall", "x", "--method", "magic"], "thread, water_circles"),
         (["recall", "x", "--as-of", "soon"], "a time must be"),
         (["about", " "], "must not be empty"),
         (["import", "nowhere.jsonl"], "nowhere.jsonl: no such file"),

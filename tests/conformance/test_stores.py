@@ -166,27 +166,13 @@ def test_only_episodes_are_taken(store: Store, wrong: object) -> None:
     for change in (store.append, store.replace):
         with pytest.raises(InputError, match="an Episode is needed"):
             change(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="list or an iterator" if wrong is None else "an Episode is needed"):
+        store.append_many(wrong if wrong is None else [wrong])  # type: ignore[arg-type, list-item]
     with pytest.raises(InputError, match="id of an episode"):
         store.episode(b"00")  # type: ignore[arg-type]
     for unknown in ("", "zz", "0" * 32, "'; DROP TABLE record; --"):
         with pytest.raises(NotFoundError):
             store.episode(unknown)
-
-
-def test_a_reading_that_cannot_be_stored_is_refused(store: Store) -> None:
-    for reading in (
-        Reading("r", ("key is here",)),  # type: ignore[arg-type]
-        Reading("r", failures=("lone surrogate \ud800",)),
-        "not a reading",
-    ):
-        with pytest.raises(InputError):
-            store.append(Episode("x", 1, reading=reading))  # type: ignore[arg-type]
-    for broken in ("nul \0", "lone surrogate \ud800"):
-        with pytest.raises(InputError):
-            Episode("x", 1, source=broken)
-        with pytest.raises(InputError):
-            Reading(broken)
-    assert_is_fold(store, [])
 
 
 def test_namespaces_never_see_each_other(store: Store) -> None:

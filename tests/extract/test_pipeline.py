@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 from worldthread.errors import BudgetError, ModelCallError
-from worldthread.extract.pipeline import Passage, read
+from worldthread.extract.pipeline import read
 from worldthread.graph import GraphView
-from worldthread.types import Fact, Reading
+from worldthread.types import Episode, Fact, Reading
 
 
 class Reader:
@@ -35,13 +35,13 @@ class Reader:
 
 
 def test_calls_run_at_once_and_outcomes_keep_their_order() -> None:
-    passages = [Passage(f"Anna lives in {place}", 1) for place in ("Rome", "Paris", "Oslo", "Bonn")]
+    passages = [Episode(f"Anna lives in {place}", 1) for place in ("Rome", "Paris", "Oslo", "Bonn")]
     outcomes = list(read(Reader(concurrency=4), passages))
     assert [o.reading.statements[0].object for o in outcomes] == ["Rome", "Paris", "Oslo", "Bonn"]  # type: ignore[union-attr]
 
 
 def test_a_failed_call_fails_its_passage_alone() -> None:
-    outcomes = list(read(Reader(), [Passage("down", 1), Passage("in Rome", 1)]))
+    outcomes = list(read(Reader(), [Episode("down", 1), Episode("in Rome", 1)]))
     assert outcomes[0].reading == Reading(failures=("the server is down",))
     assert isinstance(outcomes[0].problem, ModelCallError)
     assert outcomes[1].problem is None
@@ -49,7 +49,7 @@ def test_a_failed_call_fails_its_passage_alone() -> None:
 
 def test_a_spent_budget_stops_the_calls() -> None:
     reader = Reader()
-    outcomes = list(read(reader, [Passage("in Rome", 1), Passage("spent", 1), Passage("in Oslo", 1)]))
+    outcomes = list(read(reader, [Episode("in Rome", 1), Episode("spent", 1), Episode("in Oslo", 1)]))
     assert reader.calls == 2
     assert [o.reading for o in outcomes[1:]] == [Reading(), Reading()], "not read, and no fault of theirs"
     assert all(isinstance(o.problem, BudgetError) for o in outcomes[1:])

@@ -260,7 +260,7 @@ def test_waiting_for_another_writer_ends(tmp_path: Path) -> None:
         async with inside(tmp_path / "m", wait=0.1) as client:
             with Memory(tmp_path / "m") as memory:
                 memory.remember("Anna lives in Rome.")
-                assert "open for writing" in refused(await call(client, "remember", text="Anna lives in Paris."))
+                assert "is writing" in refused(await call(client, "remember", text="Anna lives in Paris."))
                 assert "Rome" in said(await call(client, "recall", question="Anna"))
             assert not (await call(client, "remember", text="Anna lives in Paris.")).is_error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -365,7 +366,7 @@ def test_a_reader_cannot_write(path: Path) -> None:
             lambda: store.clear(),
             lambda: store.clear_vectors(),
             lambda: store.checkpoint(),
-            lambda: store.import_(iter([b""])),  # type: ignore[arg-type]
+            lambda: store.import_(io.BytesIO()),
         ):
             with pytest.raises(ReadOnlyError, match="readonly=True"):
                 change()

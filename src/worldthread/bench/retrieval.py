@@ -197,7 +197,7 @@ def _measured(
     for number, question in enumerate(dataset.questions):
         vector = embedder.embed([question.text])[0]
         start = time.perf_counter()
-        query = Query(question.text, vector, names_in(question.text, corpus.names.find))
+        query = Query(question.text, vector, names_in(question.text, corpus.names.find), question.as_of, dated)
         scores = function(query, corpus)
         ranking = _passages(scores, corpus, question, only_current=dated)
         took.append(1000 * (time.perf_counter() - start))

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import re
 
-from worldthread.extract.patterns import ADJECTIVE, AGE, BORN, CALLED, END, NOWHERE, PARTICIPLE, PREPOSITION, WHERE
+from worldthread.extract.patterns import (
+    ADJECTIVE,
+    AGE,
+    BORN,
+    CALLED,
+    END,
+    NOWHERE,
+    PARTICIPLE,
+    PREPOSITION,
+    WHERE,
+    is_attribute,
+)
 from worldthread.extract.phrases import Phrase, Phrases
 from worldthread.extract.words import FAMILIES, WORDS
 from worldthread.names import normalise_name
@@ -186,7 +197,7 @@ class BeingReader:
                     return value.end
                 return None
             noun, owner = owned[1], owned[2]
-        if noun.startswith("favo") or noun.rpartition(" ")[2] in WORDS["attributes"]:
+        if is_attribute(noun):
             self._attribute(owner, noun, value.full_name)
             return value.end
         if value.is_proper and not re.search(r"[^s]s$", noun) and not self._phrases.cut_short(value):

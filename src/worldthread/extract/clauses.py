@@ -122,16 +122,16 @@ class ClauseReader(BeingReader):
     def _living_or_working(self, subject: Phrase, place: int) -> int | None:
         text = self._text
         if lives := LIVES.match(text, place):
-            single = "residence" if lives["word"] in ("in", "at", "on") else None
-            return self._told(subject, lives.end(), f"lives {lives['word']}", single)
+            relation = f"lives {lives['word']}"
+            return self._told(subject, lives.end(), relation, SINGLE.get(relation))
         if works := WORKS.match(text, place):
-            single = {"for": "employer", "at": "employer", "as": "job"}.get(works["word"])
-            end = self._told(subject, works.end(), f"works {works['word']}", single)
+            relation = f"works {works['word']}"
+            end = self._told(subject, works.end(), relation, SINGLE.get(relation))
             more = re.compile(r" (?=(?:for|at|as) )").match(text, end) if end is not None else None
             if more is not None and end is not None:
                 word = text[more.end() :].split(" ", 1)[0]
-                single = {"for": "employer", "at": "employer", "as": "job"}[word]
-                return self._told(subject, more.end() + len(word) + 1, f"works {word}", single) or end
+                relation = f"works {word}"
+                return self._told(subject, more.end() + len(word) + 1, relation, SINGLE[relation]) or end
             return end
         return None
 

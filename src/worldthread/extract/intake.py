@@ -1,16 +1,19 @@
-"""What a memory is given to remember, turned into passages and statements."""
+"""What a memory is given to remember, turned into episodes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from worldthread.arguments import require_string
 from worldthread.errors import InputError
 from worldthread.extract.chunks import chunk
 from worldthread.extract.documents import Document
-from worldthread.extract.pipeline import Passage
+from worldthread.extract.patterns import aspect_of
 from worldthread.extract.records import documents_of
+from worldthread.extract.when import world_time
 from worldthread.types import Episode, Fact, Reading, Statement, Thesis
 
 GIVEN: Final = "given/1"
@@ -46,8 +49,8 @@ class Intake:
         self._source = source
         self._of_source: Counter[str] = Counter()
 
-    def take(self, content: object) -> Episode | list[Passage]:
-        """An episode that needs no reading, or the passages that do.
+    def take(self, content: object) -> Episode | list[Episode]:
+        """An episode that needs no reading, or those that do: one for each passage. All are checked.
 
         Raises:
             InputError: this cannot be remembered.
@@ -67,14 +70,14 @@ class Intake:
         statements = tuple(_statement(item) for item in content)
         return Episode("\n".join(map(_said, statements)), self._at, self._source, Reading(GIVEN, statements))
 
-    def _passages(self, content: object) -> list[Passage]:
+    def _passages(self, content: object) -> list[Episode]:
         if isinstance(content, Episode):
-            return [Passage(content.text, content.at, content.source)]
+            return [content]
         found = []
         for document, at in self._timed(content):
             parts = chunk(document.text)
             for until_last, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
-                found.append(Passage(part, at - until_last * PART_GAP, document.source or self._source))
+                found.append(Episode(part, at - until_last * PART_GAP, document.source or self._source))
         if not found:
             raise InputError("there is nothing to remember: no text is in it")
         return found
@@ -84,6 +87,8 @@ class Intake:
         if isinstance(content, str):
             yield Document(content), self._at
         elif isinstance(content, Document):
+            require_string(content.text, "text of a document")
+            require_string(content.source, "source of a document")
             yield content, self._time_of(content)
         elif isinstance(content, Mapping):
             yield from self._messages([content])
@@ -94,7 +99,7 @@ class Intake:
 
     def _time_of(self, document: Document) -> float:
         if document.at is not None:
-            return document.at
+            return world_time(document.at, self._at)
         if not document.source:
             return self._at
         self._of_source[document.source] += 1
@@ -119,7 +124,8 @@ def _statement(item: object) -> Statement:
     assert isinstance(item, tuple)
     if len(item) != 3:
         raise InputError(f"a fact is three strings (subject, relation, object), not {item!r}")
-    return Fact(*item)
+    fact = Fact(*item)
+    return replace(fact, aspect=aspect_of(fact))
 
 
 def _said(statement: Statement) -> str:

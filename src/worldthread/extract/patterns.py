@@ -29,7 +29,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from worldthread.extract.words import WORDS
+from worldthread.extract.words import FAMILIES, WORDS
+from worldthread.types import Fact
 
 ADVERBS: Final = (
     r"(?:(?:also|currently|now|still|just|recently|always|really|already|today|actually|mainly|best|officially|"
@@ -117,7 +118,12 @@ PRESENT: Final = re.compile(
 )
 NUMBER_WORD: Final = re.compile(r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d[\d,.]*) ")
 FEELINGS: Final = frozenset(["likes", "loves", "hates", "dislikes", "enjoys", "adores"])
-SINGLE: Final = {"costs": "price", "weighs": "weight", "plays for": "team", "reports to": "boss"}
+SINGLE: Final = {
+    "lives in": "residence", "lives at": "residence", "lives on": "residence",
+    "works for": "employer", "works at": "employer", "works as": "job",
+    "married to": "spouse", "is married to": "spouse",
+    "costs": "price", "weighs": "weight", "plays for": "team", "reports to": "boss",
+}  # fmt: skip
 LIVES: Final = re.compile(r"(?:lives?|living|resides?|residing) (?P<word>in|at|on|near|with) ")
 WORKS: Final = re.compile(r"(?:works?|working) (?P<word>for|at|as|in|with) ")
 MOVED: Final = re.compile(r"(?:moved|relocated) to ")
@@ -132,8 +138,35 @@ LEAD: Final = re.compile(
 )
 END: Final = re.compile(r"\W*$")
 PAST_YEAR: Final = re.compile(r"(?:1\d|20)\d\d")
+_ROLE: Final = re.compile(r"is (?:the )?(?P<name>.+) of")
+_YEARS: Final = re.compile(r"\d{1,3} years? (?:old|of age)")
 
 
 def doubtful(sentence: str) -> bool:
     """Whether a sentence asks, supposes, guesses, or tells what others say."""
     return DOUBT.search(sentence) is not None
+
+
+def is_attribute(noun: str) -> bool:
+    """Whether something has at most one of these at a time: "age", "phone number", "favourite colour"."""
+    return noun.startswith("favo") or noun.rpartition(" ")[2] in WORDS["attributes"]
+
+
+def aspect_of(fact: Fact) -> str | None:
+    """The aspect that a sentence would have that states ``fact``, as far as its words tell; ``None`` for most.
+
+    Places and days have none here: whether a thing can move, and what is a day, takes the sentence to know.
+    """
+    subject, relation, value = fact.key
+    if relation in FEELINGS:
+        return f"feeling of {subject} about {value}"
+    if (role := _ROLE.fullmatch(relation)) is not None and role["name"] in WORDS["roles"]:
+        return f"{role['name']} of {value}"
+    single = SINGLE.get(relation)
+    if relation.startswith("has ") and is_attribute(relation.removeprefix("has ")):
+        single = relation.removeprefix("has ")
+    elif relation == "is" and _YEARS.fullmatch(value):
+        single = "age"
+    elif relation == "is" and value in FAMILIES:
+        single = f"{FAMILIES[value]} state"
+    return None if single is None else f"{single} of {subject}"

@@ -1,4 +1,4 @@
-"""From passages to episodes with readings: several passages read at once, the order kept, nothing lost on the way."""
+"""From episodes to what they state: several read at once, the order kept, nothing lost on the way."""
 
 from __future__ import annotations
 
@@ -6,72 +6,64 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from worldthread.errors import BudgetError, MissingExtraError, ModelError, ReplayError
+from worldthread.arguments import require_count
+from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import TextReader
-from worldthread.types import Reading
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A piece of text that becomes one episode.
-
-    Args:
-        text: verbatim.
-        at: world time.
-        source: where it comes from.
-    """
-
-    text: str
-    at: float
-    source: str = ""
+from worldthread.types import Episode, Reading
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of reading one passage.
+    """What came of reading one episode.
 
     Args:
-        passage: what was read.
-        reading: with no reader's name when the passage could not be read.
+        episode: as it was before.
+        reading: with no reader's name when the episode could not be read.
         problem: why it could not; ``None`` when it could.
     """
 
-    passage: Passage
+    episode: Episode
     reading: Reading
     problem: ModelError | None = None
 
 
-def read(reader: TextReader, passages: Sequence[Passage]) -> Iterator[Outcome]:
-    """Extract from each of ``passages``, in their order, as many at once as the reader likes.
+def read(reader: TextReader, episodes: Sequence[Episode]) -> Iterator[Outcome]:
+    """Extract from each of ``episodes``, in their order, as many at once as the reader likes.
 
-    A passage for which the model cannot be asked has an empty reading and the problem beside it. Once the budget is
+    An episode for which the model cannot be asked has an empty reading and the problem beside it. Once the budget is
     spent no further call is tried.
 
     Raises:
+        InputError: the reader does not give readings, or cannot say how many it takes at once.
         ReplayError: a replayed run asks what was not recorded: it is another run.
         MissingExtraError: the client library is not installed.
     """
     spent: list[BudgetError] = []
 
-    def one(passage: Passage) -> Outcome:
+    def one(episode: Episode) -> Outcome:
         if spent:
-            return Outcome(passage, Reading(), spent[0])
+            return Outcome(episode, Reading(), spent[0])
         try:
-            return Outcome(passage, reader.extract(passage.text))
+            reading: object = reader.extract(episode.text)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:
             if isinstance(error, BudgetError):
                 spent.append(error)
-            return Outcome(passage, unread(error), error)
+            return Outcome(episode, unread(error), error)
+        if not isinstance(reading, Reading):
+            raise InputError(f"the reader {reader.name!r} gave {type(reading).__name__} where a Reading is wanted")
+        return Outcome(episode, reading)
 
-    if reader.concurrency == 1 or len(passages) == 1:
-        yield from map(one, passages)
+    at_once = require_count(reader.concurrency, f"the concurrency of the reader {reader.name!r}")
+    if at_once == 1 or len(episodes) == 1:
+        for episode in episodes:  # not map: a StopIteration of a reader would end it as if all had been read
+            yield one(episode)
         return
-    with ThreadPoolExecutor(reader.concurrency, thread_name_prefix="worldthread-read") as pool:
-        yield from pool.map(one, passages)
+    with ThreadPoolExecutor(at_once, thread_name_prefix="worldthread-read") as pool:
+        yield from pool.map(one, episodes)
 
 
 def unread(problem: ModelError) -> Reading:
-    """The reading of a passage that could not be read; a spent budget is no fault of the passage."""
+    """The reading of an episode that could not be read; a spent budget is no fault of the episode."""
     return Reading() if isinstance(problem, BudgetError) else Reading(failures=(str(problem),))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.errors import ModelError
+from worldthread.errors import ModelError, StoreError
 from worldthread.models.base import Embedder, require_texts
 
 
@@ -30,7 +31,8 @@ class CachedEmbedder:
 
     Args:
         embedder: computes what the cache does not know.
-        cache: keeps vectors under the name of ``embedder``.
+        cache: keeps vectors under the name of ``embedder``. That it cannot (the disk is full) stops nobody: they are
+            computed again.
     """
 
     def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
@@ -51,7 +53,8 @@ class CachedEmbedder:
         """See :meth:`worldthread.models.Embedder.embed`.
 
         Raises:
-            ModelError: the cache holds a vector of another length under this name.
+            ModelError: the embedder did not give what it should, or the cache holds a vector of another length under
+                this name.
         """
         checked = require_texts(texts)
         vectors = np.zeros((len(checked), self.dimensions), dtype=np.float32)
@@ -67,8 +70,9 @@ class CachedEmbedder:
                 )
         unknown = [text for text in distinct if text not in known]
         if unknown:
-            computed = self._embedder.embed(unknown)
-            self._cache.put_vectors(self.name, unknown, computed)
+            computed = self.compute(unknown)
+            with suppress(StoreError):
+                self._cache.put_vectors(self.name, unknown, computed)
             known.update(zip(unknown, computed, strict=True))
         for row, text in enumerate(checked):
             vectors[row] = known[text]
@@ -77,3 +81,26 @@ class CachedEmbedder:
         lengths = np.linalg.norm(rounded, axis=1, keepdims=True)
         np.divide(rounded, lengths, out=rounded, where=lengths > 0)
         return rounded
+
+    def compute(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """What the embedder behind gives, in full precision; the cache is neither asked nor told.
+
+        Raises:
+            ModelError: the embedder did not give what it should.
+        """
+        checked = require_texts(texts)
+        vectors: object = self._embedder.embed(checked)
+        wanted = (len(checked), self.dimensions)
+        if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f" or vectors.shape != wanted:
+            given = (
+                f"{vectors.dtype} of shape {vectors.shape}"
+                if isinstance(vectors, np.ndarray)
+                else type(vectors).__name__
+            )
+            raise ModelError(
+                f"the embedder {self.name!r} gave {given} for {len(checked)} texts; an array of float32 vectors of "
+                f"shape {wanted} is wanted"
+            )
+        if not np.isfinite(vectors).all():
+            raise ModelError(f"the embedder {self.name!r} gave a vector with a number that is not finite")
+        return vectors.astype(np.float32, copy=False)

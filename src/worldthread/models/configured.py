@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,15 @@ class ConfiguredChat:
         """What the calls have used, by purpose."""
         self._chat: ChatModel = self.meter
         self._uncached: ChatModel = self.meter
-        if config.cache and config.replay is None:
-            self._chat = CachedChat(self._chat, ChatCache(config.cache_path or _cache_file(config)))
-        if config.record is not None:
-            self._chat = RecordingChat(self._chat, config.record, resume=config.record.exists())
-            self._uncached = self._chat
+        with ExitStack() as files:
+            if config.cache and config.replay is None:
+                cache = files.enter_context(ChatCache(config.cache_path or _cache_file(config)))
+                self._chat = CachedChat(self._chat, cache)
+            if config.record is not None:
+                self._chat = self._uncached = files.enter_context(
+                    RecordingChat(self._chat, config.record, resume=config.record.exists())
+                )
+            self._files = files.pop_all()
 
     def without_cache(self) -> ChatModel:
         """The same model, which makes every call anew: for what an answer in the cache was of no use."""
@@ -85,6 +90,10 @@ class ConfiguredChat:
     def complete(self, request: ChatRequest) -> ChatAnswer:
         """See :meth:`worldthread.models.chat.ChatModel.complete`."""
         return self._chat.complete(request)
+
+    def close(self) -> None:
+        """Release the recording and the cache of answers, which calls need. May be called again."""
+        self._files.close()
 
 
 def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None:

@@ -9,7 +9,7 @@ import msgspec
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
-from worldthread.retrieve.text import estimated_tokens, shown_hit
+from worldthread.retrieve.text import estimated_tokens, listed_hit, shown_hit
 from worldthread.retrieve.words import content_words
 from worldthread.types import Hit, Recall
 
@@ -73,7 +73,7 @@ def answer(recall: Recall, model: ChatModel | None, *, max_tokens: int) -> Answe
         found = max(fitting, key=lambda hit: (hit.kind != "episode", hit.score))
         return Answer(recall.query, shown_hit(found), (found,), "", recall)
     offered = _within(recall.hits, max_tokens)
-    lines = "\n".join(f"{number}. {shown_hit(hit)}" for number, hit in enumerate(offered, start=1))
+    lines = "\n".join(listed_hit(f"{number}.", hit) for number, hit in enumerate(offered, start=1))
     messages = load_prompt("worldthread.qa", "answer", 1).messages(statements=lines, question=recall.query)
     reply = complete_structured(model, ChatRequest(messages, PURPOSE, schema_of(Reply)), Reply)
     text = (reply.answer or "").strip()
@@ -87,7 +87,7 @@ def _within(hits: tuple[Hit, ...], max_tokens: int) -> list[Hit]:
     chosen: list[Hit] = []
     left = max_tokens
     for hit in hits:
-        left -= estimated_tokens(shown_hit(hit)) + 4
+        left -= estimated_tokens(listed_hit("100.", hit)) + 2
         if left < 0 and chosen:
             break
         chosen.append(hit)

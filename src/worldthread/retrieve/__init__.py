@@ -18,6 +18,12 @@ Method: TypeAlias = Callable[[Query, Corpus], Scores]
 METHODS: Final[dict[str, str]] = {
     "thread": "worldthread.retrieve.thread:thread",
     "dense": "worldthread.retrieve.dense:dense",
+    "astar": "worldthread.retrieve.astar:astar",
+    "water_circles": "worldthread.retrieve.water_circles:water_circles",
+    "beam": "worldthread.retrieve.beam:beam",
+    "mixture": "worldthread.retrieve.mixture:mixture",
+    "arigraph": "worldthread.retrieve.arigraph:arigraph",
+    "pagerank": "worldthread.retrieve.pagerank:pagerank",
 }
 """The function of every method by its name, imported when it is asked for."""
 

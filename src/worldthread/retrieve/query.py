@@ -25,11 +25,16 @@ class Query:
         text: in words.
         vector: its embedding, a unit vector, shape (dimensions,).
         names: the objects of the graph that it names word for word: numbers of the index, in order of mention.
+        at: the moment of world time that it asks about; ``None`` for now. Methods that follow statements from one to
+            the next follow what holds then.
+        only_current: whether they leave out what does not hold at that moment.
     """
 
     text: str
     vector: NDArray[np.float32]
     names: tuple[int, ...] = ()
+    at: float | None = None
+    only_current: bool = True
 
 
 @dataclass(frozen=True)

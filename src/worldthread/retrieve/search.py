@@ -48,7 +48,7 @@ def search(
     Raises:
         InputError: there is no such method.
     """
-    query = Query(text, vector, names_in(text, corpus.names.find))
+    query = Query(text, vector, names_in(text, corpus.names.find), at, only_current)
     scores = method_named(method)(query, corpus)
     graph = corpus.graph
     hits: list[Hit] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -12,6 +13,8 @@ from worldthread.types import Episode, Fact, Hit
 _BYTES_PER_TOKEN: Final = 3
 _HEADS: Final = {"fact": "Facts:", "thesis": "Statements:", "episode": "Passages:"}
 _CUT: Final = " [...]"
+_INDENTED: Final = r"\g<0>    "
+_LINE_BREAK: Final = re.compile(r"(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?=[^\n\r])")
 
 
 def estimated_tokens(text: str) -> int:
@@ -20,7 +23,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def shown_hit(hit: Hit) -> str:
-    """One hit as one line, with the time that it comes from."""
+    """One hit in words, with the time that it comes from."""
     if isinstance(hit.item, Episode):
         origin = ", ".join(filter(None, (shown_time(hit.item.at), hit.item.source)))
         return f"({origin}) {hit.item.text.strip()}"
@@ -31,6 +34,14 @@ def shown_hit(hit: Hit) -> str:
     if interval.is_open:
         return f"{said} (since {shown_time(interval.valid_from)})"
     return f"{said} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
+
+
+def listed_hit(mark: str, hit: Hit) -> str:
+    """One hit as an entry of a list that begins with ``mark``.
+
+    Its further lines are indented: whatever a passage says, it cannot look like another entry, or like a heading.
+    """
+    return f"{mark} {_LINE_BREAK.sub(_INDENTED, shown_hit(hit))}"
 
 
 def hits_as_text(hits: Iterable[Hit], max_tokens: int) -> str:
@@ -64,4 +75,4 @@ def _lines(hits: list[Hit]) -> Iterator[str]:
         if hit.kind != shown:
             yield _HEADS[hit.kind]
             shown = hit.kind
-        yield f"- {shown_hit(hit)}"
+        yield listed_hit("-", hit)

@@ -15,8 +15,7 @@ changes. So taking in an episode costs no more in a large graph than in a small 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,10 +24,9 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.retrieve.columns import Columns
+from worldthread.retrieve.half_edges import HalfEdges, Numbers, half_edges
 from worldthread.retrieve.index import Corpus
 from worldthread.vectors.exact import VectorTable
-
-Numbers = NDArray[np.int64]
 
 OBJECT: Final = 0
 THESIS: Final = 1
@@ -40,62 +38,12 @@ LETTERS: Final = "OTE"
 _UNKNOWN: Final = 0
 _OPEN: Final = 1
 _SHUT: Final = 2
-_LATE_SHARE: Final = 16  # the edges are sorted anew when this part of them came since
-_LEAST_LATE: Final = 1024
 _KEPT_WALKS: Final = 4
 
 
 def vertex_of(number: int, kind: int) -> int:
     """The vertex of an object, statement (a thesis) or episode."""
     return KINDS * number + kind
-
-
-def ranges(starts: Numbers, counts: Numbers) -> Numbers:
-    """``starts[0]``, ``starts[0] + 1``, ... (``counts[0]`` of them), then the same from ``starts[1]``, and so on."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - (ends - counts), counts)
-
-
-@dataclass(frozen=True)
-class _HalfEdges:
-    """Every edge from each of its ends, sorted by that end; those that came late in a second, smaller sorted part.
-
-    Args:
-        pointers: the early ones of vertex *v* are at ``pointers[v]`` to ``pointers[v + 1]``.
-        late: the vertices of the late ones, ascending; they lie behind the early ones.
-        far: of each, the vertex at the other end.
-        edge: of each, the number of the edge.
-        early: how many edges are in the first part.
-    """
-
-    pointers: NDArray[np.int32]
-    late: NDArray[np.int32]
-    far: NDArray[np.int32]
-    edge: NDArray[np.int32]
-    early: int
-
-    def places(self, vertices: Numbers) -> tuple[Numbers, Numbers]:
-        """Where the half-edges of ``vertices`` lie, one vertex after the other, and how many each has."""
-        known = np.minimum(vertices, len(self.pointers) - 2)
-        starts = self.pointers[known].astype(np.int64)
-        counts = np.where(known == vertices, self.pointers[known + 1] - starts, 0)
-        if not len(self.late):
-            return ranges(starts, counts), counts
-        first = np.searchsorted(self.late, vertices)
-        more = np.searchsorted(self.late, vertices, "right") - first
-        both = np.stack((starts, int(self.pointers[-1]) + first), 1).ravel()
-        return ranges(both, np.stack((counts, more), 1).ravel()), counts + more
-
-
-def _sorted_ends(edges: NDArray[np.int32], offset: int) -> tuple[NDArray[np.int32], ...]:
-    """(near, far, edge) of every edge from both ends, by near end; an edge from a vertex to itself once."""
-    numbers = np.arange(offset, offset + len(edges), dtype=np.int32)
-    back = edges[:, 0] != edges[:, 1]
-    near = np.concatenate((edges[:, 0], edges[back, 1]))
-    far = np.concatenate((edges[:, 1], edges[back, 0]))
-    order = np.argsort(near, kind="stable")
-    return near[order], far[order], np.concatenate((numbers, numbers[back]))[order]
 
 
 class VertexGraph:
@@ -115,7 +63,8 @@ class VertexGraph:
         self._objects: dict[str, int] = {}
         self._edges = Columns(3)  # (vertex, vertex, label)
         self._statements = self._episodes = 0  # numbers before these are in the edges
-        self._half: _HalfEdges | None = None
+        self._half: HalfEdges | None = None
+        self._sorted = 0  # edges before this one are in it
         self._change_count = -1
         self._walks: dict[tuple[float | None, bool, str], Walk] = {}
 
@@ -148,7 +97,7 @@ class VertexGraph:
         if graph.change_count == self._change_count:
             return
         self._change_count = graph.change_count
-        self._walks.clear()
+        self.look_again()
         edges: list[tuple[int, ...]] = []
         for number in range(self._statements, len(graph.statement_numbers)):
             objects = [KINDS * self._object(name) + OBJECT for name in graph.names_of(number)]
@@ -163,7 +112,10 @@ class VertexGraph:
         self._episodes = len(graph.episode_numbers)
         self._edges.extend(edges)
         self.name_vectors.extend(len(self.names))
-        self._half = None
+
+    def look_again(self) -> None:
+        """Forget what holds, as after a change."""
+        self._walks.clear()
 
     def _edges_of_episode(self, number: int) -> list[tuple[int, ...]]:
         graph, objects = self.graph, self._objects
@@ -183,28 +135,13 @@ class VertexGraph:
         return number
 
     @property
-    def half(self) -> _HalfEdges:
+    def half(self) -> HalfEdges:
         """The edges by vertex."""
-        if self._half is None:
-            self._half = self._make_half(self._early)
-        return self._half
-
-    _early: _HalfEdges | None = None  # the last that had no late part
-
-    def _make_half(self, before: _HalfEdges | None) -> _HalfEdges:
-        edges = self._edges.rows
-        if before is None or len(edges) - before.early > max(_LEAST_LATE, len(edges) // _LATE_SHARE):
-            near, far, edge = _sorted_ends(edges, 0)
+        if self._half is None or self._sorted < len(self._edges):
             vertices = KINDS * max(len(self.names), self._statements, self._episodes, 1)
-            pointers = np.zeros(vertices + 1, np.int32)
-            np.cumsum(np.bincount(near, minlength=vertices), out=pointers[1:])
-            self._early = _HalfEdges(pointers, np.zeros(0, np.int32), far, edge, len(edges))
-            return self._early
-        if before.early == len(edges):
-            return before
-        near, far, edge = _sorted_ends(edges[before.early :], before.early)
-        far, edge = np.concatenate((before.far, far)), np.concatenate((before.edge, edge))
-        return _HalfEdges(before.pointers, near, far, edge, before.early)
+            self._half = half_edges(self.ends, vertices, self._half)
+            self._sorted = len(self._edges)
+        return self._half
 
     def walk(self, at: float | None = None, only_current: bool = True, vertices: str = LETTERS) -> Walk:
         """What may be walked over.
@@ -238,7 +175,8 @@ class Walk:
         self._graph = over.graph
         self._at = at
         self._only_current = only_current
-        self._may = np.array([letter in vertices for letter in LETTERS])
+        self.may = np.array([letter in vertices for letter in LETTERS])
+        """Of each kind, whether it may be stepped on."""
         self._states = np.zeros(len(self.half.far), np.int8)  # of half-edges
         self._statements = np.zeros(len(over.graph.statement_numbers), np.int8)
         self._episodes = np.zeros(len(over.graph.episode_numbers), np.int8)
@@ -248,7 +186,7 @@ class Walk:
         """More than any vertex."""
         return KINDS * max(len(self.over.names), len(self._statements), len(self._episodes), 1)
 
-    def steps(self, vertices: Numbers) -> tuple[Numbers, NDArray[np.int32], NDArray[np.int32]]:
+    def steps(self, vertices: NDArray[np.integer[Any]]) -> tuple[Numbers, NDArray[np.int32], NDArray[np.int32]]:
         """Every step from any of ``vertices``: (index into ``vertices``, vertex stepped on, edge)."""
         places, counts = self.half.places(vertices)
         owners = np.repeat(np.arange(len(vertices)), counts)
@@ -275,19 +213,12 @@ class Walk:
             return far[is_open], edge[is_open]
         return far, edge
 
-    def has(self, vertex: int) -> bool:
-        """Whether something can begin at a vertex: an object always; else what it stands for is there."""
-        number, kind = divmod(vertex, KINDS)
-        if kind == OBJECT:
-            return True
-        return bool((self.holds if kind == THESIS else self.present)(np.array([number]))[0])
-
     def _look_at(self, places: Numbers) -> None:
         """Find out which half-edges are open."""
         far = self.half.far[places]
         labels = self.labels[self.half.edge[places]]
         numbers, kinds = np.divmod(far, KINDS)
-        is_open = self._may[kinds]
+        is_open = self.may[kinds]
         for chosen, lookup, those in (
             (labels >= 0, self.holds, labels),
             (labels < 0, self.present, -1 - labels),
@@ -297,7 +228,7 @@ class Walk:
             is_open[where] = lookup(those[where])
         self._states[places] = np.where(is_open, _OPEN, _SHUT)
 
-    def holds(self, statements: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def holds(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Which of the statements hold; or are asserted at all, when those that do not hold may be used too."""
         states = self._statements
         for number in np.unique(statements[states[statements] == _UNKNOWN]).tolist():
@@ -308,7 +239,7 @@ class Walk:
             states[number] = _OPEN if holds else _SHUT
         return np.asarray(states[statements] == _OPEN)
 
-    def present(self, episodes: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def present(self, episodes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Which of the episodes may be used: those that are there, not later, and not outdated as a whole."""
         states = self._episodes
         for number in np.unique(episodes[states[episodes] == _UNKNOWN]).tolist():

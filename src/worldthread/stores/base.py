@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -12,9 +13,10 @@ from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.arguments import require_able, require_path
 from worldthread.errors import FormatError, InputError, StoreError
 from worldthread.graph import TemporalGraph
-from worldthread.stores.exchange import LineReader, whole_file, write_lines
+from worldthread.stores.exchange import LineReader, write_lines, written_file
 from worldthread.types import Episode
 
 Durability: TypeAlias = Literal["normal", "full"]
@@ -27,6 +29,7 @@ power can take the last changes with it; the file stays sound and holds everythi
 """
 
 DEFAULT_NAMESPACE: Final = "default"
+_PLACE: Final = "the name of a file, or a stream"
 
 
 class ImportCounts(NamedTuple):
@@ -224,42 +227,45 @@ class Store(ABC):
 
     # -- export and import ------------------------------------------------------------------------------------------
 
-    def export(self, target: str | Path | IO[bytes] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str]) -> int:
         """Write every episode as JSON Lines (:mod:`worldthread.stores.exchange`): how many.
 
         Args:
-            target: a file, written whole or not at all, or a stream.
+            target: a file, written whole or not at all; a pipe or device, or a stream.
 
         Raises:
-            InputError: ``target`` is the file of this memory.
+            InputError: ``target`` is the file of this memory, or neither a file nor a stream.
             StoreError: ``target`` cannot be written.
         """
         with self.reading() as graph:
             count = len(graph)
-            if not isinstance(target, str | Path):
+            if not isinstance(target, str | os.PathLike):
+                require_able(target, ("write",), "the target of an export", _PLACE)
                 write_lines(target, self.episodes(), count)
                 return count
-            path = Path(target)
+            path = require_path(target, "the target of an export")
             own = str(self.path) if self.path else None
             if own and str(path.resolve()) in (own, *(own + ending for ending in ("-wal", "-shm", "-lock"))):
                 raise InputError(f"{path} belongs to the memory itself: export to another file")
-            with whole_file(path) as stream:
+            with written_file(path) as stream:
                 write_lines(stream, self.episodes(), count)
             return count
 
-    def import_(self, source: str | Path | IO[bytes] | IO[str]) -> ImportCounts:
+    def import_(self, source: str | os.PathLike[str] | IO[bytes] | IO[str]) -> ImportCounts:
         """Record every episode of an export, with its recorded time; all or nothing. Known episodes are skipped.
 
         Args:
             source: a file or a stream; read line by line.
 
         Raises:
+            InputError: ``source`` is neither a file nor a stream.
             FormatError: a line is not what it should be, or an episode is recorded here with another reading.
             StoreError: ``source`` cannot be read.
         """
-        if not isinstance(source, str | Path):
+        if not isinstance(source, str | os.PathLike):
+            require_able(source, ("read",), "the source of an import", _PLACE)
             return self._import_lines(LineReader(source))
-        path = Path(source)
+        path = require_path(source, "the source of an import")
         try:
             stream = path.open("rb")
         except OSError as error:

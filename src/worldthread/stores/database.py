@@ -87,6 +87,15 @@ _DAMAGE: Final = frozenset(
         None,
     }
 )
+_FAILED_WRITES: Final = frozenset(
+    {
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_FSYNC,
+        sqlite3.SQLITE_IOERR_TRUNCATE,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+    }
+)
+_LOST: Final = "nothing of this change was kept: close the memory, put the file back, and open it again"
 _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 # Closing any handle of a file drops every POSIX lock that the process holds on it, SQLite's too; SQLite knows of its
@@ -128,6 +137,8 @@ class Database:
         self._durability = durability
         self._writer_lock: FileLock | None = None
         self._file: tuple[int, int] | None = None
+        self._is_changing = False
+        self._size = 0  # of the file, in bytes; it never shrinks while it is open
         self._connection: sqlite3.Connection | None = None
         try:
             if path is None:
@@ -199,8 +210,8 @@ class Database:
             lock.acquire()
         except Timeout:
             raise StoreLockedError(
-                "another memory object, in this process or another, has it open for writing. Close that one, pass "
-                "wait=SECONDS to wait for it, or pass readonly=True to read beside it",
+                "another process, or another memory object of this one, is writing: close it, wait for it "
+                "(wait=SECONDS in Python, --wait SECONDS on the command line), or read beside it (readonly=True)",
                 path=path,
             ) from None
         except OSError as error:
@@ -318,6 +329,22 @@ class Database:
         if self.readonly:
             raise ReadOnlyError("the memory was opened for reading only (readonly=True)", path=self.place)
 
+    def _require_file(self) -> None:
+        """Raise when the path leads to another file, or to none: SQLite would write where nobody finds it any more."""
+        if self.path is None:
+            return
+        try:
+            status = os.stat(self.path)
+        except OSError as error:
+            raise StoreError(
+                f"the file cannot be found any more ({error.strerror or error}); {_LOST}", path=self.path
+            ) from error
+        if (status.st_dev, status.st_ino) != self._file:
+            raise StoreError(f"the file was replaced while it was open; {_LOST}", path=self.path)
+        if status.st_size < self._size:
+            raise DamagedFileError(f"the file was cut short while it was open; {_LOST}", path=self.path)
+        self._size = status.st_size
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All of the block or nothing. To be used with the lock held."""
@@ -326,6 +353,8 @@ class Database:
             raise InputError(
                 "the memory cannot be changed inside a block that reads it, or by the iterable that feeds it"
             )
+        self._require_file()
+        self._is_changing = True
         try:
             self.execute("BEGIN IMMEDIATE")
             yield
@@ -333,6 +362,8 @@ class Database:
         except BaseException:
             self._roll_back()
             raise
+        finally:
+            self._is_changing = False
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -404,6 +435,12 @@ class Database:
             return DamagedFileError(f"the memory cannot be read: {error}", path=self.place)
         if code in _LOCKED:
             return StoreLockedError(f"another program holds the file: {error}", path=self.place)
+        if code == sqlite3.SQLITE_FULL or getattr(error, "sqlite_errorcode", None) in _FAILED_WRITES:
+            kept = "Nothing of this change was kept; what" if self._is_changing else "What"
+            return StoreError(
+                f"SQLite cannot write it: {error}; is the disk full? {kept} was acknowledged before is safe",
+                path=self.place,
+            )
         return StoreError(f"SQLite cannot read or write it: {error}", path=self.place)
 
     # -- closing ----------------------------------------------------------------------------------------------------

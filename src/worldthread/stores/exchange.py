@@ -7,6 +7,7 @@ file from one that was cut short. The other lines are described in :mod:`worldth
 from __future__ import annotations
 
 import io
+import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -40,18 +41,26 @@ def _write_line(stream: IO[Any], line: bytes) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def written_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that takes the place of ``path`` when the block ends well, and leaves nothing when it does not.
+
+    A link stays one: the file that it leads to is replaced. What is no file (a pipe, ``/dev/stdout``) is written to as
+    it comes.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    part = path.parent / f".worldthread-{secrets.token_hex(8)}.part"
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            with path.open("wb") as stream:
+                yield stream
+            return
+        place = Path(os.path.realpath(path))
+        part = place.parent / f".worldthread-{secrets.token_hex(8)}.part"
         try:
             with part.open("xb") as stream:
                 yield stream
-            part.replace(path)
+            part.replace(place)
         except BaseException:
             part.unlink(missing_ok=True)
             raise

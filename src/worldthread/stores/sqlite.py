@@ -22,13 +22,14 @@ from typing import Any, Final, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.arguments import require_many, require_path, require_unicode
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError
 from worldthread.graph import TemporalGraph
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.stores.database import Database
 from worldthread.stores.snapshots import Position, Snapshots
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Fact
 
 _CHUNK: Final = 500  # parameters of one statement; SQLite may allow no more than 999
 _TOKEN_BYTES: Final = 8
@@ -171,6 +172,7 @@ class SQLiteStore(Store):
             return recorded
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
+        require_many(episodes, "episodes")
         with self._writing():
             before = self._shelf.position.number
             with self._change() as change:
@@ -629,30 +631,17 @@ def _resolved(path: str | os.PathLike[str] | None) -> Path | None:
     """The file behind all links: the lock beside it must be the same by whatever name it is opened."""
     if path is None:
         return None
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"path must be a path or None, not {type(path).__name__}")
-    name = os.fspath(path)
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise InputError(f"path must be the name of a file, not {name!r}")
-    return Path(os.path.realpath(name))
+    return Path(os.path.realpath(require_path(path, "path")))
 
 
 def _require_name(name: object, what: str) -> None:
-    if not isinstance(name, str):
-        raise InputError(f"{what} must be a string, not {type(name).__name__}")
-    if not name:
+    if not require_unicode(name, what):
         raise InputError(f"{what} must not be empty")
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"{what} is not valid Unicode: {error.reason} at position {error.start}") from None
 
 
 def _require_episode(episode: object) -> None:
     if not isinstance(episode, Episode):
         raise InputError(f"an Episode is needed, not {type(episode).__name__}")
-    if not isinstance(episode.reading, Reading):
-        raise InputError(f"the reading of an episode must be a Reading, not {type(episode.reading).__name__}")
 
 
 def _require_id(episode_id: object) -> str:

@@ -1,0 +1,135 @@
+"""Checks of what comes from outside: each gives the value back, or raises an InputError that says what is wanted."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from worldthread.errors import InputError
+
+_CONTROL: Final = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+_Item = TypeVar("_Item")
+
+
+def require_unicode(value: object, what: str) -> str:
+    """A string that UTF-8 can hold."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string, not {type(value).__name__}")
+    if not value.isascii():  # which is known without a look at the letters
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(f"{what} is not valid Unicode: {error.reason} at position {error.start}") from None
+    return value
+
+
+def require_string(value: object, what: str) -> str:
+    """A string that can be recorded: valid Unicode without NUL."""
+    checked = require_unicode(value, what)
+    if "\0" in checked:
+        raise InputError(f"{what} must not contain the character NUL")
+    return checked
+
+
+def require_text(value: object, what: str) -> str:
+    """A string that can be recorded and in which there is something to see."""
+    checked = require_string(value, what)
+    if not checked.strip():
+        raise InputError(f"{what} must not be empty")
+    return checked
+
+
+def require_name(value: object, what: str) -> str:
+    """A text without control characters other than white space."""
+    checked = require_text(value, what)
+    if _CONTROL.search(checked):
+        raise InputError(f"{what} must not contain control characters: {checked!r}")
+    return checked
+
+
+def require_asked(value: object, what: str) -> str:
+    """A text to look for: any string but an empty one, since what nobody can have recorded is only not found."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string, not {type(value).__name__}")
+    if not value.strip():
+        raise InputError(f"{what} must not be empty")
+    return value
+
+
+def require_tuple(value: object, kinds: type[_Item] | tuple[type[_Item], ...], what: str) -> tuple[_Item, ...]:
+    """A tuple of things of some types; a list is taken too."""
+    if not isinstance(value, tuple | list):
+        raise InputError(f"{what} must be a tuple, not {type(value).__name__}")
+    for item in value:
+        if not isinstance(item, kinds):
+            wanted = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
+            raise InputError(f"{what} must hold {wanted} only, not {type(item).__name__}")
+    return tuple(value)
+
+
+def require_many(value: Iterable[_Item], what: str) -> Iterable[_Item]:
+    """Several things, in a list or as an iterator; not a text, which would be taken letter by letter."""
+    if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
+        raise InputError(
+            f"{what} must be a list or an iterator, not {type(value).__name__}: put a single one in a list"
+        )
+    return value
+
+
+def require_some(value: Collection[_Item], allowed: Collection[_Item], what: str) -> Collection[_Item]:
+    """Some of the allowed values."""
+    if isinstance(value, str | bytes) or not isinstance(value, Collection) or any(one not in allowed for one in value):
+        raise InputError(f"{what} must be some of {', '.join(map(str, allowed))}, as a list, not {value!r}")
+    return value
+
+
+def require_count(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{what} must be a whole number of at least 1, not {value!r}")
+    return value
+
+
+def require_finite(value: object, what: str) -> float:
+    """A number that is neither infinite nor NaN, as a float; -0.0 becomes 0.0, which is the same moment in ids too."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{what} must be a number, not {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(f"{what} must be finite, not {number}")
+    return number + 0.0
+
+
+def require_able(value: Any, methods: Collection[str], what: str, wanted: str) -> None:
+    """A thing with these methods.
+
+    Args:
+        value: the thing.
+        methods: their names.
+        what: name of the argument.
+        wanted: in words, what may be given.
+    """
+    if not all(callable(getattr(value, name, None)) for name in methods):
+        raise InputError(f"{what} must be {wanted}, not {type(value).__name__}")
+
+
+def require_path(value: object, what: str) -> Path:
+    """The name of a file, whether it is there or not."""
+    name = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(name, str):
+        raise InputError(f"{what} must be the name of a file, not {type(value).__name__}")
+    try:
+        usable = bool(name) and "\0" not in name and bool(os.fsencode(name))
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise InputError(f"{what} must be the name of a file, not {name!r}")
+    return Path(name)

@@ -1,0 +1,278 @@
+"""``worldthread bench qa``: answer the questions of data sets, and tell how well."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from worldthread import __version__
+
+if TYPE_CHECKING:
+    from worldthread.bench.datasets import Dataset, Question
+    from worldthread.bench.qa import Setup
+    from worldthread.bench.qa_memory import Triples
+    from worldthread.bench.qa_results import Results
+    from worldthread.models import Embedder
+    from worldthread.models.configured import ConfiguredChat
+    from worldthread.qa.ways import Way
+
+_WIDTH: Final = 160
+_FAILED: Final = 1
+_SHOWN_PROBLEMS: Final = 3
+
+
+def qa(
+    dataset: Annotated[list[str] | None, typer.Option(help="Name of a data set; may be given several times.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="Methods, separated by commas; beam+astar is the union of both. Default: thread."),
+    ] = None,
+    settings: Annotated[str, typer.Option(metavar="JSON", help="Settings of the method.")] = "{}",
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A chat model that answers; [bold]none[/bold]: the best statement does."),
+    ] = None,
+    judge: Annotated[str, typer.Option(metavar="NAME", help="A chat model that judges the answers.")] = "none",
+    triples: Annotated[
+        str,
+        typer.Option(help="Facts: [bold]given[/bold] with the data, [bold]none[/bold], or the [bold]model[/bold]'s."),
+    ] = "none",
+    entities: Annotated[
+        str | None,
+        typer.Option(help="Who finds what a question names: the method ([bold]none[/bold]), [bold]rule[/bold], model."),
+    ] = None,
+    nearest: Annotated[
+        bool | None, typer.Option("--nearest/--exact", help="Match unknown names by their vectors.")
+    ] = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="How many of each kind are found at most.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="How many of all, most like the question, are kept.")] = None,
+    embedder: Annotated[str | None, typer.Option(help="minilm, wordllama or fake. Default: minilm.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder or file of the data.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many questions, and only their passages.")] = None,
+    questions: Annotated[
+        int | None, typer.Option(min=1, help="Ask only so many questions, of all passages. In a sweep: 100.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is generated.")] = 0,
+    sweep: Annotated[
+        str | None, typer.Option(help="Instead of --method: [bold]personalai[/bold], the 22 ways of that paper.")
+    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="Ask nothing; write the report of what was kept.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder that keeps memories, records and reports.")] = Path("runs/qa"),
+    cache: Annotated[bool, typer.Option(help="Keep vectors for the next time.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each configuration.")] = False,
+) -> None:
+    """Exact match, F1, verdicts of a judge and costs of answers, with 95 % bootstrap intervals.
+
+    Every question's record is kept in the folder: a run that was stopped or killed goes on where it stopped, and one
+    that is asked again answers at once. What a chat model has in its cache takes no tokens and hardly any time, and is
+    counted apart (reused in the JSON). The exit code is 1 when some questions could not be asked.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench qa --dataset musique_train --method thread,beam --triples given --model none
+
+        worldthread bench qa --dataset hotpotqa_train --model gpt-4o-mini --judge gpt-4o-mini --questions 50 --json
+
+        worldthread bench qa --dataset diaasq --sweep personalai --triples model --model ollama/qwen2.5:7b
+
+        worldthread bench qa --report --out runs/qa
+    """
+    from worldthread.bench.qa_memory import TRIPLES
+    from worldthread.bench.qa_results import Results
+    from worldthread.bench.sweep import require_statistics
+    from worldthread.errors import InputError
+
+    require_statistics()
+    if report:
+        with Results(out / "results.jsonl") as results:
+            _report(results, out)
+        return
+    if not dataset:
+        raise InputError("name a data set (--dataset); worldthread bench datasets lists them")
+    ways, defaults = _ways(method, settings, sweep)
+    facts = next((known for known in TRIPLES if known == triples), None)
+    if facts is None:
+        raise InputError(f"--triples is one of {', '.join(TRIPLES)}, not {triples!r}")
+    for way in ways:
+        way.bound()  # a name that is none is told before the work
+    from worldthread.bench.datasets import load
+    from worldthread.models import chat_model
+
+    chat = chat_model(model)
+    found_by = entities or (("model" if chat else "rule") if sweep else "none")
+    options: dict[str, Any] = {
+        "model": chat,
+        "judge": chat_model(judge),
+        "entities": found_by,
+        "nearest": defaults["nearest"] if nearest is None else nearest,
+        "k": k or defaults["k"],
+        "top": top or defaults["top"],
+        "release": __version__,
+    }
+    asked = questions or defaults["questions"]
+    problems: dict[str, str] = {}
+    vectors = _embedder(embedder, cache=cache)
+    with Results(out / "results.jsonl") as results:
+        for name in dict.fromkeys(dataset):
+            loaded = load(name, data, limit, seed)
+            problems |= _run(loaded, ways, facts, options, asked, vectors, results, out, as_json=as_json)
+        if sweep:
+            _report(results, out, quiet=as_json)
+    for question, problem in list(problems.items())[:_SHOWN_PROBLEMS]:
+        typer.echo(f"not asked: {question}: {problem}", err=True)
+    if problems:
+        typer.echo(f"{len(problems)} not asked; the same command asks them again", err=True)
+        raise typer.Exit(_FAILED)
+
+
+def _ways(method: str | None, settings: str, sweep: str | None) -> tuple[list[Way], dict[str, Any]]:
+    """What is to be run, and what holds where nothing else was said."""
+    from worldthread.bench.qa_sweep import QUESTIONS, SWEEPS, TOP, K
+    from worldthread.errors import InputError
+    from worldthread.qa.ways import Way
+    from worldthread.retrieve import DEFAULT_METHOD
+
+    if sweep is not None:
+        if method is not None or sweep not in SWEEPS:
+            raise InputError(f"--sweep is one of {', '.join(SWEEPS)}, and stands for --method")
+        return list(SWEEPS[sweep]().values()), {"nearest": True, "k": K, "top": TOP, "questions": QUESTIONS}
+    try:
+        given = json.loads(settings)
+    except ValueError as error:
+        raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}: {error}') from None
+    if not isinstance(given, dict):
+        raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}, not {settings!r}')
+    names = [name for name in (method or DEFAULT_METHOD).split(",") if name.strip()]
+    ways = [Way.parse(name, given) for name in names]
+    return ways, {"nearest": False, "k": 10, "top": None, "questions": None}
+
+
+def _run(
+    dataset: Dataset,
+    ways: list[Way],
+    triples: Triples,
+    options: dict[str, Any],
+    asked: int | None,
+    embedder: Embedder,
+    results: Results,
+    out: Path,
+    *,
+    as_json: bool,
+) -> dict[str, str]:
+    """All ways on one data set: why questions could not be asked."""
+    from worldthread.bench.qa import Setup
+    from worldthread.bench.qa_memory import figures_of, open_memory
+    from worldthread.bench.qa_summary import summary
+    from worldthread.bench.retrieval import progress_shown
+
+    problems: dict[str, str] = {}
+    shown: list[dict[str, Any]] = []
+    chat: ConfiguredChat | None = options["model"]
+    reader = chat.name if chat is not None and triples == "model" else ""
+    with progress_shown() as tell:
+        memory, read, took = open_memory(dataset, triples, out, embedder, chat, tell)
+        with memory:
+            tell(f"indexing {dataset.name}", 0, 1)
+            figures = figures_of(memory, dataset, triples, reader, read, took).to_dict()
+            tell(f"indexing {dataset.name}", 1, 1)
+            known = results.memories.get((dataset.name, triples, reader))
+            if read or known is None:
+                results.add_memory(figures)
+            setup = Setup(dataset, memory, embedder, triples, reader, **options)
+            questions = dataset.questions[:asked]
+            for way in ways:
+                problems |= _measured(setup, way, questions, results, tell)
+                configuration = setup.configuration(way)
+                records = results.records(configuration)
+                shown.append(summary(configuration, [records[q.id] for q in questions if q.id in records]))
+    if as_json:
+        for figures in shown:
+            typer.echo(json.dumps(figures))
+    else:
+        _show(dataset, triples, shown)
+    return problems
+
+
+def _measured(
+    setup: Setup, way: Way, questions: Sequence[Question], results: Results, tell: Callable[[str, int, int], None]
+) -> dict[str, str]:
+    """One way on one data set, with a bar: why questions could not be asked."""
+    from worldthread.bench.qa import measure
+
+    known = results.records(setup.configuration(way))
+    done = sum(question.id in known for question in questions)
+    tell(way.name, done, len(questions))
+
+    def count(question: Question, problem: str | None) -> None:
+        nonlocal done
+        done += 1
+        tell(way.name, done, len(questions))
+
+    return measure(setup, way, questions, results, count)
+
+
+def _embedder(name: str | None, *, cache: bool) -> Embedder:
+    from worldthread.memory import Memory
+    from worldthread.models import CachedEmbedder
+    from worldthread.models import embedder as embedder_named
+    from worldthread.paths import default_cache_dir
+
+    model = embedder_named(name)
+    if not cache:
+        return model
+    folder = default_cache_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").vectors)
+
+
+def _report(results: Results, out: Path, *, quiet: bool = False) -> None:
+    """Write the report, and show it."""
+    from worldthread.bench.qa_report import write_report
+
+    page = write_report(results, out / "report")
+    if not quiet:
+        typer.echo(page.read_text(encoding="utf-8"))
+    typer.echo(f"the report is {page}", err=True)
+
+
+def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    first = shown[0]
+    console = Console()
+    console = Console(width=max(console.width, _WIDTH))  # cut figures are of no use
+    by = first["model"] or "no model (the best statement is the answer)"
+    judge = f", judge {first['judge']}" if first["judge"] else ""
+    console.print(f"{dataset.name} ({dataset.version}), triples {triples}, {by}{judge}", highlight=False, markup=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method", style="bold", overflow="fold", min_width=30)
+    columns = ("n", "EM", "F1", "judge", "no answer", "unusable", "tokens", "$", "s", "ms found")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for f in shown:
+        cells = (
+            str(f["questions"]),
+            *(_with_interval(f, name) for name in ("exact", "f1", "right")),
+            "-" if f["no_answer"] is None else f"{f['no_answer']:.3f}",
+            str(f["unusable"] + f["unjudged"]),
+            "-" if f["tokens"] is None else f"{f['tokens']:.0f}",
+            "?" if f["dollars"] is None else f"{f['dollars']:.4f}",
+            "-" if f["seconds"] is None else f"{f['seconds']:.3f}",
+            "-" if f["retrieve_milliseconds_p50"] is None else f"{f['retrieve_milliseconds_p50']:.1f}",
+        )
+        table.add_row(*map(Text, (f["method"], *cells)))
+    console.print(table)
+
+
+def _with_interval(figures: dict[str, Any], name: str) -> str:
+    if figures[name] is None:
+        return "-"
+    low, high = figures[f"{name}_interval"]
+    return f"{figures[name]:.3f} [{low:.2f}, {high:.2f}]"

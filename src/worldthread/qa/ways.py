@@ -1,0 +1,99 @@
+"""A way of retrieving that can be written down: a method by name with its settings, or a union of such."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
+from typing import Any, Final, get_args, get_type_hints
+
+from worldthread.errors import InputError
+from worldthread.retrieve import DEFAULT_METHOD, Method
+from worldthread.retrieve import method as method_named
+
+UNION: Final = "mixture"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method with settings.
+
+    Args:
+        method: a key of :data:`worldthread.retrieve.METHODS`. It is looked up when it is used.
+        settings: fields of the method's settings, by name; all others are as the method has them.
+        parts: of ``mixture``: what is united, instead of its default.
+
+    Raises:
+        InputError: parts of a method that unites nothing.
+    """
+
+    method: str = DEFAULT_METHOD
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    parts: tuple[Way, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.parts and self.method != UNION:
+            raise InputError(f"only {UNION!r} has parts, not {self.method!r}")
+
+    @classmethod
+    def parse(cls, text: str, settings: Mapping[str, Any] | None = None) -> Way:
+        """``"beam"``, or ``"beam+water_circles"`` for what either finds; every part gets the settings.
+
+        Raises:
+            InputError: a name is missing.
+        """
+        names = [name.strip() for name in text.split("+")]
+        if not all(names):
+            raise InputError(f"a method is written like beam or beam+water_circles, not {text!r}")
+        ways = tuple(cls(name, settings or {}) for name in names)
+        return ways[0] if len(ways) == 1 else cls(UNION, parts=ways)
+
+    @property
+    def name(self) -> str:
+        """The names of the methods; with the settings, where there are any."""
+        if self.parts:
+            return "+".join(part.name for part in self.parts)
+        return self.method + (json.dumps(self.settings, sort_keys=True) if self.settings else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "method": self.method,
+            "settings": dict(self.settings),
+            "parts": [part.to_dict() for part in self.parts],
+        }
+
+    def bound(self, entities: tuple[str, ...] | None = None) -> Method:
+        """The function, with its settings and, where it can begin from objects of the graph, those.
+
+        Args:
+            entities: names of objects of the graph; ``None`` leaves it to the method to find them.
+
+        Raises:
+            InputError: no such method, or it has no such setting.
+        """
+        function = method_named(self.method)
+        options: dict[str, Any] = {}
+        if self.settings or self.parts:
+            values = dict(self.settings)
+            if self.parts:
+                values["methods"] = tuple(part.bound(entities) for part in self.parts)
+            options["settings"] = _made(self.method, function, values)
+        if entities is not None and "entities" in inspect.signature(function).parameters:
+            options["entities"] = entities
+        return partial(function, **options) if options else function
+
+
+def _made(name: str, function: Method, values: Mapping[str, Any]) -> Any:
+    """The settings of a method from their fields."""
+    hint = get_type_hints(function).get("settings")
+    kind = next((arg for arg in (hint, *get_args(hint)) if isinstance(arg, type) and is_dataclass(arg)), None)
+    known = [each.name for each in fields(kind)] if kind is not None else []
+    unknown = [key for key in values if key not in known]
+    if kind is None or unknown:
+        raise InputError(
+            f"the method {name!r} has no setting {', '.join(map(repr, unknown))}; it has: {', '.join(known) or 'none'}"
+        )
+    return kind(**values)
