@@ -6,12 +6,24 @@ import math
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from worldthread import Episode, Fact, Memory, Reading
-from worldthread.errors import InputError, WorldthreadError
+from worldthread.errors import (
+    ClosedError,
+    ForeignFileError,
+    InputError,
+    ModelConfigError,
+    StoreLockedError,
+    WorldthreadError,
+)
 from worldthread.extract.documents import Document
+from worldthread.models import ConfiguredChat, FakeChat
+from worldthread.models.chat import ChatRequest, Message
+from worldthread.models.config import load_config
+from worldthread.models.recording import RecordingChat
 
 WRONG = (5, 1.5, True, b"Anna", ["Anna"], ("Anna",), {"a": 1}, {1}, object(), len)
 
@@ -164,3 +176,46 @@ def test_names_of_files_that_cannot_be(bad: str) -> None:
         for attempt in (lambda: memory.export(bad), lambda: memory.import_(bad), lambda: Memory(bad)):
             with pytest.raises(WorldthreadError, match=r"file|path"):
                 attempt()
+
+
+# -- helpers by name ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"model": "gpt-4o-mini", "embedder": "fake"}, ModelConfigError),
+        ({"model": " ", "embedder": "fake"}, InputError),
+        ({"model": "none", "embedder": "word2vec"}, InputError),
+    ],
+)
+def test_a_helper_that_cannot_be_had_is_told_before_a_file_is_made(
+    options: dict[str, Any], error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with pytest.raises(error):
+        Memory(tmp_path / "m", **options)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_memory_closes_the_model_that_it_made_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("WORLDTHREAD_CACHE", str(tmp_path))
+    request = ChatRequest((Message("user", "Hi"),), "answer")
+    with Memory(model="gpt-4o-mini", embedder="fake") as memory:
+        own = memory.model
+    assert own is not None
+    with pytest.raises(ClosedError):
+        own.complete(request)
+    with pytest.raises(ForeignFileError):
+        Memory(tmp_path, model="gpt-4o-mini", embedder="fake")
+    lent = ConfiguredChat(load_config("gpt-4o-mini", record=tmp_path / "calls.jsonl"))
+    Memory(model=lent, embedder="fake").close()
+    with pytest.raises(StoreLockedError):
+        RecordingChat(FakeChat([]), tmp_path / "calls.jsonl")
+    lent.close()
+    lent.close()
+    with pytest.raises(InputError, match="another file"):  # it is free, and of another model
+        RecordingChat(FakeChat([]), tmp_path / "calls.jsonl")

@@ -117,6 +117,14 @@ def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_p
         memory.export(tmp_path / "export")
 
 
+@pytest.mark.parametrize("at_once", [0, -1, "3", None, 2.5, True])
+def test_a_reader_that_cannot_say_how_many_it_takes_at_once_is_refused(at_once: Any) -> None:
+    with opened(reader=OddReader(lambda text: Reading("odd/1"), at_once=at_once)) as memory:
+        with pytest.raises(InputError, match=r"concurrency of the reader 'odd/1' must be a whole number"):
+            memory.remember_many(["Ben is ill.", "Cid is old."])
+        assert list(memory.episodes()) == []
+
+
 ODD_VECTORS: dict[str, Callable[[int], Any]] = {
     "nothing": lambda n: None,
     "text": lambda n: "vectors",

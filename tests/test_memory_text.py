@@ -296,3 +296,24 @@ def test_episodes_that_readers_of_games_added_are_recalled_too() -> None:
         fact = Fact("lamp", "is in", "cellar", aspect="place of lamp")
         memory.add(Episode("A lamp lies in the cellar.", 1, reading=Reading("game/1", (fact,))))
         assert memory.recall("Where is the lamp?").facts[0].item == fact
+
+
+def test_a_plain_triple_takes_the_place_of_what_a_text_said_and_a_fact_does_not() -> None:
+    with without_model() as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+        memory.remember([("Anna", "lives in", "Paris")], at=2)
+        assert [f.object for f in memory.view().facts("Anna", "lives in")] == ["Paris"]
+        memory.remember([Fact("Anna", "lives in", "Oslo")], at=3)  # as it was given: without an aspect
+        assert [f.object for f in memory.view().facts("Anna", "lives in")] == ["Oslo", "Paris"]
+        memory.remember([("Anna", "knows", "Ben"), ("Anna", "knows", "Cid")], at=4)
+        memory.remember([("Anna", "knows", "Dan")], at=5)
+        assert len(memory.view().facts("Anna", "knows")) == 3
+
+
+def test_moments_may_be_given_in_any_form() -> None:
+    with without_model() as memory:
+        memory.remember("Anna lives in Rome.", at="2023-05-01")
+        memory.remember("Anna lives in Paris.", at="2024-03-01")
+        for view in (memory.view("2023-06-01"), memory.as_of("2023-06-01")):
+            assert [f.object for f in view.facts("Anna", "lives in")] == ["Rome"]
+        assert memory.as_of(None, "1980-01-01").facts() == []

@@ -277,6 +277,7 @@ class Memory:
             content: a text; a document; an episode; statements (facts, theses or triples of strings), recorded
                 together; or messages: mappings with ``content`` (or ``text``), ``role`` (or ``speaker``, ``name``) and
                 perhaps ``at``, an episode each. Messages without times stand a millisecond apart, the last at ``at``.
+                A triple ends older values where a sentence would ("lives in", "has age"); a fact, by its aspect alone.
             at: world time; ``None`` for now by the clock. See :data:`Moment`.
             source: where it comes from; part of an episode's identity.
 
@@ -686,6 +687,7 @@ class Memory:
         """Write every episode as JSON Lines to a file or a stream: how many. See :meth:`Store.export`.
 
         Raises:
+            InputError: ``target`` is the file of this memory, or neither a file nor a stream.
             StoreError: the file cannot be written.
         """
         return self._store.export(target)
@@ -694,6 +696,7 @@ class Memory:
         """Record every episode of an export, all or nothing: how many were new, and how many were known.
 
         Raises:
+            InputError: ``source`` is neither a file nor a stream.
             FormatError: a line is not what it should be; the message says which.
             ReadOnlyError: the memory was opened for reading.
         """

@@ -60,6 +60,8 @@ def _folded(text: str) -> str:
 
 def _nfkc(text: str) -> str:
     """Unicode NFKC in linear time: it sorts each run of combining marks, one that fills a page for minutes."""
+    if text.isascii():
+        return text
     result = unicodedata.normalize("NFKC", _with_joiners(text))
     # one mark can become two
     while (safe := _with_joiners(result)) != result:
@@ -69,7 +71,7 @@ def _nfkc(text: str) -> str:
 
 def _with_joiners(text: str) -> str:
     """``text`` with runs of combining marks cut short by joiners, as in Unicode's Stream-Safe Text Format (UAX #15)."""
-    if text.isascii() or _MAYBE_MARKS.search(text) is None:
+    if _MAYBE_MARKS.search(text) is None:
         return text
     classes = bytes(map(unicodedata.combining, text))
     ends = [0, *(run.end() for run in _MANY_MARKS.finditer(classes)), len(text)]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from worldthread.extract.patterns import aspect_of
 from worldthread.extract.prose import ProseReader
 from worldthread.types import Fact
 
@@ -125,3 +126,39 @@ def test_in_a_text_about_something_the_rest_has_no_name_of_its_own() -> None:
     text = "Acme Tools\nAcme Tools is a company. The headquarters is in Rome. The shop is closed."
     assert facts(text) == {"Acme Tools, is a, company": None}
     assert facts("Notes\nThe shop is closed.") == {"shop, is, closed": "open or closed state of shop"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna lives in Rome.",
+        "Anna works for Acme as a clerk.",
+        "Anna is married to Bob.",
+        "Anna is 30 years old.",
+        "Anna's phone number is 555 0100.",
+        "Anna's favourite colour is blue.",
+        "Bob is the CEO of Acme.",
+        "The capital of France is Paris.",
+        "The lamp costs 5 euros.",
+        "The door is open and the light is off.",
+        "Anna loves tea and coffee.",
+        "Anna owns a dog.",
+        "Anna speaks French.",
+        "Anna reports to Bob.",
+        "Rome is a city in Italy.",
+        "Anna is a doctor.",
+        "Nashville is in Tennessee.",
+    ],
+)
+def test_a_fact_alone_has_the_aspect_that_its_sentence_has(text: str) -> None:
+    told = [s for s in ProseReader().extract(text).statements if isinstance(s, Fact)]
+    assert told
+    assert [aspect_of(fact) for fact in told] == [fact.aspect for fact in told]
+
+
+def test_what_a_sentence_would_say_otherwise_has_its_aspect_too() -> None:
+    assert aspect_of(Fact("Anna", "is", "30 years old")) == "age of anna"
+    assert aspect_of(Fact("Anna", "is", "30")) is None
+    assert aspect_of(Fact("Bob", "is the CEO of", "Acme")) == "ceo of acme"
+    assert aspect_of(Fact("Anna", "IS MARRIED TO", "Bob")) == "spouse of anna"
+    assert aspect_of(Fact("keys", "is in", "drawer")) is None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from worldthread.errors import InputError, ModelError
+from worldthread.errors import InputError, ModelError, StoreError
 from worldthread.models import CachedEmbedder
 from worldthread.models.fake import FakeEmbedder
 
@@ -87,3 +87,40 @@ def test_it_gives_what_the_embedder_gives(dict_cache: MakeCache, calls: list[lis
     for texts in calls:
         np.testing.assert_allclose(cached.embed(texts), FakeEmbedder().embed(texts), atol=1e-3)
         np.testing.assert_array_equal(cached.embed(texts), cached.embed(texts))
+
+
+def test_a_cache_that_cannot_keep_stops_nobody(dict_cache: MakeCache) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreError("is the disk full?", path="cache")
+
+    cache, counting = dict_cache(), Counting()
+    cache.put_vectors = refuse
+    cached = CachedEmbedder(counting, cache)
+    np.testing.assert_array_equal(cached.embed(["key"]), cached.embed(["key"]))
+    assert counting.embedded == [["key"], ["key"]]
+
+
+def test_what_is_computed_leaves_no_trace(dict_cache: MakeCache) -> None:
+    cache = dict_cache()
+    computed = CachedEmbedder(FakeEmbedder(), cache).compute(["key"])
+    np.testing.assert_array_equal(computed, FakeEmbedder().embed(["key"]))
+    assert cache.kept == {}
+    assert cache.asked == []
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (None, "gave NoneType for 1 texts"),
+        ([[0.0] * 256], "gave list"),
+        (np.zeros((1, 5), np.float32), r"gave float32 of shape \(1, 5\)"),
+        (np.zeros((1, 256), np.int64), "gave int64"),
+        (np.full((1, 256), np.nan, np.float32), "not finite"),
+    ],
+)
+def test_what_is_no_vector_is_told_and_not_kept(given: Any, words: str, dict_cache: MakeCache) -> None:
+    cache, odd = dict_cache(), FakeEmbedder()
+    odd.embed = lambda texts: given  # type: ignore[method-assign]
+    with pytest.raises(ModelError, match=f"the embedder 'fake-256/1' .*{words}"):
+        CachedEmbedder(odd, cache).embed(["key"])
+    assert cache.kept == {}
