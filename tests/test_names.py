@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worldthread.errors import InputError
-from worldthread.names import match_name, normalise_name, number_variants
+from worldthread.names import match_name, normalise_name, normalise_text, number_variants, stream_safe
 from worldthread.types import Episode, Fact, Thesis
 
 
@@ -102,3 +103,26 @@ def test_many_quotes_take_no_time() -> None:
     assert normalise_name('"' * 100_000 + "x") == '"' * 100_000 + "x"
     assert normalise_name('"' * 100_000 + "x'") == "x"
     assert time.process_time() - began < 1
+
+
+MARKS = "\u0316\u0301\u0344\u0345\u0f73"
+
+
+@given(st.lists(st.sampled_from([*MARKS, *(mark * 70 for mark in MARKS), "a", "\u0390", "Å", "ṩ ", "1"]), max_size=200))
+def test_long_runs_of_marks_are_cut_and_stay_so(parts: list[str]) -> None:
+    name = "a" + "".join(parts)
+    for normalise in (normalise_name, normalise_text):
+        key = normalise(name)
+        assert normalise(key) == key
+        assert stream_safe(key) == key
+
+
+def test_ordinary_text_has_no_long_run() -> None:
+    for text in (
+        "e" + "\u0301" * 64,
+        "漢" * 200,
+        "👩‍👩‍👧" * 200,
+        "".join(f"{letter}\u0301" for letter in "vietnamese" * 50),
+    ):
+        assert stream_safe(text) == text
+        assert normalise_name(text) == unicodedata.normalize("NFKC", text)

@@ -59,18 +59,21 @@ def _folded(text: str) -> str:
 
 
 def _nfkc(text: str) -> str:
-    """Unicode NFKC in linear time: it sorts each run of combining marks, one that fills a page for minutes."""
+    """Unicode NFKC in linear time."""
     if text.isascii():
         return text
-    result = unicodedata.normalize("NFKC", _with_joiners(text))
+    result = unicodedata.normalize("NFKC", stream_safe(text))
     # one mark can become two
-    while (safe := _with_joiners(result)) != result:
+    while (safe := stream_safe(result)) != result:
         result = unicodedata.normalize("NFKC", safe)
     return result
 
 
-def _with_joiners(text: str) -> str:
-    """``text`` with runs of combining marks cut short by joiners, as in Unicode's Stream-Safe Text Format (UAX #15)."""
+def stream_safe(text: str) -> str:
+    """``text`` with a joiner behind every 64 combining marks in a row, as in the Stream-Safe Text Format of UAX #15.
+
+    Without, normalisation takes quadratic time: it sorts each run of marks. Ordinary text stays as it is.
+    """
     if _MAYBE_MARKS.search(text) is None:
         return text
     classes = bytes(map(unicodedata.combining, text))

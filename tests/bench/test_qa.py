@@ -166,6 +166,8 @@ sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from test_qa import *
 
+pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
+
 def slowly(request):
     time.sleep(0.03)
     return replied("number1")

@@ -16,6 +16,8 @@ from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Fact
 
+pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
+
 TOWNS = ("Velten", "Marwitz", "Kremmen", "Oranienburg")
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import bm25s
 import numpy as np
 import pytest
 
@@ -20,6 +19,8 @@ from worldthread.retrieve.lexical import LexicalIndex, LexicalSettings, lexical
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Fact, Reading
+
+bm25s = pytest.importorskip("bm25s")
 
 TEXTS = ("the cat sat on the mat", "a dog sat", "cats, cats and more cats", "nothing of the kind")
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.models.base import require_texts
+from worldthread.names import stream_safe
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD_WEIGHT = 3
@@ -45,7 +46,7 @@ class FakeEmbedder:
 
 def _features(text: str) -> Counter[str]:
     features: Counter[str] = Counter()
-    for word in _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for word in _TOKEN.findall(unicodedata.normalize("NFKC", stream_safe(text)).casefold()):
         features[f"word {word}"] += _WORD_WEIGHT
         marked = f"<{word}>"
         for start in range(len(marked) - 2):

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from worldthread.names import stream_safe
+
 _WORD: Final = re.compile(r"[^\W_]+")
 _PLURALS: Final = (("ies", "y"), ("es", ""), ("s", ""))
 _SHORTEST: Final = 3  # letters that an ending must leave
@@ -29,7 +31,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of("The Cafés of São Paulo")
     ['the', 'cafe', 'of', 'sao', 'paulo']
     """
-    folded = unicodedata.normalize("NFKD", text.casefold())
+    folded = unicodedata.normalize("NFKD", stream_safe(text.casefold()))
     if not folded.isascii():
         folded = "".join(letter for letter in folded if not unicodedata.combining(letter))
     return [_singular(word) for word in _WORD.findall(folded)]
