@@ -71,5 +71,5 @@ clean:  ## Remove the environments, caches and build results
 	touch $@
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)
-	scripts/environment .venv-core none pytest pytest-xdist hypothesis networkx
+	scripts/environment .venv-core none pytest pytest-xdist hypothesis
 	touch $@

@@ -28,6 +28,8 @@ from worldthread.models.fake_chat import FakeAnswer, FakeChat
 from worldthread.qa.ways import Way
 from worldthread.types import Fact
 
+pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
+
 TOWNS = ("Velten", "Marwitz", "Kremmen", "Oranienburg", "Bernau", "Zehdenick")
 
 
@@ -166,7 +168,6 @@ sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from test_qa import *
 
-pytest.importorskip("scipy", reason="intervals need the extra: pip install 'worldthread[report]'")
 
 def slowly(request):
     time.sleep(0.03)

@@ -6,7 +6,6 @@ import heapq
 from itertools import combinations, pairwise
 from typing import Any
 
-import networkx
 import numpy as np
 import pytest
 
@@ -17,6 +16,9 @@ from worldthread.retrieve.astar_search import Distance, Search
 from worldthread.retrieve.linking import pending_names
 from worldthread.retrieve.traversal import EPISODE, KINDS, OBJECT
 from worldthread.types import Fact, Thesis
+
+networkx = pytest.importorskip("networkx")
+pytest.importorskip("scipy")  # networkx ranks with it
 
 FACTS = (
     Fact("Anna", "works for", "Acme"),

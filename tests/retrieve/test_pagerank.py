@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-import networkx
 import numpy as np
 import pytest
 
@@ -16,6 +15,9 @@ from worldthread.retrieve.name_vectors import Synonyms
 from worldthread.retrieve.pagerank import PageRankSettings, pagerank
 from worldthread.retrieve.spread import Spread
 from worldthread.types import Episode, Fact, Reading, Thesis
+
+networkx = pytest.importorskip("networkx")
+pytest.importorskip("scipy")  # networkx ranks with it
 
 EMBEDDER = FakeEmbedder()
 

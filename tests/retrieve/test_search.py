@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx
 import numpy as np
 import pytest
 
@@ -141,6 +140,8 @@ def test_scores_are_finite_when_nothing_is_like_the_question(method: str) -> Non
 @pytest.mark.parametrize("seed", range(5))
 def test_the_walk_is_that_of_networkx(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps approach the personalised PageRank that networkx finds on the directed graph with the same weights."""
+    networkx = pytest.importorskip("networkx")
+    pytest.importorskip("scipy")
     rng = np.random.default_rng(seed)
     episodes = [
         told(f"Text {n}.", n, *(f"Name {m}" for m in rng.choice(12, rng.integers(1, 5), replace=False)))

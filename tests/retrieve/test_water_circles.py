@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx
 import pytest
 
 from worldthread.errors import InputError
 from worldthread.retrieve.traversal import KINDS, OBJECT
 from worldthread.retrieve.water_circles import WaterCirclesSettings, spread, water_circles
 from worldthread.types import Fact, Thesis
+
+networkx = pytest.importorskip("networkx")
+pytest.importorskip("scipy")  # networkx ranks with it
 
 
 @pytest.mark.parametrize("seed", range(6))
