@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
 
 EXTRAS = {"games": ("textworld", "jericho"), "static": ("wordllama",), "model": ("openai",), "mcp": ("mcp",)}
 """Modules that each extra brings. A test that needs one bears the extra's name as marker."""
+
+
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a run in the background may begin with Ctrl-C ignored, which the programs under test would inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
