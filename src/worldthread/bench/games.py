@@ -124,7 +124,15 @@ class Play:
         step = GameStep(observation, action, self.info.inventory, goal, self.moves)
         self.probes += self.info.valid_actions is not None
         started = time.perf_counter()
-        episode = self.agent.perceive(Percept(step, self.info.score, self.info.valid_actions))
+        episode = self.agent.perceive(
+            Percept(
+                step,
+                self.info.score,
+                self.info.valid_actions,
+                moment=self.moves,
+                before=self.moves - 1 if self.moves else None,
+            )
+        )
         perceived = time.perf_counter() - started
         view = self.graph.view()
         if self.audit:

@@ -32,6 +32,7 @@ class Info:
         moves: primitive steps taken since ``reset``.
         won: the world says that the task is done.
         lost: the world says that the task can no longer be done.
+        state: a digest of the whole state of the world, equal for equal states only; ``None`` when the world has none.
     """
 
     score: float = 0
@@ -42,6 +43,7 @@ class Info:
     moves: int = 0
     won: bool = False
     lost: bool = False
+    state: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,26 @@ class Environment(ABC):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+class RestorableEnvironment(Environment):
+    """A world that can go back to an earlier state at once. Every other world gets there by playing the moves again."""
+
+    @abstractmethod
+    def save(self) -> bytes:
+        """The state as it is now, with the chance that is to come; also after the end.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
+        """
+
+    @abstractmethod
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        """Go back to a state that this very environment saved since it was made: what was told then.
+
+        Raises:
+            InputError: ``saved`` is not from here.
+        """
 
 
 def require_running(running: bool, was_reset: bool) -> None:

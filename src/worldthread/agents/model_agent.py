@@ -1,0 +1,160 @@
+"""What all agents with a chat model share: asking, checking the answer, and walking to a place in many moves."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Final, TypeVar
+
+import msgspec
+
+from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent
+from worldthread.agents.worldmap import WorldMap
+from worldthread.errors import AgentError, AnswerError
+from worldthread.models.chat import ChatModel, ChatRequest, Message
+from worldthread.models.structured import complete_structured
+from worldthread.names import normalise_name
+
+GO_TO: Final = "go to "
+"""How an action begins that is walked move by move over the known map."""
+
+T = TypeVar("T")
+
+
+class Choice(msgspec.Struct, forbid_unknown_fields=True):
+    """The answer to "what next?", in the order in which it shall be thought.
+
+    Args:
+        thought: the reasons.
+        action: the command.
+    """
+
+    thought: str
+    action: str
+
+
+class ModelAgent(PerceivingAgent):
+    """An agent that asks a chat model. What is asked is what its kinds differ in: :meth:`_choose`.
+
+    An answer that cannot be used, after one attempt to have it mended, is told in :attr:`Decision.problem`, and no
+    action takes its place. An action that the world does not offer is given to the world all the same: its list of
+    valid actions may be incomplete, and the play counts what was not on it.
+
+    Args:
+        memory: where percepts go and knowledge comes from.
+        model: answers.
+        run: name of the play, the source of its episodes.
+        use_valid_actions: whether the model is told the list of valid actions when the world gives one.
+        temperature: of the answers that choose an action; 0 or more.
+        seed: asked of the model with every request, so that the requests of two plays differ.
+    """
+
+    asks_model: ClassVar[bool] = True
+    walks: ClassVar[bool] = False
+    """Whether ``go to <place>`` is an action of its own: all moves to a place on the known map, as one decision."""
+
+    def __init__(
+        self,
+        memory: AgentMemory,
+        model: ChatModel,
+        *,
+        run: str = "play",
+        use_valid_actions: bool = True,
+        temperature: float = 0.5,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(memory, run=run)
+        self.model = model
+        self.use_valid_actions = use_valid_actions
+        self.temperature = temperature
+        self.seed = seed
+        self._destination: tuple[str, str] | None = None  # (room that is walked to, reason)
+        self._tried: tuple[str, str] | None = None  # (room, move) of the last step on the way there
+
+    def decide(self) -> Decision:
+        if self.percept is None:
+            raise AgentError("the agent was asked to decide before it perceived anything")
+        step = self._next_step()
+        if step is not None:
+            return step
+        try:
+            return self._choose()
+        except AnswerError as error:
+            return Decision("", "", problem=str(error))
+
+    @abstractmethod
+    def _choose(self) -> Decision:
+        """A fresh decision.
+
+        Raises:
+            AnswerError: the model gave no answer that can be used.
+        """
+
+    # -- for the kinds of agents --------------------------------------------------------------------------------------
+
+    def ask(self, purpose: str, messages: Sequence[Message], into: type[T], *, temperature: float | None = None) -> T:
+        """One answer of the model, decoded.
+
+        Raises:
+            AnswerError: it could not be used, nor could the mended one.
+            ModelError: see :meth:`ChatModel.complete`.
+        """
+        temperature = self.temperature if temperature is None else temperature
+        request = ChatRequest(tuple(messages), purpose, temperature=temperature, seed=self.seed)
+        return complete_structured(self.model, request, into)
+
+    def tell(self, purpose: str, messages: Sequence[Message], *, temperature: float | None = None) -> str:
+        """One answer of the model in prose.
+
+        Raises:
+            ModelError: see :meth:`ChatModel.complete`.
+        """
+        temperature = self.temperature if temperature is None else temperature
+        request = ChatRequest(tuple(messages), purpose, temperature=temperature, seed=self.seed)
+        return self.model.complete(request).text.strip()
+
+    def act(self, action: str, reason: str) -> Decision:
+        """The decision to do what the model named, as it stands there; the first move when that is to go to a place."""
+        action = " ".join(action.split())
+        if not action.isprintable() or not action:
+            return Decision("", reason, problem=f"{action!r} is no action: one line of text is wanted")
+        if self.walks and action.casefold().startswith(GO_TO):
+            world = WorldMap(self.memory.view())
+            room = normalise_name(action[len(GO_TO) :])
+            if room in world.rooms and room != world.here and world.path(room):
+                self._destination, self._tried = (room, reason), None
+                step = self._next_step()
+                assert step is not None
+                return replace(step, is_new=True)
+        return Decision(action, reason)
+
+    @property
+    def offered(self) -> tuple[str, ...] | None:
+        """The valid actions that the model may be told."""
+        assert self.percept is not None
+        return self.percept.valid_actions if self.use_valid_actions else None
+
+    def places(self) -> list[str]:
+        """Known places that ``go to`` can reach, normalised, sorted; none for an agent that does not walk."""
+        if not self.walks:
+            return []
+        world = WorldMap(self.memory.view())
+        return sorted(room for room in world.distances() if room != world.here)
+
+    def _next_step(self) -> Decision | None:
+        """The next move of a way that was begun; ``None`` at its end, or when it cannot go on."""
+        if self._destination is None:
+            return None
+        room, reason = self._destination
+        world = WorldMap(self.memory.view())
+        path = world.path(room) if world.here is not None else None
+        assert self.percept is not None
+        if world.here is not None and path and not (self.percept.ended or self.percept.returned):
+            door = world.doors.get((world.here, path[0]))
+            move = f"open {door}" if world.is_shut(door) else f"go {path[0]}"
+            if (world.here, move) != self._tried:  # it did not help: the map is wrong there
+                self._tried = (world.here, move)
+                return Decision(move, f"going to {room}: {reason}", is_new=False)
+        self._destination = None
+        return None
