@@ -25,9 +25,9 @@ class Columns:
 
     @classmethod
     def of(cls, rows: NDArray[np.int32]) -> Columns:
-        """A table with these rows, shape (n, width)."""
-        table = cls(rows.shape[1])
-        table._rows = np.array(rows, np.int32)
+        """A table with these rows, shape (n, width). They are copied when rows are added, and never written to."""
+        table = cls.__new__(cls)
+        table._rows = np.asarray(rows)  # of a mapped file, without its class, which makes slices slow
         table._count = len(rows)
         return table
 

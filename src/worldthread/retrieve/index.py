@@ -27,7 +27,7 @@ from worldthread.types import Fact, Statement
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the arrays of :meth:`Corpus.to_arrays`, and of the rules by which names and words are found."""
 
 EXACT_ROWS: Final = 100_000
@@ -65,6 +65,7 @@ class Corpus:
         """A vector for the text of every episode."""
         self.statements: Table = VectorTable(self._dimensions)
         """A vector for every statement in words."""
+        self._are_facts = np.zeros(0, bool)
         self.vocabulary: dict[str, int] = {}
         """Every word of a text or a name, with its number."""
         self.names = NameTable(self.vocabulary)
@@ -117,6 +118,15 @@ class Corpus:
         self.derived.clear()
         return pending
 
+    @property
+    def are_facts(self) -> NDArray[np.bool_]:
+        """By the number of a statement, whether it is a fact, not a thesis."""
+        count, known = len(self.statements), len(self._are_facts)
+        if known < count:
+            later = [self.graph.is_fact(number) for number in range(known, count)]
+            self._are_facts = np.concatenate((self._are_facts, later))
+        return self._are_facts
+
     def put(self, pending: Pending, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of what was pending; shape (len(pending.texts), dimensions)."""
         pending.table.put(pending.numbers, vectors)
@@ -133,6 +143,7 @@ class Corpus:
             "format": np.array([FORMAT], np.int64),
             **_table_to_arrays("episodes", self.episodes),
             **_table_to_arrays("statements", self.statements),
+            "are_facts": self.are_facts,
             "asserted": self._asserted.rows,
             "mentioned": self._mentioned.rows,
             "worded": self._worded.rows,
@@ -150,6 +161,7 @@ class Corpus:
             self._reset()
             self.episodes = _table_of_arrays("episodes", arrays)
             self.statements = _table_of_arrays("statements", arrays)
+            self._are_facts = np.array(arrays["are_facts"])
             self._asserted = Columns.of(arrays["asserted"])
             self._mentioned = Columns.of(arrays["mentioned"])
             self._worded = Columns.of(arrays["worded"])

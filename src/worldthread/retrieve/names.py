@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,69 @@ from worldthread.retrieve.columns import Columns
 from worldthread.retrieve.words import STOP, words_of
 
 _LONGEST: Final = 12  # words of a name that are looked into
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+
+Run = tuple[int, ...]
+"""The words of a name, in order, by their numbers."""
+
+
+class _Arrays:
+    """The words of names, found by arrays that are made when they are first asked for.
+
+    Args:
+        names: how many.
+        words: (name, word) for every word of every name, names ascending, words in order.
+    """
+
+    def __init__(self, names: int, words: NDArray[np.int32]) -> None:
+        self.count = names
+        self._names, self._words = words[:, 0], words[:, 1]
+
+    @cached_property
+    def _pointers(self) -> NDArray[np.int64]:
+        return np.concatenate(([0], np.cumsum(np.bincount(self._names, minlength=self.count))))
+
+    @cached_property
+    def _by_word(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where the names of each word begin; names by word, then number."""
+        order = np.argsort(self._words, kind="stable")
+        return np.concatenate(([0], np.cumsum(np.bincount(self._words)))), self._names[order]
+
+    @cached_property
+    def _by_hash(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Hashes of the runs, ascending, and whose they are."""
+        counts = np.diff(self._pointers)
+        hashes = np.zeros(self.count, np.uint64)
+        for place in range(int(counts.max(initial=0))):
+            having = np.flatnonzero(counts > place)
+            words = self._words[self._pointers[having] + place].astype(np.uint64)
+            hashes[having] = hashes[having] * _MULTIPLIER + words + np.uint64(1)
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order
+
+    def run(self, name: int) -> Run:
+        """The words of a name."""
+        return tuple(self._words[self._pointers[name] : self._pointers[name + 1]].tolist())
+
+    def of_run(self, run: Run) -> list[int]:
+        """The names with just these words, ascending."""
+        wanted = 0
+        for word in run:
+            wanted = (wanted * int(_MULTIPLIER) + word + 1) % 2**64
+        hashes, names = self._by_hash
+        start, end = (
+            np.searchsorted(hashes, np.uint64(wanted), "left"),
+            np.searchsorted(hashes, np.uint64(wanted), "right"),
+        )
+        return [name for name in names[start:end].tolist() if self.run(name) == run]
+
+    def holding(self, word: int) -> NDArray[np.int32]:
+        """The names that have a word, ascending."""
+        pointers, names = self._by_word
+        if word + 1 >= len(pointers):
+            return names[:0]
+        found = names[pointers[word] : pointers[word + 1]]
+        return found[np.diff(found, prepend=-1) > 0]  # a name may have a word twice
 
 
 class NameTable:
@@ -26,8 +90,10 @@ class NameTable:
         """(longer name, shorter name): the words of the shorter are a run of those of the longer."""
         self._vocabulary = vocabulary
         self._numbers: dict[str, int] = {}
-        self._of_words: dict[tuple[int, ...], list[int]] = {}
-        self._runs: list[tuple[int, ...]] = []  # words by name
+        self._early = _Arrays(0, np.zeros((0, 2), np.int32))
+        # of the names that came since
+        self._of_words: dict[Run, list[int]] = {}
+        self._runs: list[Run] = []
         self._holding: defaultdict[int, list[int]] = defaultdict(list)  # word -> names
 
     @classmethod
@@ -39,21 +105,8 @@ class NameTable:
         table.names = names
         table.words, table.within = Columns.of(words), Columns.of(within)
         table._numbers = dict(zip(names, range(len(names)), strict=True))
-        counts = np.bincount(words[:, 0], minlength=len(names))
-        ends = np.cumsum(counts).tolist()
-        flat = words[:, 1].tolist()
-        start = 0
-        for number, end in enumerate(ends):
-            table._register(number, tuple(flat[start:end]))
-            start = end
+        table._early = _Arrays(len(names), table.words.rows)
         return table
-
-    def _register(self, number: int, run: tuple[int, ...]) -> None:
-        self._runs.append(run)
-        if run:
-            self._of_words.setdefault(run, []).append(number)
-            for word in set(run):
-                self._holding[word].append(number)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,15 +129,24 @@ class NameTable:
         if run and name not in STOP and not all(text[0].isdigit() for text in texts):
             pairs += [(longer, number) for longer in self._around(run)]
         self.within.extend(pairs)
-        self._register(number, run)
+        self._runs.append(run)
+        if run:
+            self._of_words.setdefault(run, []).append(number)
+            for word in set(run):
+                self._holding[word].append(number)
         return number
 
-    def _inside(self, run: tuple[int, ...]) -> list[int]:
+    def _run(self, name: int) -> Run:
+        early = self._early.count
+        return self._early.run(name) if name < early else self._runs[name - early]
+
+    def _inside(self, run: Run) -> list[int]:
         """Known names whose words are a part, or all, of ``run``."""
         found: dict[int, None] = {}
         for start in range(len(run)):
             for end in range(start + 1, len(run) + 1):
-                for name in self._of_words.get(run[start:end], ()):
+                part = run[start:end]
+                for name in (*self._early.of_run(part), *self._of_words.get(part, ())):
                     if self._may_stand_within(name):
                         found[name] = None
         return list(found)
@@ -93,16 +155,18 @@ class NameTable:
         text = self.names[name]
         return text not in STOP and not all(word[0].isdigit() for word in words_of(text))
 
-    def _around(self, run: tuple[int, ...]) -> list[int]:
+    def _around(self, run: Run) -> list[int]:
         """Known names whose words hold ``run``."""
-        candidates = min((self._holding.get(word, []) for word in set(run)), key=len)
+        candidates = min((self.holding(word) for word in set(run)), key=len).tolist()
         size = len(run)
-        return [
-            name
-            for name in candidates
-            if any(self._runs[name][at : at + size] == run for at in range(len(self._runs[name]) - size + 1))
-        ]
+        found = []
+        for name in candidates:
+            whole = self._run(name)
+            if any(whole[at : at + size] == run for at in range(len(whole) - size + 1)):
+                found.append(name)
+        return found
 
-    def holding(self, word: int) -> list[int]:
-        """The names that have a word."""
-        return self._holding.get(word, [])
+    def holding(self, word: int) -> NDArray[np.int32]:
+        """The names that have a word, ascending."""
+        early, late = self._early.holding(word), self._holding.get(word)
+        return early if late is None else np.concatenate((early, np.array(late, np.int32)))

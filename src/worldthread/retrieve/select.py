@@ -24,16 +24,14 @@ def best_statements(
 ) -> list[tuple[int, float]]:
     """Numbers and scores of the ``k`` best facts, or theses, that hold (now, or at a world time); best first."""
     graph = corpus.graph
-    wants_facts = kind == "fact"
 
     def fits(number: int) -> bool:
-        if graph.is_fact(number) != wants_facts:
-            return False
         if only_current:
             return graph.statement_holds(number, at)
         return graph.numbered_statement(number) is not None
 
-    return _best_that(scores.statements, k, fits)
+    of_kind = corpus.are_facts if kind == "fact" else ~corpus.are_facts
+    return _best_that(np.where(of_kind, scores.statements, np.float32(-np.inf)), k, fits)
 
 
 def best_episodes(

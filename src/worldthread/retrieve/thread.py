@@ -98,22 +98,28 @@ def _seeds(query: Query, corpus: Corpus, links: Links) -> Floats:
         if links.df[name]:
             weights[name] = links.rarity[name] ** RARITY_POWER
             covered.update(words_of(names.names[name]))
-    hit: dict[int, float] = {}
-    rarest: dict[int, int] = {}
+    found: list[NDArray[np.int32]] = []
+    gains: list[float] = []
+    frequencies: list[int] = []
     for text in dict.fromkeys(words_of(query.text)):
         word = vocabulary.get(text)
         if word is None or text in covered:
             continue
         frequency = max(int(links.word_df[word]), 1)
-        gain = float(np.log(1 + links.episodes / frequency))
-        for name in names.holding(word):
-            hit[name] = hit.get(name, 0.0) + gain
-            rarest[name] = min(rarest.get(name, frequency), frequency)
-    for name, gain in hit.items():
-        share = gain / max(float(links.mass[name]), 1e-9)
-        if share >= LEAST_SHARE and links.df[name]:
-            commonness = float(max(rarest[name], links.df[name]))
-            weights[name] = max(weights[name], share**2 * commonness**RARITY_POWER)
+        found.append(names.holding(word))
+        gains.append(float(np.log(1 + links.episodes / frequency)))
+        frequencies.append(frequency)
+    if not found:
+        return weights
+    counts = [len(part) for part in found]
+    hit, places = np.unique(np.concatenate(found), return_inverse=True)
+    shares = np.bincount(places, np.repeat(gains, counts), len(hit)) / np.maximum(links.mass[hit], 1e-9)
+    rarest = np.full(len(hit), np.iinfo(np.int64).max)
+    np.minimum.at(rarest, places, np.repeat(frequencies, counts))
+    kept = (shares >= LEAST_SHARE) & (links.df[hit] > 0)
+    hit, shares, rarest = hit[kept], shares[kept], rarest[kept]
+    weighed = shares**2 * np.maximum(rarest, links.df[hit]).astype(np.float64) ** RARITY_POWER
+    weights[hit] = np.maximum(weights[hit], weighed)
     return weights
 
 

@@ -54,9 +54,9 @@ class QuantisedTable:
 
     @classmethod
     def of(cls, codes: NDArray[np.int8], factors: NDArray[np.float32], filled: NDArray[np.bool_]) -> QuantisedTable:
-        """A table from :attr:`codes`, :attr:`factors` and :attr:`filled`."""
+        """A table from :attr:`codes`, :attr:`factors` and :attr:`filled`, which are copied before the first change."""
         table = cls(codes.shape[1])
-        table._codes, table._factors, table._filled = np.array(codes), np.array(factors), np.array(filled)
+        table._codes, table._factors, table._filled = map(np.asarray, (codes, factors, filled))
         table._count = len(codes)
         return table
 
@@ -116,6 +116,8 @@ class QuantisedTable:
         if not len(numbers):
             return
         self.extend(int(numbers.max()) + 1)
+        if not self._codes.flags.writeable:
+            self._codes, self._factors, self._filled = map(np.array, (self._codes, self._factors, self._filled))
         for start in range(0, len(numbers), _PART):
             part = slice(start, start + _PART)
             codes, factors = _rounded(vectors[part])
