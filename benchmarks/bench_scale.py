@@ -1,6 +1,6 @@
 """How cost grows with the number of facts: opening, recalling, adding, memory and disk.
 
-    python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--plot FILE]
+    python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--keep FOLDER] [--plot FILE]
 
 Facts are the triples that come with ``musique_train``, each with its passage. To reach a size they are repeated with
 every capitalised word renamed. Random unit vectors stand in for those of what is stored (questions are embedded with
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ MEASURES = (
     "recall_ms_p50",
     "recall_ms_p95",
     "add_ms_p50",
+    "recall_after_add_ms_p50",
     "resident_mb",
     "disk_mb",
 )
@@ -41,16 +43,17 @@ MEASURES = (
 def episodes(shared: Path, facts: int) -> Iterator[Episode]:
     """Passages with their triples, until there are so many facts."""
     passages = load("musique_train", shared / "data").passages
-    count = generation = 0
+    distinct: set[tuple[str, str, str]] = set()
+    generation = 0
     while True:
         for passage in passages:
             found = tuple(
                 Fact(renamed(f.subject, generation), f.relation, renamed(f.object, generation)) for f in passage.facts
             )
-            count += len(set(found))
+            distinct.update(fact.key for fact in found)
             text = renamed(passage.full_text, generation)
             yield Episode(text, float(generation), passage.id, Reading("given/1", found))
-            if count >= facts:
+            if len(distinct) >= facts:
                 return
         generation += 1
 
@@ -62,6 +65,13 @@ def build(path: Path, shared: Path, facts: int) -> None:
         with memory.indexed():
             pass  # made when first asked for
         memory.checkpoint()
+
+
+def timed_build(path: Path, shared: Path, facts: int) -> float:
+    """Seconds of :func:`build`."""
+    start = time.perf_counter()
+    build(path, shared, facts)
+    return round(time.perf_counter() - start, 1)
 
 
 def measure(path: Path, shared: Path) -> dict[str, Any]:
@@ -81,13 +91,17 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
         begin = time.perf_counter()
         memory.recall(question)
         took.append(1000 * (time.perf_counter() - begin))
-    added = []
+    added, after = [], []
     for number in range(20):
         fact = Fact(f"Thing {number}", "is in", "Room")
         episode = Episode(f"Thing {number} is in the room.", 1e6 + number, "bench", Reading("bench", (fact,)))
         begin = time.perf_counter()
         memory.add(episode)
         added.append(1000 * (time.perf_counter() - begin))
+        if number % 4 == 0:
+            begin = time.perf_counter()
+            memory.recall(asked[number])
+            after.append(1000 * (time.perf_counter() - begin))
     files = (file for file in path.parent.rglob("*") if file.is_file())
     return {
         "facts": facts,
@@ -97,6 +111,8 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
         "recall_ms_p50": round(float(np.percentile(took, 50)), 1),
         "recall_ms_p95": round(float(np.percentile(took, 95)), 1),
         "add_ms_p50": round(float(np.percentile(added, 50)), 2),
+        "add_ms_p95": round(float(np.percentile(added[1:], 95)), 2),
+        "recall_after_add_ms_p50": round(float(np.percentile(after, 50)), 1),
         "add_ms_first": round(added[0], 2),
         "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "disk_mb": sum(file.stat().st_size for file in files) // 2**20,
@@ -135,6 +151,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts")
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
+    parser.add_argument("--keep", type=Path, help="keep the memories there, and measure those that are there already")
     parser.add_argument("--plot", type=Path, help="write a plot there")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -143,13 +160,19 @@ def main() -> None:
         return
     rows = []
     for size in map(int, given.sizes.split(",")):
+        built = None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"
-            start = time.perf_counter()
-            build(path, given.shared, size)
-            built = round(time.perf_counter() - start, 1)
+            if given.keep is not None:
+                kept = given.keep / f"facts-{size}"
+                if not kept.exists():
+                    kept.mkdir(parents=True)
+                    built = timed_build(kept / "memory", given.shared, size)
+                shutil.copytree(kept, folder, dirs_exist_ok=True)  # measuring adds facts
+            else:
+                built = timed_build(path, given.shared, size)
             command = [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         rows.append({**json.loads(done.stdout), "build_seconds": built})
         print(json.dumps(rows[-1]), flush=True)
     if len(rows) > 1:

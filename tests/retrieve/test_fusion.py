@@ -8,7 +8,7 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, Corpus, Query
+from worldthread.retrieve import Corpus, Query
 from worldthread.retrieve.dense import dense
 from worldthread.retrieve.fusion import FusionSettings, fused, fusion
 from worldthread.retrieve.pagerank import pagerank
@@ -56,8 +56,7 @@ def test_one_method_keeps_its_order() -> None:
         assert best(found, 40).tolist() == best(own, 40).tolist()
 
 
-def test_methods_are_fused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "pagerank", "worldthread.retrieve.pagerank:pagerank")
+def test_methods_are_fused_by_name() -> None:
     made, query = corpus(), asked("Where does name 3 lead to?")
     found = fusion(query, made, FusionSettings(("thread", "pagerank"), k=10))
     both = thread(query, made), pagerank(query, made)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Corpus, Query
 from worldthread.retrieve.lexical import LexicalIndex, LexicalSettings, lexical
-from worldthread.retrieve.links import Links
 from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Fact, Reading
 
@@ -105,15 +103,6 @@ def test_nothing_is_found_without_a_word_in_common() -> None:
     assert not np.isfinite(indexed(()).scores("cat", everything(2))).any(), "texts that were never added"
 
 
-@dataclass
-class Worded:
-    """A corpus with words."""
-
-    episode_words: LexicalIndex
-    statement_words: LexicalIndex
-    links: Links
-
-
 def test_episodes_and_statements_are_ranked_by_their_words() -> None:
     embedder = FakeEmbedder()
     facts = Fact("Anna", "lives in", "Rome"), Fact("Ben", "lives in", "Oslo")
@@ -122,19 +111,12 @@ def test_episodes_and_statements_are_ranked_by_their_words() -> None:
     corpus = Corpus(embedder)
     for part in corpus.take(graph, lambda ids: [next(e.text for e in episodes if e.id == i) for i in ids]):
         corpus.put(part, embedder.embed(part.texts))
-    vocabulary: dict[str, int] = {}
-    words = Worded(LexicalIndex(vocabulary), LexicalIndex(vocabulary), corpus.links)
-    for number in graph.episode_numbers:
-        words.episode_words.add(number, episodes[number].text)
-    for number in graph.statement_numbers:
-        words.statement_words.add(number, str(graph.numbered_statement(number)))
     text = "Who lives in Oslo?"
-    scores = lexical(Query(text, embedder.embed([text])[0]), words)
+    scores = lexical(Query(text, embedder.embed([text])[0]), corpus)
     assert [np.argmax(scores.episodes), np.argmax(scores.statements)] == [1, 1]
     graph.forget(episodes[1].id)
     corpus.take(graph, lambda ids: [])
-    words.links = corpus.links
-    scores = lexical(Query(text, embedder.embed([text])[0]), words)
+    scores = lexical(Query(text, embedder.embed([text])[0]), corpus)
     assert np.isfinite(scores.episodes).tolist() == np.isfinite(scores.statements).tolist() == [True, False]
 
 

@@ -18,6 +18,8 @@ Method: TypeAlias = Callable[[Query, Corpus], Scores]
 METHODS: Final[dict[str, str]] = {
     "thread": "worldthread.retrieve.thread:thread",
     "dense": "worldthread.retrieve.dense:dense",
+    "lexical": "worldthread.retrieve.lexical:lexical",
+    "fusion": "worldthread.retrieve.fusion:fusion",
     "astar": "worldthread.retrieve.astar:astar",
     "water_circles": "worldthread.retrieve.water_circles:water_circles",
     "beam": "worldthread.retrieve.beam:beam",

@@ -107,7 +107,7 @@ def _semantic_search(query: Query, corpus: Corpus, settings: AriGraphSettings) -
         following: dict[str, int] = {}
         likeness = _likeness(vectors, corpus)
         for (name, before), row in zip(level, likeness, strict=True):
-            for number in _top(row, searched, walk, settings):
+            for number in _top(row, searched, walk, corpus.statement_ties, settings):
                 score = float(row[number]) - _LEVEL * depth
                 if number not in found or score > found[number].score:
                     found[number] = _Found(score, name, before)
@@ -134,14 +134,20 @@ def _searched(corpus: Corpus, theses: bool) -> NDArray[np.bool_]:
     return found
 
 
-def _top(likeness: Floats, searched: NDArray[np.bool_], walk: Walk, settings: AriGraphSettings) -> list[int]:
+def _top(
+    likeness: Floats,
+    searched: NDArray[np.bool_],
+    walk: Walk,
+    ties: NDArray[np.uint64],
+    settings: AriGraphSettings,
+) -> list[int]:
     """The statements that a query finds, best first."""
     usable = np.where(searched, likeness, np.float32(-np.inf))
     if settings.least is not None:
         usable[likeness < settings.least] = -np.inf
     width = 2 * settings.width
     while True:
-        likely = best(usable, width)
+        likely = best(usable, width, ties)
         holding: list[int] = likely[walk.holds(likely)][: settings.width].tolist()
         if len(holding) == settings.width or len(likely) < width:
             return holding

@@ -8,6 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.retrieve.columns import stable_order
+
 Numbers = NDArray[np.int64]
 
 _LATE_SHARE: Final = 16  # all is sorted anew when this part of the edges came since
@@ -58,7 +60,7 @@ def _sorted_ends(edges: NDArray[np.int32], offset: int) -> tuple[NDArray[np.int3
     back = edges[:, 0] != edges[:, 1]
     near = np.concatenate((edges[:, 0], edges[back, 1]))
     far = np.concatenate((edges[:, 1], edges[back, 0]))
-    order = np.argsort(near, kind="stable")
+    order = stable_order(near)
     return near[order], far[order], np.concatenate((numbers, numbers[back]))[order]
 
 

@@ -20,9 +20,9 @@ from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.columns import Columns
+from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, make_links
 from worldthread.retrieve.names import NameTable
-from worldthread.retrieve.words import words_of
 from worldthread.types import Fact, Statement
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
@@ -66,15 +66,21 @@ class Corpus:
         self.statements: Table = VectorTable(self._dimensions)
         """A vector for every statement in words."""
         self._are_facts = np.zeros(0, bool)
+        self.episode_ties = np.zeros(0, np.uint64)
+        """A number for every episode that depends on its id alone: the order of what is equal otherwise."""
+        self.statement_ties = np.zeros(0, np.uint64)
+        """The same for every statement."""
         self.vocabulary: dict[str, int] = {}
         """Every word of a text or a name, with its number."""
         self.names = NameTable(self.vocabulary)
         """The objects that can be named."""
         self._asserted = Columns(2)  # (episode, statement), episodes ascending
         self._mentioned = Columns(3)  # (episode, name, whether it is the title), episodes ascending
-        self._worded = Columns(2)  # (episode, word), episodes ascending
+        self.episode_words = LexicalIndex(self.vocabulary)
+        """How often the text of every episode has every word."""
+        self._statement_words = LexicalIndex(self.vocabulary)
         self._saved = 0
-        self._entered = 0  # episodes before this number are in the three tables above
+        self._entered = 0  # episodes before this number are in the tables above
         self.derived: dict[str, Any] = {}
         """What methods computed from the index and keep; emptied whenever the graph changes."""
         self._links: Links | None = None
@@ -111,6 +117,9 @@ class Corpus:
         self._entered = len(self.episodes)
         shown = [(number, graph.numbered_statement(number)) for number in self.statements.missing()]
         said = [(number, str(statement)) for number, statement in shown if statement is not None]
+        self.episode_ties = _with_ties(self.episode_ties, len(self.episodes), missing)
+        ids = [(number, statement.id) for number, statement in shown if statement is not None]
+        self.statement_ties = _with_ties(self.statement_ties, len(self.statements), ids)
         pending = [*_batched(self.statements, said), *_batched(self.episodes, told)]
         if not pending:
             self._change_count = graph.change_count
@@ -126,6 +135,16 @@ class Corpus:
             later = [self.graph.is_fact(number) for number in range(known, count)]
             self._are_facts = np.concatenate((self._are_facts, later))
         return self._are_facts
+
+    @property
+    def statement_words(self) -> LexicalIndex:
+        """How often every statement in words has every word; brought up to date when it is asked for."""
+        words = self._statement_words
+        for number in words.missing(len(self.statements)):
+            statement = self.graph.numbered_statement(number)
+            if statement is not None:
+                words.add(number, str(statement))
+        return words
 
     def put(self, pending: Pending, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of what was pending; shape (len(pending.texts), dimensions)."""
@@ -144,9 +163,12 @@ class Corpus:
             **_table_to_arrays("episodes", self.episodes),
             **_table_to_arrays("statements", self.statements),
             "are_facts": self.are_facts,
+            "episode_ties": self.episode_ties,
+            "statement_ties": self.statement_ties,
             "asserted": self._asserted.rows,
             "mentioned": self._mentioned.rows,
-            "worded": self._worded.rows,
+            "episode_words": self.episode_words.rows.rows,
+            "statement_words": self._statement_words.rows.rows,
             "vocabulary": pack_strings(list(self.vocabulary)),
             "names": pack_strings(self.names.names),
             "name_words": self.names.words.rows,
@@ -162,11 +184,16 @@ class Corpus:
             self.episodes = _table_of_arrays("episodes", arrays)
             self.statements = _table_of_arrays("statements", arrays)
             self._are_facts = np.array(arrays["are_facts"])
+            self.episode_ties, self.statement_ties = (
+                np.array(arrays["episode_ties"]),
+                np.array(arrays["statement_ties"]),
+            )
             self._asserted = Columns.of(arrays["asserted"])
             self._mentioned = Columns.of(arrays["mentioned"])
-            self._worded = Columns.of(arrays["worded"])
             self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
             names = unpack_strings(arrays["names"])
+            self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
+            self._statement_words = LexicalIndex.of(self.vocabulary, arrays["statement_words"])
             self.names = NameTable.of(self.vocabulary, names, arrays["name_words"], arrays["within"])
         except (KeyError, ValueError, IndexError):
             self._reset()
@@ -188,9 +215,7 @@ class Corpus:
         if title is not None:
             mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
         self._mentioned.extend([(number, name, is_title) for name, is_title in mentioned.items()])
-        vocabulary = self.vocabulary
-        words = {vocabulary.setdefault(word, len(vocabulary)) for word in words_of(text)}
-        self._worded.extend([(number, word) for word in words])
+        self.episode_words.add(number, text)
 
     @property
     def links(self) -> Links:
@@ -205,7 +230,7 @@ class Corpus:
                 len(self.statements),
                 asserted=self._asserted.rows,
                 mentioned=self._mentioned.rows,
-                worded=self._worded.rows,
+                worded=self.episode_words.rows.rows,
                 words=len(self.vocabulary),
                 name_words=self.names.words.rows,
                 names=len(self.names),
@@ -223,6 +248,15 @@ def _extended(table: Table, count: int) -> Table:
         table = large
     table.extend(count)
     return table
+
+
+def _with_ties(ties: NDArray[np.uint64], count: int, ids: list[tuple[int, str]]) -> NDArray[np.uint64]:
+    """``ties`` of ``count`` things, with those of ``ids``."""
+    if len(ties) < count:
+        ties = np.concatenate((ties, np.zeros(count - len(ties), np.uint64)))
+    if ids:
+        ties[[number for number, _ in ids]] = np.array([int(id[:16], 16) for _, id in ids], np.uint64)
+    return ties
 
 
 def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:

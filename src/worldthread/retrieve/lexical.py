@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.columns import Columns
+from worldthread.retrieve.columns import Columns, stable_order
 from worldthread.retrieve.half_edges import Numbers
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
@@ -73,7 +73,7 @@ class LexicalIndex:
 
     def add(self, number: int, text: str) -> None:
         """Take in a text. A number that has one already keeps it."""
-        if number < len(self._lengths) and self._lengths[number]:
+        if number in self:
             return
         vocabulary = self._vocabulary
         words = words_of(text)
@@ -84,6 +84,18 @@ class LexicalIndex:
             grown[: len(self._lengths)] = self._lengths
             self._lengths = grown
         self._lengths[number] = len(words)
+
+    def __contains__(self, number: int) -> bool:
+        """Whether a text was added under a number, and has a word."""
+        return number < len(self._lengths) and bool(self._lengths[number])
+
+    def missing(self, count: int) -> list[int]:
+        """The numbers below ``count`` that have no text, or one without a word."""
+        lengths = np.zeros(count, np.int64)
+        known = min(count, len(self._lengths))
+        lengths[:known] = self._lengths[:known]
+        found: list[int] = np.flatnonzero(lengths == 0).tolist()
+        return found
 
     def scores(self, text: str, present: NDArray[np.bool_], settings: LexicalSettings | None = None) -> Floats:
         """BM25 of every text for the words of ``text``, shape of ``present``; ``-inf`` without a word in common.
@@ -126,7 +138,7 @@ class _Postings:
 
     def __init__(self, rows: NDArray[np.int32]) -> None:
         self.count = len(rows)
-        self._order = np.argsort(rows[:, 1], kind="stable").astype(np.int32)
+        self._order = stable_order(rows[:, 1]).astype(np.int32)
         self._pointers = np.concatenate(([0], np.cumsum(np.bincount(rows[:, 1]))))
 
     def places(self, word: int) -> NDArray[np.int32]:

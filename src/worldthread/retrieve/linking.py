@@ -93,7 +93,7 @@ def _nearest(query: Query, corpus: Corpus, walk: Walk, count: int) -> Numbers:
     scores = corpus.statements.similarities(query.vector)
     width = count
     while True:
-        likely = best(scores, width)
+        likely = best(scores, width, corpus.statement_ties)
         found = likely[walk.holds(likely)][:count]
         if len(found) == count or width >= len(scores):
             break

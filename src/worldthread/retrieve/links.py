@@ -21,6 +21,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.retrieve.columns import stable_order
+
 Floats = NDArray[np.float32]
 
 SHARE: Final = 0.5
@@ -114,7 +116,7 @@ class Links:
     @cached_property
     def _by_name(self) -> NDArray[np.int64]:
         """The entries of :attr:`names_of`, ordered by name, then episode."""
-        return np.argsort(self.names_of.columns, kind="stable")
+        return stable_order(self.names_of.columns)
 
 
 def make_links(
@@ -136,14 +138,15 @@ def make_links(
         statements: number of statements.
         asserted: (episode, statement), episodes ascending.
         mentioned: (episode, name, whether it is the title), episodes ascending.
-        worded: (episode, word).
+        worded: (episode, word, times).
         words: number of words.
         name_words: (name, word), names ascending.
         names: number of names.
         within: (longer name, shorter name).
     """
-    asserted, mentioned, worded = (rows[present[rows[:, 0]]] for rows in (asserted, mentioned, worded))
     count = int(present.sum())
+    if count < len(present):
+        asserted, mentioned, worded = (rows[present[rows[:, 0]]] for rows in (asserted, mentioned, worded))
     word_df = np.bincount(worded[:, 1], minlength=words)
     word_idf = np.log(1 + count / np.maximum(word_df, 1))
     mass = np.bincount(name_words[:, 0], word_idf[name_words[:, 1]], names).astype(np.float64)
@@ -154,7 +157,7 @@ def make_links(
     commonest = np.full(names, count, np.int64)
     np.minimum.at(commonest, name_words[:, 0], np.maximum(word_df, 1)[name_words[:, 1]])
     commonest[np.bincount(name_words[:, 0], minlength=names) == 0] = 1
-    order = np.argsort(asserted[:, 1], kind="stable")
+    order = stable_order(asserted[:, 1])
     return Links(
         statements_of=Rows(_pointers(asserted[:, 0], len(present)), asserted[:, 1].copy()),
         episodes_of=Rows(_pointers(asserted[:, 1], statements), asserted[order, 0]),
@@ -182,7 +185,7 @@ def _spoken_of(
     share = mass[within[:, 1]] / np.maximum(mass[within[:, 0]], 1e-9)
     kept = share >= SHARE
     within, share = within[kept], np.minimum(share[kept], 1.0)
-    order = np.argsort(within[:, 0], kind="stable")
+    order = stable_order(within[:, 0])
     inner = Rows(_pointers(within[:, 0], names), within[order, 1])
     places, counts = inner.places(mentioned[:, 1].astype(np.int64))
     rows = np.concatenate((mentioned[:, 0], np.repeat(mentioned[:, 0], counts)))
@@ -190,7 +193,7 @@ def _spoken_of(
     weights = np.concatenate((np.ones(len(mentioned)), share[order][places] ** 2))
     titles = np.concatenate((mentioned[:, 2] > 0, np.zeros(len(places), bool)))
     keys = rows.astype(np.int64) * max(names, 1) + columns
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)  # of equal ones the greatest weight counts, in whatever order
     keys, columns, weights, titles = keys[order], columns[order], weights[order], titles[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     if len(starts):

@@ -49,7 +49,8 @@ def mixture(query: Query, corpus: Corpus, settings: MixtureSettings | None = Non
     labels = np.concatenate((statements, -1 - episodes))
     values = likeness.of(labels)
     if settings.most is not None:
-        kept = best(values, settings.most)
+        ties = np.concatenate((corpus.statement_ties[statements], corpus.episode_ties[episodes]))
+        kept = best(values, settings.most, ties)
         labels, values = labels[kept], values[kept]
     of_statements = np.full(len(corpus.statements), -np.inf, np.float32)
     of_episodes = np.full(len(corpus.episodes), -np.inf, np.float32)

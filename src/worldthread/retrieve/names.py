@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.columns import Columns
+from worldthread.retrieve.columns import Columns, stable_order
 from worldthread.retrieve.words import STOP, words_of
 
 _LONGEST: Final = 12  # words of a name that are looked into
@@ -38,7 +38,7 @@ class _Arrays:
     @cached_property
     def _by_word(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Where the names of each word begin; names by word, then number."""
-        order = np.argsort(self._words, kind="stable")
+        order = stable_order(self._words)
         return np.concatenate(([0], np.cumsum(np.bincount(self._words)))), self._names[order]
 
     @cached_property
@@ -50,7 +50,7 @@ class _Arrays:
             having = np.flatnonzero(counts > place)
             words = self._words[self._pointers[having] + place].astype(np.uint64)
             hashes[having] = hashes[having] * _MULTIPLIER + words + np.uint64(1)
-        order = np.argsort(hashes, kind="stable")
+        order = np.argsort(hashes)
         return hashes[order], order
 
     def run(self, name: int) -> Run:
@@ -67,7 +67,7 @@ class _Arrays:
             np.searchsorted(hashes, np.uint64(wanted), "left"),
             np.searchsorted(hashes, np.uint64(wanted), "right"),
         )
-        return [name for name in names[start:end].tolist() if self.run(name) == run]
+        return sorted(name for name in names[start:end].tolist() if self.run(name) == run)
 
     def holding(self, word: int) -> NDArray[np.int32]:
         """The names that have a word, ascending."""

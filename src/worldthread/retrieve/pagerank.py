@@ -200,7 +200,7 @@ def _likeliest(query: Query, corpus: Corpus, facts: Numbers, of_statements: Floa
     likeness = of_statements[facts]
     width = 2 * count
     while True:
-        found = facts[best(likeness, width)]
+        found = facts[best(likeness, width, corpus.statement_ties[facts])]
         holding = found[walk.holds(found)][:count]
         if len(holding) == count or width >= len(facts):
             return holding

@@ -31,7 +31,8 @@ def best_statements(
         return graph.numbered_statement(number) is not None
 
     of_kind = corpus.are_facts if kind == "fact" else ~corpus.are_facts
-    return _best_that(np.where(of_kind, scores.statements, np.float32(-np.inf)), k, fits)
+    found = np.where(of_kind, scores.statements, np.float32(-np.inf))
+    return _best_that(found, corpus.statement_ties, k, fits)
 
 
 def best_episodes(
@@ -50,15 +51,17 @@ def best_episodes(
         stated = graph.statements_of(number) if only_current else []
         return not stated or any(graph.statement_holds(statement, at) for statement in stated)
 
-    return _best_that(scores.episodes, k, fits)
+    return _best_that(scores.episodes, corpus.episode_ties, k, fits)
 
 
-def _best_that(scores: NDArray[np.float32], k: int, fits: Callable[[int], bool]) -> list[tuple[int, float]]:
+def _best_that(
+    scores: NDArray[np.float32], ties: NDArray[np.uint64], k: int, fits: Callable[[int], bool]
+) -> list[tuple[int, float]]:
     found: list[tuple[int, float]] = []
     looked_at: set[int] = set()
     width = 2 * k + 8
     while True:
-        for number in best(scores, width).tolist():
+        for number in best(scores, width, ties).tolist():
             if number not in looked_at:
                 looked_at.add(number)
                 if fits(number):

@@ -63,7 +63,7 @@ def thread(query: Query, corpus: Corpus) -> Scores:
     names = _seeds(query, corpus, links)
     if names.any():
         names *= NAMED / names.sum()
-    rank = _rank(links, _passage_seeds(base, 1 - float(names.sum())), names)
+    rank = _rank(links, _passage_seeds(base, 1 - float(names.sum()), corpus.episode_ties), names)
     scores = _chained(
         query, corpus, links, _mean(scaled(_among(np.log(rank + _FLOOR), links.present)), base), names, of_statements
     )
@@ -103,7 +103,7 @@ def _seeds(query: Query, corpus: Corpus, links: Links) -> Floats:
     frequencies: list[int] = []
     for text in dict.fromkeys(words_of(query.text)):
         word = vocabulary.get(text)
-        if word is None or text in covered:
+        if word is None or word >= len(links.word_df) or text in covered:  # no episode and no name has it
             continue
         frequency = max(int(links.word_df[word]), 1)
         found.append(names.holding(word))
@@ -123,10 +123,10 @@ def _seeds(query: Query, corpus: Corpus, links: Links) -> Floats:
     return weights
 
 
-def _passage_seeds(base: Floats, weight: float) -> Floats:
+def _passage_seeds(base: Floats, weight: float, ties: NDArray[np.uint64]) -> Floats:
     """``weight`` shared among the best episodes by their ``base``."""
     seeds = np.zeros_like(base)
-    likely = best(base, PASSAGE_SEEDS)
+    likely = best(base, PASSAGE_SEEDS, ties)
     total = base[likely].sum()
     if total > 0:
         seeds[likely] = base[likely] / total * weight
@@ -195,7 +195,7 @@ def _chained(
     query: Query, corpus: Corpus, links: Links, scores: Floats, seeds: Floats, of_statements: Floats
 ) -> Floats:
     """``scores`` with the gains of step 5; all but the candidates far below them."""
-    candidates = best(np.where(links.present, scores, -np.inf), CANDIDATES)
+    candidates = best(np.where(links.present, scores, -np.inf), CANDIDATES, corpus.episode_ties)
     anchors = candidates[:ANCHORS]
     rest = _rest(query, corpus, links, anchors, candidates, of_statements)
     gain = np.full(len(candidates), -np.inf)

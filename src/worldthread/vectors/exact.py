@@ -88,18 +88,28 @@ class VectorTable:
         return found
 
 
-def best(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Numbers of the ``k`` highest finite scores, best first; among equals the lower number first. Shape (<= k,)."""
+def best(scores: NDArray[np.float32], k: int, ties: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
+    """Numbers of the ``k`` highest finite scores, best first. Shape (<= k,).
+
+    Args:
+        scores: shape (n,).
+        k: how many at most.
+        ties: among equal scores the lowest of these comes first, shape (n,); ``None``: the lowest number.
+    """
     usable = np.flatnonzero(np.isfinite(scores)) if not np.isfinite(scores.sum()) else None
     values = scores if usable is None else scores[usable]
+    order: NDArray[Any] = np.arange(len(values)) if ties is None else ties if usable is None else ties[usable]
     if k < len(values):
         chosen = np.argpartition(values, len(values) - k)[len(values) - k :]
         limit = values[chosen].min()
-        # equals of the last one: the lowest numbers, so that the answer depends on the scores alone
+        # which of the equals of the last one are chosen must depend on nothing but scores and ties
         above = np.flatnonzero(values > limit)
-        equal = np.flatnonzero(values == limit)[: k - len(above)]
+        equal = np.flatnonzero(values == limit)
+        wanted = k - len(above)
+        if wanted < len(equal):
+            equal = equal[np.argpartition(order[equal], wanted)[:wanted]]
         chosen = np.concatenate((above, equal))
     else:
         chosen = np.arange(len(values))
-    chosen = chosen[np.lexsort((chosen, -values[chosen]))]
+    chosen = chosen[np.lexsort((order[chosen], -values[chosen]))]
     return (chosen if usable is None else usable[chosen]).astype(np.int64)

@@ -1,0 +1,92 @@
+"""However an index came to hold what it holds, every method finds the same as on one that was made at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+pytest.importorskip("hypothesis")
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from worldthread.graph import TemporalGraph
+from worldthread.models.fake import FakeEmbedder
+from worldthread.retrieve import METHODS, Corpus
+from worldthread.retrieve.search import search
+from worldthread.types import KINDS, Episode, Fact, Reading, Statement, Thesis
+
+PEOPLE = ("Anna", "Ben", "Carla Moss", "Moss")
+PLACES = ("Rome", "Oslo", "the Moss house", "Lima 7")
+QUESTIONS = ("Where does Anna live?", "Who knows Carla Moss and Ben?", "What is in Rome, and what was?")
+
+
+def _pool() -> list[Episode]:
+    chance = np.random.default_rng(0)
+    pool = []
+    for number in range(24):
+        person, other = chance.permutation(PEOPLE)[:2]
+        place, source = chance.permutation(PLACES)[:2]
+        statements: tuple[Statement, ...] = (
+            Fact(person, "lives in", place, aspect=f"home of {person}"),
+            Fact(person, "knows", other),
+            Thesis(f"{person} came from {source} in year {number}.", (person, source, str(number))),
+        )[: 1 + number % 3]
+        text = f"{person} and {place}\n{' '.join(map(str, statements))} It is so."
+        pool.append(Episode(text, float(number % 7), reading=Reading("test", statements)))
+    return pool
+
+
+POOL = _pool()
+TEXTS = {episode.id: episode.text for episode in POOL}
+
+
+class World:
+    """A graph, and an index that follows it when it is told to."""
+
+    def __init__(self, episodes: Sequence[Episode] = ()) -> None:
+        self.embedder = FakeEmbedder()
+        self.graph = TemporalGraph(episodes)
+        self.corpus = Corpus(self.embedder)
+        self.follow()
+
+    def follow(self) -> None:
+        for part in self.corpus.take(self.graph, lambda ids: [TEXTS[id] for id in ids]):
+            self.corpus.put(part, self.embedder.embed(part.texts))
+
+    def found(self, method: str, question: str, at: float | None) -> dict[str, float]:
+        """All hits, with their scores."""
+        hits = search(
+            self.corpus, question, self.embedder.embed([question])[0], method=method, k=1000, kinds=KINDS, at=at,
+            only_current=True, episode_of=lambda id: next(episode for episode in POOL if episode.id == id),
+        )  # fmt: skip
+        return {f"{hit.kind}: {hit.item}": hit.score for hit in hits}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, len(POOL) - 1), st.sampled_from(["remember", "forget", "search"])), max_size=40
+    ),
+    at=st.sampled_from([None, 3.0]),
+)
+@settings(max_examples=25, deadline=None)
+def test_after_any_remembering_and_forgetting(method: str, steps: list[tuple[int, str]], at: float | None) -> None:
+    world = World()
+    for number, what in steps:
+        episode = POOL[number]
+        if what == "remember":
+            world.graph.add(episode)
+        elif what == "forget" and episode.id in world.graph:
+            world.graph.forget(episode.id)
+        elif what == "search":
+            world.follow()
+            world.found(method, QUESTIONS[number % 3], None)
+    world.follow()
+    fresh = World([episode for episode in POOL if episode.id in world.graph])
+    for question in QUESTIONS:
+        found, expected = world.found(method, question, at), fresh.found(method, question, at)
+        assert found.keys() == expected.keys()
+        for item, score in expected.items():
+            assert found[item] == pytest.approx(score, rel=1e-3, abs=1e-4), item
