@@ -1,11 +1,11 @@
-"""How fast the traversals of a graph are, at the size of PersonalAI's graph of HotpotQA (read by Qwen2.5, Table 15).
+"""Speed of retrieval, size and opening, at the size of PersonalAI's graph of HotpotQA (by Qwen2.5, Table 15).
 
 Passages come from the corpora of two question answering data sets, read by rule, together with the triples that are
 given for one of them. To reach the size, they are repeated with every capitalised word renamed, so that a repetition
 speaks of other things than its original; questions speak of the originals. Random unit vectors stand in for those of
 statements, passages and names, whose values make no difference to how much is computed; those of questions are random
-too, and their making is not timed. Every method is asked all questions twice: the first time, right after a change of
-the graph, what holds has to be looked up.
+too, and their making is not timed. The memory is opened in a fresh process, with the files in the page cache. Every
+method is asked all questions twice: the first time, right after a change of the graph, what holds has to be looked up.
 
     python benchmarks/bench_traversal.py --shared ../shared
 """
@@ -18,18 +18,20 @@ import json
 import re
 import resource
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 
+from worldthread import Memory
 from worldthread.extract.prose import ProseReader
-from worldthread.graph import TemporalGraph
-from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query, Scores, method
+from worldthread.retrieve import METHODS, Corpus, Query, Scores, method
 from worldthread.retrieve.astar import AStarSettings, astar
 from worldthread.retrieve.linking import entities_of, pending_names
 from worldthread.retrieve.query import names_in
@@ -74,25 +76,30 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
     return Thesis(renamed(statement.text, generation), objects)
 
 
-def graph_of_size(texts: list[tuple[str, Reading]], theses: int) -> tuple[TemporalGraph, dict[str, str]]:
-    """A graph with so many theses, and the texts of its episodes: two passages each, as long as PersonalAI's.
+def episodes(texts: list[tuple[str, Reading]], theses: int) -> Iterator[Episode]:
+    """Episodes with so many theses in all: two passages each, as long as PersonalAI's.
 
     A thesis keeps its first :data:`OBJECTS` objects, so that it has about as many as a model gives one.
     """
-    graph, told = TemporalGraph(), {}
     seen: set[str] = set()
     for generation in count():
         for (text, reading), (more, other) in zip(texts[::2], texts[1::2], strict=False):
             statements = tuple(renamed_statement(s, generation) for s in (*reading.statements, *other.statements))
             seen.update(s.id for s in statements if isinstance(s, Thesis))
-            episode = Episode(
+            yield Episode(
                 renamed(f"{text}\n\n{more}", generation), generation, reading=Reading("benchmark", statements)
             )
-            graph.add(episode)
-            told[episode.id] = episode.text
             if len(seen) >= theses:
-                return graph, told
-    raise AssertionError
+                return
+
+
+def build(path: Path, shared: Path, theses: int) -> None:
+    """A memory of that size, with its snapshot and index."""
+    with Memory(path, model="none", embedder=RandomVectors()) as memory:
+        memory.add_many(episodes(passages(shared), theses))
+        with memory.indexed():
+            pass  # made when first asked for
+        memory.checkpoint()
 
 
 def questions(shared: Path) -> list[str]:
@@ -104,10 +111,17 @@ def unit_vectors(rng: np.random.Generator, rows: int) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-class Sized(FakeEmbedder):
-    """Says how long vectors are."""
+class RandomVectors:
+    """An embedder that gives any text a random vector."""
 
+    name = "random"
     dimensions = DIMENSIONS
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return unit_vectors(self._rng, len(texts))
 
 
 def timed(run: Callable[[Query, Corpus], Scores], asked: list[Query], corpus: Corpus) -> dict[str, float]:
@@ -126,50 +140,66 @@ def timed(run: Callable[[Query, Corpus], Scores], asked: list[Query], corpus: Co
     }
 
 
+def measure(path: Path, shared: Path, *, with_names: bool) -> None:
+    """In a fresh process."""
+    start = time.perf_counter()
+    memory = Memory(path, model="none", embedder=RandomVectors(), readonly=True)
+    memory.view().facts("anything")
+    opening = time.perf_counter() - start
+    with memory.indexed() as corpus:
+        indexed = time.perf_counter() - start - opening
+        over = vertex_graph(corpus)
+        assert len(over.half.far)
+        vertices = time.perf_counter() - start - opening - indexed
+        rng = np.random.default_rng(0)
+        if with_names:
+            for part in pending_names(corpus):
+                corpus.put(part, unit_vectors(rng, len(part.texts)))
+        asked = [
+            Query(text, vector, names_in(text, corpus.names.find))
+            for text, vector in zip(questions(shared), unit_vectors(rng, 1000), strict=False)
+        ]
+        starts = [len(entities_of(query, corpus, over.walk()).starts) for query in asked]
+        counts = memory.graph.counts()
+        report = {
+            "questions": len(asked),
+            "starts_per_question": {str(n): starts.count(n) for n in sorted(set(starts))},
+            "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **over.counts()},
+            "personalai": SIZE,
+            "vectors": "random",
+            "names_have_vectors": with_names,
+            "opening_seconds": round(opening, 2),
+            "opening_index_seconds": round(indexed, 2),
+            "making_vertices_seconds": round(vertices, 2),
+            "disk_mb": sum(file.stat().st_size for file in path.parent.rglob("*") if file.is_file()) // 2**20,
+            "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        }
+        print(json.dumps(report), flush=True)
+        runs: dict[str, Callable[[Query, Corpus], Scores]] = {name: method(name) for name in METHODS}
+        runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
+        for name, run in runs.items():
+            over.look_again()
+            first = timed(run, asked, corpus)
+            print(json.dumps({"method": name, "first": first, "again": timed(run, asked, corpus)}), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
     parser.add_argument("--theses", type=int, default=SIZE["theses"], help="theses in the graph")
     parser.add_argument("--without-names", action="store_true", help="names of objects have no vectors")
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    rng = np.random.default_rng(0)
-    graph, told = graph_of_size(passages(given.shared), given.theses)
-    corpus = Corpus(Sized())
-    for part in corpus.take(graph, lambda ids: [told[i] for i in ids]):
-        corpus.put(part, unit_vectors(rng, len(part.texts)))
-    corpus.take(graph, lambda ids: [told[i] for i in ids])
-    start = time.perf_counter()
-    over = vertex_graph(corpus)
-    assert len(over.half.far)
-    seconds = time.perf_counter() - start
-    if not given.without_names:
-        for part in pending_names(corpus):
-            corpus.put(part, unit_vectors(rng, len(part.texts)))
-    asked = [
-        Query(text, vector, names_in(text, corpus.names.find))
-        for text, vector in zip(questions(given.shared), unit_vectors(rng, 1000), strict=False)
-    ]
-    starts = [len(entities_of(query, corpus, over.walk()).starts) for query in asked]
-    counts = graph.counts()
-    report = {
-        "questions": len(asked),
-        "starts_per_question": {str(n): starts.count(n) for n in sorted(set(starts))},
-        "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **over.counts()},
-        "personalai": SIZE,
-        "vectors": "random",
-        "names_have_vectors": not given.without_names,
-        "index_seconds": round(seconds, 2),
-        "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    }
-    print(json.dumps(report), flush=True)
-    runs: dict[str, Callable[[Query, Corpus], Scores]] = {
-        name: method(name) for name in ("water_circles", "beam", "astar", "mixture")
-    }
-    runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
-    for name, run in runs.items():
-        over.look_again()
-        first = timed(run, asked, corpus)
-        print(json.dumps({"method": name, "first": first, "again": timed(run, asked, corpus)}), flush=True)
+    if given.measure is not None:
+        measure(given.measure, given.shared, with_names=not given.without_names)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory"
+        build(path, given.shared, given.theses)
+        names = ["--without-names"] if given.without_names else []
+        subprocess.run(
+            [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared), *names], check=True
+        )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.trails import Paths
 from worldthread.retrieve.traversal import OBJECT, Walk, vertex_graph, vertex_of
 from worldthread.types import Fact
-from worldthread.vectors.exact import VectorTable, best
+from worldthread.vectors.exact import best
 
 _LEVEL: Final = 2.0  # inner products of unit vectors lie within [-1, 1]
 _MORE: Final = 4  # how many more statements are looked at when too few of the first hold
@@ -105,7 +105,7 @@ def _semantic_search(query: Query, corpus: Corpus, settings: AriGraphSettings) -
     vectors = query.vector[None, :]
     for depth in range(settings.depth):
         following: dict[str, int] = {}
-        likeness = _likeness(vectors, corpus)
+        likeness = corpus.statements.likenesses(vectors)
         for (name, before), row in zip(level, likeness, strict=True):
             for number in _top(row, searched, walk, corpus.statement_ties, settings):
                 score = float(row[number]) - _LEVEL * depth
@@ -168,14 +168,6 @@ def _vectors_of(names: Sequence[str], corpus: Corpus, walk: Walk, embed: Embed |
         total = corpus.statements.rows[np.unique(labels[labels >= 0])].sum(0)
         vectors[row] = total / max(float(np.linalg.norm(total)), 1e-9)
     return vectors
-
-
-def _likeness(vectors: Floats, corpus: Corpus) -> Floats:
-    """Inner products of vectors and statements, shape (len(vectors), statements)."""
-    table = corpus.statements
-    if isinstance(table, VectorTable):
-        return vectors @ table.rows.T  # at once, which is quicker than one by one
-    return np.stack([table.similarities(vector) for vector in vectors])
 
 
 def _episodic_search(query: Query, corpus: Corpus, found: Numbers, settings: AriGraphSettings) -> Floats:

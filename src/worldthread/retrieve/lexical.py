@@ -89,14 +89,6 @@ class LexicalIndex:
         """Whether a text was added under a number, and has a word."""
         return number < len(self._lengths) and bool(self._lengths[number])
 
-    def missing(self, count: int) -> list[int]:
-        """The numbers below ``count`` that have no text, or one without a word."""
-        lengths = np.zeros(count, np.int64)
-        known = min(count, len(self._lengths))
-        lengths[:known] = self._lengths[:known]
-        found: list[int] = np.flatnonzero(lengths == 0).tolist()
-        return found
-
     def scores(self, text: str, present: NDArray[np.bool_], settings: LexicalSettings | None = None) -> Floats:
         """BM25 of every text for the words of ``text``, shape of ``present``; ``-inf`` without a word in common.
 

@@ -1,4 +1,4 @@
-"""One matrix of unit vectors in memory, searched row by row: exact, and quick up to some 100,000 rows."""
+"""One matrix of unit vectors in memory, searched row by row: exact, and quick up to some 10,000 rows."""
 
 from __future__ import annotations
 
@@ -85,6 +85,11 @@ class VectorTable:
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each within [-1, 1]."""
         found: NDArray[np.float32] = self.rows @ query
+        return found
+
+    def likenesses(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """:meth:`similarities` for many queries, shape (n, dimensions), at once: shape (n, len(self))."""
+        found: NDArray[np.float32] = queries @ self.rows.T
         return found
 
 

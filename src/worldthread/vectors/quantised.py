@@ -36,7 +36,7 @@ class DecodedRows:
 
 
 class QuantisedTable:
-    """Like :class:`~worldthread.vectors.exact.VectorTable`, for tables beyond some 100,000 rows.
+    """Like :class:`~worldthread.vectors.exact.VectorTable`, for tables beyond some 10,000 rows.
 
     Each row is stored as whole numbers from -127 to 127 and one factor, so that its greatest number is exact.
 
@@ -126,13 +126,18 @@ class QuantisedTable:
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each about in [-1, 1]."""
-        if not self._count:
-            return np.zeros(0, np.float32)
+        found: NDArray[np.float32] = self.likenesses(query[None])[0]
+        return found
+
+    def likenesses(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """:meth:`similarities` for many queries, shape (n, dimensions), at once: shape (n, len(self))."""
+        if not self._count or not len(queries):
+            return np.zeros((len(queries), self._count), np.float32)
         import simsimd
 
-        codes, factors = _rounded(query[None])
-        products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot"))[0]
-        return np.asarray(products * (self.factors * factors[0]), np.float32)
+        codes, factors = _rounded(queries)
+        products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot"))
+        return np.asarray(products * (self.factors * factors[:, None]), np.float32)
 
 
 def _rounded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
