@@ -84,13 +84,18 @@ class VectorTable:
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each within [-1, 1]."""
-        found: NDArray[np.float32] = self.rows @ query
+        found: NDArray[np.float32] = self.likenesses(query[None])[0]
         return found
 
     def likenesses(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
         """:meth:`similarities` for many queries, shape (n, dimensions), at once: shape (n, len(self))."""
-        found: NDArray[np.float32] = queries @ self.rows.T
-        return found
+        if not self._count or not len(queries):
+            return np.zeros((len(queries), self._count), np.float32)
+        import simsimd
+
+        # on this thread: BLAS would wake its own, and wait for them on a machine that has other work
+        queries = np.ascontiguousarray(queries, np.float32)
+        return np.asarray(simsimd.cdist(queries, self.rows, metric="dot"), np.float32)
 
 
 def best(scores: NDArray[np.float32], k: int, ties: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
