@@ -29,7 +29,8 @@ Triplet = tuple[str, str, str]
 
 
 class LoggedStep(msgspec.Struct, frozen=True):
-    """One step of a logged run. Texts of a model are verbatim; ``graph`` is the whole graph after the step."""
+    """One step of a logged run. Texts of a model are verbatim; ``graph`` is the whole graph after the step, and
+    ``navigation`` holds what each room told that a "go to" passed through."""
 
     run: str
     attempt: int
@@ -42,6 +43,8 @@ class LoggedStep(msgspec.Struct, frozen=True):
     action: str | None = None
     action_taken: str | None = None
     valid_actions: list[str] | None = None
+    inventory: str | None = None
+    navigation: list[str] | None = None
     associated_raw: str | None = None
 
 

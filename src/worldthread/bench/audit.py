@@ -110,6 +110,35 @@ NOTHING_AUDITED: Final = AuditResult(0, 0, 0, 0, 0, 0, 0, 0)
 """The neutral element of pooling."""
 
 
+class Expectation:
+    """What a memory should hold after each step: the facts that are true and have been observable.
+
+    Attributes:
+        facts: what is expected after the last step.
+        ever_true: every fact that was true after some step.
+    """
+
+    def __init__(self) -> None:
+        self.facts: frozenset[Key] = frozenset()
+        self.ever_true: set[Key] = set()
+        self._room: str | None = None
+
+    def observe(self, step: GameStep, truth: Truth) -> frozenset[Key]:
+        """Take in one step, the opening one included: the facts that a memory may hold after it."""
+        required, allowed = true_facts(truth.propositions)
+        self.ever_true |= allowed
+        before, self._room = self._room, _player_room(truth.propositions)
+        observable = _observable(step, truth.propositions, required, before, self._room)
+        self.facts = (self.facts | observable) & required
+        return allowed
+
+    def copy(self) -> Expectation:
+        """The same, to go on from independently."""
+        other = Expectation()
+        other.facts, other.ever_true, other._room = self.facts, set(self.ever_true), self._room
+        return other
+
+
 class Auditor:
     """Compares a memory with the truth, step by step.
 
@@ -119,9 +148,7 @@ class Auditor:
 
     def __init__(self, *, keep_mistakes: int = 200) -> None:
         self._keep = keep_mistakes
-        self._expected: set[Key] = set()
-        self._ever_true: set[Key] = set()
-        self._room: str | None = None
+        self._expectation = Expectation()
         self._totals = NOTHING_AUDITED
         self.mistakes: list[tuple[int, str, Key]] = []
         """(turn, "wrong", "stale" or "missed", fact), each mistake once."""
@@ -129,23 +156,20 @@ class Auditor:
 
     def observe(self, step: GameStep, truth: Truth, view: GraphView) -> None:
         """Audit the memory behind ``view`` after ``step`` left the world in the state ``truth``."""
-        required, allowed = true_facts(truth.propositions)
-        self._ever_true |= allowed
-        before, self._room = self._room, _player_room(truth.propositions)
-        observable = _observable(step, truth.propositions, required, before, self._room)
-        self._expected = (self._expected | observable) & required
+        allowed = self._expectation.observe(step, truth)
+        expected = self._expectation.facts
         facts = view.facts()
         keys = [fact.key for fact in facts]
         checkable = {key for key in keys if is_checkable(key, allowed)}
-        wrong = {key for key in checkable if not _is_true(key, allowed)}
-        stale = wrong & self._ever_true
-        missed = self._expected.difference(keys)
+        wrong = {key for key in checkable if not is_true(key, allowed)}
+        stale = wrong & self._expectation.ever_true
+        missed = expected.difference(keys)
         self._totals += AuditResult(
             steps=1,
             held=len(checkable),
             true=len(checkable) - len(wrong),
-            expected=len(self._expected),
-            found=len(self._expected) - len(missed),
+            expected=len(expected),
+            found=len(expected) - len(missed),
             stale_steps=len(stale),
             wrong_steps=len(wrong) - len(stale),
             statements=len(facts),
@@ -153,6 +177,14 @@ class Auditor:
         self._note(step.turn, "stale", stale)
         self._note(step.turn, "wrong", wrong - stale)
         self._note(step.turn, "missed", missed)
+
+    def mark(self) -> Expectation:
+        """Where the audit stands, to come back to."""
+        return self._expectation.copy()
+
+    def go_back(self, mark: Expectation) -> None:
+        """The player is back where the audit stood at ``mark``; what was counted since stays counted."""
+        self._expectation = mark.copy()
 
     def _note(self, turn: int, what: str, keys: Iterable[Key]) -> None:
         for key in sorted(keys):
@@ -272,7 +304,8 @@ def is_checkable(key: Key, allowed: frozenset[Key]) -> bool:
     return relation in table["checkable"]["relations"]
 
 
-def _is_true(key: Key, allowed: frozenset[Key]) -> bool:
+def is_true(key: Key, allowed: frozenset[Key]) -> bool:
+    """Whether a checkable fact is true in a state that allows the facts ``allowed``."""
     subject, relation, object_ = key
     denied = _table()["absent"].get(relation)
     return (subject, denied, object_) not in allowed if denied else key in allowed

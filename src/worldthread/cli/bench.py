@@ -9,12 +9,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from worldthread.cli.bench_audit_logs import audit_logs
+from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_qa import qa
 
 _WIDTH: Final = 110
 
 bench = typer.Typer(no_args_is_help=True, help="Measure retrieval and question answering on published data sets.")
 bench.command("qa")(qa)
+bench.command("audit-logs")(audit_logs)
+bench.command("contamination")(contamination)
 
 
 @bench.command()

@@ -1,0 +1,136 @@
+"""``worldthread bench audit-logs``: the published graph of another agent and our memory, audited on the same plays."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from worldthread.bench.ariadne_audit import AuditReport
+
+_WIDTH: Final = 160
+_SUFFIX: Final = "_arigraph"
+_SHOWN: Final = ("AriGraph", "AriGraph, relations of both", "worldthread", "worldthread, inventory told")
+
+
+def audit_logs(
+    logs: Annotated[Path, typer.Argument(help="Folder with the published logs, one <run>.jsonl.gz each.")],
+    run: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of a run; may be given several times. Default: those of the whole system."),
+    ] = None,
+    games: Annotated[
+        Path | None, typer.Option(help="Folder with the game files. Default: the folders of $WORLDTHREAD_GAMES.")
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Also show so many verdicts, drawn at random, to be checked by eye.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as one JSON object.")] = False,
+) -> None:
+    """Precision, recall and stale statements of AriGraph's published graphs beside ours, on the same actions.
+
+    Every attempt that reaches its whole score when its logged actions are played again is audited after every step: the
+    graph that the log holds then, and ours, made from the same texts.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench audit-logs data/ariadne_logs --games games/textworld
+
+        worldthread bench audit-logs data/ariadne_logs --run hunt_arigraph --sample 100
+    """
+    from rich.console import Console
+
+    from worldthread.bench.ariadne_audit import audit_runs
+    from worldthread.bench.ariadne_texts import LoggedStep, attempts, read_lines
+    from worldthread.bench.sweep import require_statistics
+    from worldthread.envs import Environment, make
+    from worldthread.errors import InputError
+
+    require_statistics()
+    known = attempts(read_lines(logs, LoggedStep))
+    names = sorted({name for name, _ in known})
+    wanted = run or [name for name in names if name.endswith(_SUFFIX)]
+    unknown = sorted(set(wanted) - set(names))
+    if unknown:
+        raise InputError(f"no run is called {', '.join(unknown)} in {logs}; there are: {', '.join(names)}")
+
+    def open_game(name: str) -> Environment:
+        place = name if games is None else str(games / f"{name}.z8")
+        return make(f"textworld:{place}", max_moves=math.inf)
+
+    with Console(stderr=True).status("reading the logs") as status:
+        report = audit_runs(
+            {key: steps for key, steps in known.items() if key[0] in wanted},
+            open_game,
+            watch=lambda phase: status.update(f"playing again: {phase}"),
+        )
+    if as_json:
+        typer.echo(json.dumps(_as_json(report, sample, seed)))
+    else:
+        _show(report, sample, seed)
+
+
+def _as_json(report: AuditReport, size: int, seed: int) -> dict[str, Any]:
+    from worldthread.bench.ariadne_audit_report import sample, to_dict
+
+    drawn = [
+        {
+            "attempt": name,
+            "step": verdict.step,
+            "triplet": verdict.triplet,
+            "readings": [] if verdict.claim is None else verdict.claim.readings,
+            "verdict": verdict.what or "nothing that the state can tell",
+        }
+        for name, verdict in sample(report, size, seed)
+    ]
+    return to_dict(report) | ({"sample": drawn} if drawn else {})
+
+
+def _show(report: AuditReport, size: int, seed: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console = Console(width=max(console.width, _WIDTH), highlight=False)  # cut figures are of no use
+    found = _as_json(report, size, seed)
+    table = Table(box=None, pad_edge=False, caption="means over attempts [95 % interval]; counts summed over steps")
+    for column in ("game", "memory"):
+        table.add_column(column, style="bold" if column == "game" else None, no_wrap=True)
+    for column in ("attempts", "precision", "recall", "steps with stale", "stale", "wrong", "given up", "judged"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for game, memories in found["groups"].items():
+        for number, memory in enumerate(_SHOWN):
+            figures = memories[memory]
+            pooled = figures["pooled"]
+            table.add_row(
+                game if number == 0 else "",
+                memory,
+                str(figures["attempts"]),
+                *(_with_interval(figures, name) for name in ("precision", "recall", "stale_share")),
+                *(str(pooled[name]) for name in ("stale", "wrong", "dropped")),
+                f"{pooled['judged']:.3f}",
+            )
+    console.print(table)
+    for memory, groups in found["mistakes"].items():
+        console.print(f"\n[bold]Mistakes of {memory}[/bold], the commonest first (summed over steps)")
+        for group in groups:
+            console.print(f"{group['statement_steps']:6}  {group['what']}: {group['kind']} ({group['mistakes']})")
+            for one in group["examples"]:
+                where = f"{one['attempt']}, from step {one['first_step']}, {one['steps']} steps"
+                console.print(f"          {one['statement']} ({where})", markup=False)
+    for name, reason in found["left_out"].items():
+        console.print(f"left out: {name}: {reason}", markup=False)
+    for one in found.get("sample", ()):
+        readings = " or ".join(", ".join(key) for key in one["readings"]) or "-"
+        triplet = ", ".join(one["triplet"])
+        console.print(f"{one['attempt']} step {one['step']}: {triplet} = {readings}: {one['verdict']}", markup=False)
+
+
+def _with_interval(figures: dict[str, Any], name: str) -> str:
+    low, high = figures[f"{name}_interval"]
+    return f"{figures[name]:.3f} \\[{low:.3f}, {high:.3f}]"
