@@ -16,7 +16,6 @@ import argparse
 import gzip
 import json
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
+from bench_scale import peak_resident_mb
 
 from worldthread import Memory
 from worldthread.extract.prose import ProseReader
@@ -172,7 +172,7 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
             "opening_index_seconds": round(indexed, 2),
             "making_vertices_seconds": round(vertices, 2),
             "disk_mb": sum(file.stat().st_size for file in path.parent.rglob("*") if file.is_file()) // 2**20,
-            "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            "resident_mb": peak_resident_mb(),
         }
         print(json.dumps(report), flush=True)
         runs: dict[str, Callable[[Query, Corpus], Scores]] = {name: method(name) for name in METHODS}

@@ -126,9 +126,9 @@ def _searched(corpus: Corpus, theses: bool) -> NDArray[np.bool_]:
     """Which statements are searched, by number: those that are asserted, and facts if there must be."""
     key = f"arigraph, theses: {theses}"
     if key not in corpus.derived:
-        searched = np.diff(corpus.links.episodes_of.pointers) > 0
+        searched = corpus.links.episodes_of.filled
         if not theses:
-            searched &= [corpus.graph.is_fact(number) for number in corpus.graph.statement_numbers]
+            searched = searched & [corpus.graph.is_fact(number) for number in corpus.graph.statement_numbers]
         corpus.derived[key] = searched
     found: NDArray[np.bool_] = corpus.derived[key]
     return found

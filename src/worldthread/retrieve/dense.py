@@ -13,5 +13,5 @@ def dense(query: Query, corpus: Corpus) -> Scores:
     links, away = corpus.links, np.float32(-np.inf)
     return Scores(
         np.where(links.present, corpus.episodes.similarities(query.vector), away),
-        np.where(np.diff(links.episodes_of.pointers) > 0, corpus.statements.similarities(query.vector), away),
+        np.where(links.episodes_of.filled, corpus.statements.similarities(query.vector), away),
     )

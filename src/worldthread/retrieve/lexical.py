@@ -161,7 +161,7 @@ class Worded(Protocol):
 def lexical(query: Query, corpus: Worded, settings: LexicalSettings | None = None) -> Scores:
     """BM25 of episodes, and of statements; see the module."""
     links = corpus.links
-    asserted = np.diff(links.episodes_of.pointers) > 0
+    asserted = links.episodes_of.filled
     return Scores(
         corpus.episode_words.scores(query.text, links.present, settings),
         corpus.statement_words.scores(query.text, asserted, settings),

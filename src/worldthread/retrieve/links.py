@@ -46,12 +46,35 @@ class Rows:
         total = int(ends[-1]) if len(ends) else 0
         return np.arange(total) + np.repeat(self.pointers[rows] - (ends - counts), counts), counts
 
+    @cached_property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which rows have a column."""
+        return np.diff(self.pointers) > 0
+
+    @cached_property
+    def _first(self) -> NDArray[np.int32]:
+        """The first column of every row; 0 for an empty row."""
+        first = np.zeros(len(self.filled), np.int32)
+        first[self.filled] = self.columns[self.pointers[:-1][self.filled]]
+        return first
+
+    @cached_property
+    def _long(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """The rows with several columns, their columns, and where those of each begin."""
+        rows = np.flatnonzero(np.diff(self.pointers) > 1)
+        places, counts = self.places(rows)
+        return rows, self.columns[places], np.cumsum(counts) - counts
+
     def maxima(self, values: NDArray[np.float32], missing: float = 0.0) -> NDArray[np.float32]:
         """For every row the highest of ``values`` at its columns; ``missing`` for an empty row."""
-        found = np.full(len(self.pointers) - 1, missing, np.float32)
-        filled = np.flatnonzero(np.diff(self.pointers))
-        if len(filled):
-            found[filled] = np.maximum.reduceat(values[self.columns], self.pointers[filled])
+        if not len(self.columns):
+            return np.full(len(self.filled), missing, np.float32)
+        found = values[self._first]
+        rows, columns, starts = self._long
+        if len(rows):
+            found[rows] = np.maximum.reduceat(values[columns], starts)
+        if not self.filled.all():
+            found[~self.filled] = missing
         return found
 
 

@@ -106,7 +106,7 @@ def pagerank(query: Query, corpus: Corpus, settings: PageRankSettings | None = N
         return dense(query, corpus)
     rank = graph.spread.rank(restart, settings.damping)[: len(of_episodes)]
     rank[~links.present] = -np.inf
-    asserted = np.diff(links.episodes_of.pointers) > 0
+    asserted = links.episodes_of.filled
     through = np.zeros(len(of_episodes), np.float32)
     through[links.present] = scaled(rank[links.present])
     statements = np.full(len(of_statements), -np.inf, np.float32)

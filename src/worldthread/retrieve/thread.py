@@ -53,7 +53,7 @@ _BELOW: Final = 2.0  # what lies between candidates and all others
 def thread(query: Query, corpus: Corpus) -> Scores:
     """See the module."""
     links = corpus.links
-    of_statements = _among(corpus.statements.similarities(query.vector), np.diff(links.episodes_of.pointers) > 0)
+    of_statements = _among(corpus.statements.similarities(query.vector), links.episodes_of.filled)
     of_episodes = _among(corpus.episodes.similarities(query.vector), links.present)
     if not links.episodes:
         return Scores(of_episodes, of_statements)
