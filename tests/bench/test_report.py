@@ -8,8 +8,8 @@ import pytest
 
 from worldthread.agents import make_agent
 from worldthread.agents.base import Percept
-from worldthread.bench.games import TRAJECTORY_FORMAT, TrajectoryWriter
-from worldthread.bench.report import map_drawing, read_trajectory, write_report
+from worldthread.bench.report import map_drawing, write_report
+from worldthread.bench.trajectory import TRAJECTORY_FORMAT, TrajectoryWriter, read_trajectory
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.memory import Memory
@@ -27,7 +27,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
         "learned": [HOSTILE], "ended": [[HOSTILE, HOSTILE]], "facts": 1, "vertices": 2,
     }  # fmt: skip
     with TrajectoryWriter(tmp_path / "trajectory.jsonl", {"game": HOSTILE, "agent": HOSTILE, "seed": 0}) as writer:
-        writer._write(step)
+        writer.write(step)
     page = write_report(tmp_path).read_text("utf-8")
     assert page.count("<script>") == 1, "only our own"
     assert "alert(1)" in page

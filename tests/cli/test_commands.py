@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.report import read_trajectory
+from worldthread.bench.trajectory import read_trajectory
 from worldthread.memory import Memory
 from worldthread.stores import SQLiteStore
 
@@ -82,6 +82,14 @@ def test_no_steps_and_no_valid_actions(tmp_path: Path) -> None:
         (["play", "tiny", "--out", "/proc/none"], "cannot make the folder"),
         (["sweep", "tiny", "--seeds", "9-3"], "last seed is before the first"),
         (["sweep", "tiny", "--seeds", "many"], "wants numbers"),
+        (["sweep", "tiny", "--agent", "explorer,human"], "a sweep asks nobody"),
+        (["sweep", "tiny", "--best", "3"], "make more of them"),
+        (["sweep", "tiny", "--agent", "explorer", "--memory", "rag"], "asks a memory module"),
+        (["play", "tiny", "--agent", "react", "--model", "none"], "asks a chat model: name one with --model"),
+        (["play", "tiny", "--option", "temperature"], "NAME=VALUE"),
+        (["play", "--resume"], "--out FOLDER"),
+        (["play", "--resume", "--out", "nowhere"], "no play that could go on"),
+        (["replay", "nowhere"], "cannot read"),
         pytest.param(["sweep", "no-such-game"], "no game", marks=pytest.mark.games),
         pytest.param(["report", "nowhere"], "not the folder of a run", marks=pytest.mark.games),
     ],
@@ -94,7 +102,7 @@ def test_mistakes_get_a_message_and_no_traceback(arguments: list[str], message: 
 
 
 def test_help_teaches(tmp_path: Path) -> None:
-    for command in ("play", "sweep", "games", "report"):
+    for command in ("play", "sweep", "games", "replay", "report"):
         done = run(command, "--help", cwd=tmp_path)
         assert done.returncode == 0
         assert "Usage" in done.stdout
@@ -127,7 +135,7 @@ def test_sweep_goes_on_after_a_kill(tmp_path: Path) -> None:
         file.write(b'{"run": {"game": "ti')
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    (figures,) = json.loads(done.stdout.splitlines()[-1])["games"]
+    (figures,) = json.loads(done.stdout.splitlines()[-1])["groups"]
     assert (figures["runs"], figures["wins"]) == (40, 40)
     lines = results.read_bytes().splitlines()
     assert len(lines) == 40, "nothing was played twice and nothing was lost"
@@ -196,7 +204,7 @@ def test_a_sweep_survives_the_death_of_a_player(running_sweep: tuple[subprocess.
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
     told = json.loads(stdout.splitlines()[-1])
-    assert (told["games"][0]["runs"], told["failures"]) == (40, [])
+    assert (told["groups"][0]["runs"], told["failures"]) == (40, [])
 
 
 @pytest.mark.games

@@ -90,7 +90,7 @@ def test_one_line() -> None:
 
 def test_summary(played: tuple[Play, list[StepRecord]]) -> None:
     console = Console(file=io.StringIO(), width=100)
-    console.print(summary_table(played[0].summary()))
+    console.print(summary_table(played[0].summary() | played[0].costs()))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "won" in text

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import GameReader
 from worldthread.graph import GraphView
-from worldthread.types import Episode
+from worldthread.types import Episode, Reading
 
 
 class AgentMemory(Protocol):
@@ -153,10 +153,14 @@ class PerceivingAgent(Agent):
 
     def _read(self, percept: Percept) -> Episode:
         step = percept.step
-        reading = self.reader.read(step, self.memory.view())
+        reading = self._reading(percept)
         said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
         carried = f"\n\n{step.inventory}" if step.inventory else ""
         episode = Episode((said + carried).strip() or "(nothing)", step.turn, self.run, reading)
         self.memory.add(episode)
         self._remembered[episode.id] = episode
         return episode
+
+    def _reading(self, percept: Percept) -> Reading:
+        """What a percept states, given what is remembered before it."""
+        return self.reader.read(percept.step, self.memory.view())

@@ -36,6 +36,7 @@ _STEMS: Final = {
     "burned": "burn",
 }  # fmt: skip
 _MAY_STAY_SILENT: Final = frozenset({"uncut", "raw"})
+_PLACES: Final = frozenset({"at", "in", "on"})
 
 
 @dataclass(frozen=True)
@@ -244,6 +245,15 @@ def _bind(pattern: tuple[str, ...], proposition: Proposition, bound: dict[str, s
         elif result.setdefault(part, value) != value:
             return None
     return result
+
+
+def can_be_audited(truth: Truth) -> bool:
+    """Whether a true state tells enough to judge a memory by.
+
+    One that tells only where things are does not: all that a memory knows of ways out and of what is open would count
+    as wrong.
+    """
+    return any(p[0] not in _PLACES and (p[0], len(p)) in _rules() for p in truth.propositions)
 
 
 @lru_cache(maxsize=8)

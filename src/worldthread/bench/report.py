@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from worldthread.agents.worldmap import WorldMap
-from worldthread.bench.games import TRAJECTORY_FORMAT, TRAJECTORY_VERSION
 from worldthread.bench.layout import MapLayout, lay_out, room_names
-from worldthread.errors import FormatError, InputError, MissingExtraError
+from worldthread.bench.runs import read_summary
+from worldthread.bench.trajectory import TRAJECTORY_FILE, read_trajectory
+from worldthread.errors import InputError, MissingExtraError
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
@@ -24,54 +22,6 @@ _TOWARDS: Final = {
     "north": (0.0, -1.0), "south": (0.0, 1.0), "east": (1.0, 0.0), "west": (-1.0, 0.0), "northeast": (1.0, -1.0),
     "northwest": (-1.0, -1.0), "southeast": (1.0, 1.0), "southwest": (-1.0, 1.0),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """A trajectory file, read.
-
-    Args:
-        header: its first line.
-        steps: its steps, in order.
-        summary: its summary; empty when the play was cut off.
-    """
-
-    header: dict[str, Any]
-    steps: list[dict[str, Any]]
-    summary: dict[str, Any]
-
-
-def read_trajectory(path: Path) -> Trajectory:
-    """Read a trajectory; a last line that was cut off is left out.
-
-    Raises:
-        FormatError: the file is no trajectory, or a line other than the last is damaged.
-        InputError: the file cannot be read.
-    """
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    parsed: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
-        if not line:
-            continue
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            if number == len(lines):  # no newline after it: the write was cut off
-                break
-            raise FormatError(str(error), path=path, line=number) from error
-        if not isinstance(value, dict):
-            raise FormatError("not an object", path=path, line=number)
-        parsed.append(value)
-    if not parsed or parsed[0].get("format") != TRAJECTORY_FORMAT:
-        raise FormatError("this is no trajectory", path=path, line=1)
-    if parsed[0].get("version") != TRAJECTORY_VERSION:
-        raise FormatError(f"a trajectory of version {parsed[0].get('version')}", path=path, line=1)
-    steps = [line for line in parsed[1:] if "summary" not in line]
-    summary: dict[str, Any] = next((line["summary"] for line in parsed if "summary" in line), {})
-    return Trajectory(parsed[0], steps, summary)
 
 
 def write_report(run: Path) -> Path:
@@ -88,7 +38,7 @@ def write_report(run: Path) -> Path:
 
     if not run.is_dir():
         raise InputError(f"{run} is not the folder of a run")
-    trajectory = read_trajectory(run / "trajectory.jsonl")
+    trajectory = read_trajectory(run / TRAJECTORY_FILE)
     header = trajectory.header
     drawing = None
     # a path that is not absolute is meant from the folder of the run
@@ -103,13 +53,24 @@ def write_report(run: Path) -> Path:
     page = environment.get_template("run.html").render(
         header=header,
         steps=trajectory.steps,
-        summary=trajectory.summary,
+        # what it cost in dollars and seconds is no part of a trajectory
+        summary=trajectory.summary and {**trajectory.summary, **(read_summary(run) or {})},
         drawing=drawing,
         growth=growth_plot(trajectory.steps),
+        label=step_label,
     )
     target = run / "report.html"
     target.write_text(page, "utf-8")
     return target
+
+
+def step_label(step: dict[str, Any]) -> str:
+    """What was done at a step of a trajectory, for people."""
+    if step.get("problem"):
+        return "(nothing)"
+    if step.get("return_to") is not None:
+        return f"(back to moment {step['return_to']})"
+    return step["action"] or "(start)"
 
 
 def map_drawing(view: GraphView) -> dict[str, Any]:

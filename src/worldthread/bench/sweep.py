@@ -1,4 +1,4 @@
-"""Many plays: in parallel, each finished one kept, so that a sweep that was killed goes on where it stopped."""
+"""Many runs: in parallel, each in its folder, so that a sweep that was killed goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -6,46 +6,28 @@ import contextlib
 import importlib.util
 import os
 import signal
-import statistics
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import orjson
 
-from worldthread.bench.audit import NOTHING_AUDITED, AuditResult
-from worldthread.bench.statistics import bootstrap_interval, wilson_interval
+from worldthread.bench.runs import Run, play_in, read_summary
+from worldthread.bench.trajectory import TRAJECTORY_FILE
 from worldthread.errors import FormatError, InputError, MissingExtraError
 
+RESULTS_VERSION: Final = 2
+"""Version of the lines of finished runs; what was written in an older one is left alone, and played again."""
 
-@dataclass(frozen=True)
-class Run:
-    """One play of a sweep: everything that decides how it goes.
-
-    Args:
-        game: as :func:`worldthread.envs.make` takes it.
-        agent: name of the agent.
-        seed: of the game.
-        steps: limit of moves; ``None``: the game's own.
-        audit: whether the memory is compared with the truth.
-        valid_actions: whether the agent sees the list of valid actions.
-        version: of worldthread; what another version played is played again.
-    """
-
-    game: str
-    agent: str
-    seed: int
-    steps: int | None = None
-    audit: bool = True
-    valid_actions: bool = True
-    version: str = ""
+_TICK: Final = 0.5  # seconds between two looks at the runs that go on
+_TAIL: Final = 1 << 18  # bytes at the end of a trajectory in which its last line is looked for
 
 
 class Results:
@@ -54,10 +36,11 @@ class Results:
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
 
     Args:
-        path: the file; made when it does not exist. A last line that was cut off is dropped.
+        path: the file; made when it does not exist. A last line that was cut off is dropped. Lines of an older release
+            stay, and count for nothing.
 
     Raises:
-        FormatError: a line other than the last is damaged.
+        FormatError: a line other than the last is damaged, or was written by a newer release.
         InputError: another sweep writes the file, or the folder cannot be written.
     """
 
@@ -80,14 +63,29 @@ class Results:
             self.close()
             raise
 
+    @property
+    def folder(self) -> Path:
+        """Where the runs lie, each in :attr:`Run.folder`."""
+        return self.path.parent
+
     def _load(self) -> None:
         data = self.path.read_bytes() if self.path.exists() else b""
         complete = data[: data.rfind(b"\n") + 1]
         for number, line in enumerate(complete.splitlines(), 1):
             try:
                 entry = orjson.loads(line)
-                self.done[Run(**entry["run"])] = entry["summary"]
-            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+                version = entry.get("version", 1)
+                if version > RESULTS_VERSION:
+                    raise FormatError(
+                        f"written by a newer release (version {version}, this one reads {RESULTS_VERSION}): upgrade, "
+                        "or name another folder",
+                        path=self.path,
+                        line=number,
+                    )
+                fields, summary = entry["run"], entry["summary"]
+                if version == RESULTS_VERSION:
+                    self.done[Run(**fields)] = summary
+            except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
                 raise FormatError(f"not a finished run: {error}", path=self.path, line=number) from error
         if len(complete) != len(data):
             with self.path.open("r+b") as file:
@@ -108,44 +106,70 @@ class Results:
     def add(self, run: Run, summary: dict[str, Any]) -> None:
         """Keep a finished run."""
         with self.path.open("ab") as file:
-            file.write(orjson.dumps({"run": asdict(run), "summary": summary}) + b"\n")
+            file.write(orjson.dumps({"version": RESULTS_VERSION, "run": asdict(run), "summary": summary}) + b"\n")
             file.flush()
             os.fsync(file.fileno())
         self.done[run] = summary
 
 
-def play_once(run: Run) -> dict[str, Any]:
-    """Play one run in memory: its summary, with the audit's raw figures under ``audit_figures``."""
-    from worldthread.agents import make_agent
-    from worldthread.bench.games import Play
-    from worldthread.envs import make
-    from worldthread.graph import TemporalGraph
+@dataclass(frozen=True)
+class Standing:
+    """How a run stands that goes on.
 
-    with make(run.game, seed=run.seed, max_moves=run.steps) as env:
-        graph = TemporalGraph()
-        agent = make_agent(run.agent, graph, use_valid_actions=run.valid_actions)
-        play = Play(env, agent, graph, run.seed, max_moves=run.steps, audit=run.audit)
-        for _ in play:
-            pass
-        figures = asdict(play.auditor.result()) if run.audit else None
-        return play.summary() | {"audit_figures": figures}
+    Args:
+        run: which one.
+        moves: moves so far.
+        score: points so far.
+    """
+
+    run: Run
+    moves: int
+    score: float
 
 
-def _attempt(run: Run) -> dict[str, Any] | str:
-    """:func:`play_once`, or its error in words: not every error can travel between processes."""
+def play_run(run: Run, folder: Path, argument: str | None = None) -> dict[str, Any]:
+    """Play a run in its folder, going on with what is there: its figures.
+
+    Args:
+        run: what is to be played.
+        folder: of the run.
+        argument: names the model; see :func:`worldthread.bench.runs.recorded_model`.
+
+    Raises:
+        WorldthreadError: see :func:`worldthread.bench.runs.play_in`.
+    """
+    # a sweep may be killed after the run came to its end and before it was acknowledged
+    return read_summary(folder) or play_in(folder, run, argument)
+
+
+def _attempt(run: Run, folder: Path, argument: str | None) -> dict[str, Any] | str:
+    """:func:`play_run`, or its error in words: not every error can travel between processes."""
     try:
-        return play_once(run)
+        return play_run(run, folder, argument)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
 
 def sweep(
-    runs: Iterable[Run], results: Results, *, jobs: int, on_done: Callable[[Run, dict[str, Any] | str], None]
+    runs: Iterable[Run],
+    results: Results,
+    *,
+    jobs: int,
+    on_done: Callable[[Run, dict[str, Any] | str], None],
+    on_tick: Callable[[list[Standing]], None] | None = None,
+    argument: str | None = None,
 ) -> dict[Run, str]:
     """Play what is not done yet, ``jobs`` at a time; failed runs with their errors.
 
-    ``on_done`` is called for each run as it ends, with its summary or its error. A run whose process dies fails; the
-    runs that were going on beside it are played again.
+    A run whose process dies fails; the runs that were going on beside it go on from where they were.
+
+    Args:
+        runs: what is to be played.
+        results: where finished runs are kept, in whose folder each run has its own.
+        jobs: how many processes play.
+        on_done: called for each run as it ends, with its summary or its error.
+        on_tick: called about twice a second with the runs that go on.
+        argument: names the model; see :func:`worldthread.bench.runs.recorded_model`.
     """
     failures: dict[Run, str] = {}
 
@@ -156,30 +180,46 @@ def sweep(
             results.add(run, outcome)
         on_done(run, outcome)
 
-    todo = [run for run in dict.fromkeys(runs) if run not in results.done]
-    lost = _in_parallel(todo, jobs, end)
+    def tick(going: list[Run]) -> None:
+        if on_tick is not None:
+            on_tick([s for run in going if (s := standing(run, results.folder / run.folder)) is not None])
+
+    todo = [(run, results.folder / run.folder, argument) for run in dict.fromkeys(runs) if run not in results.done]
+    lost = _in_parallel(todo, jobs, end, tick)
     while lost:  # one by one and in order, the first that is lost again is the one whose process died
-        lost = _in_parallel(lost, 1, end)
+        lost = _in_parallel(lost, 1, end, tick)
         if lost:
-            end(lost.pop(0), "the process that played it died")
+            end(lost.pop(0)[0], "the process that played it died")
     return failures
 
 
-def _in_parallel(runs: list[Run], jobs: int, end: Callable[[Run, dict[str, Any] | str], None]) -> list[Run]:
-    """Play ``runs`` in processes, begun in order; those, in order, that did not end since a process died."""
+Job = tuple[Run, Path, str | None]
+
+
+def _in_parallel(
+    jobs: list[Job],
+    processes: int,
+    end: Callable[[Run, dict[str, Any] | str], None],
+    tick: Callable[[list[Run]], None],
+) -> list[Job]:
+    """Do ``jobs`` in processes, begun in order; those, in order, that did not end since a process died."""
     context = get_context("spawn")
     lifeline, ours = context.Pipe(duplex=False)
     lost = set()
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_live_with_parent, initargs=(lifeline,))
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_live_with_parent, initargs=(lifeline,))
     try:
-        futures = {pool.submit(_attempt, run): run for run in runs}
-        for future in as_completed(futures):
-            try:
-                outcome = future.result()
-            except BrokenProcessPool:
-                lost.add(futures[future])
-            else:
-                end(futures[future], outcome)
+        futures: dict[Future[dict[str, Any] | str], Job] = {pool.submit(_attempt, *job): job for job in jobs}
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, timeout=_TICK, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    outcome = future.result()
+                except BrokenProcessPool:
+                    lost.add(futures[future])
+                else:
+                    end(futures[future][0], outcome)
+            tick([futures[future][0] for future in futures if future in waiting and future.running()])
     except BaseException:
         ours.close()  # nobody waits for what the processes still play
         raise
@@ -187,51 +227,35 @@ def _in_parallel(runs: list[Run], jobs: int, end: Callable[[Run, dict[str, Any] 
         pool.shutdown(cancel_futures=True)
         ours.close()
         lifeline.close()
-    return [run for run in runs if run in lost]
+    return [job for job in jobs if job in lost]
 
 
 def _live_with_parent(lifeline: Connection) -> None:
     """End this process when the sweep's own process ends, however that ends; it alone heeds Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def wait() -> None:
+    def watch() -> None:
         with contextlib.suppress(EOFError, OSError):
             lifeline.recv_bytes()  # nothing is ever sent: returns when the other end is closed
         os._exit(1)
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
-def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Figures over the runs of one game, ready for JSON; intervals are at 95 %."""
-    scores = [s["normalized"] if s["normalized"] is not None else float(s["won"]) for s in summaries]
-    ratios = [s["moves"] / s["optimal_moves"] for s in summaries if s["won"] and s["optimal_moves"]]
-    optimal = [s["optimal_moves"] for s in summaries if s["optimal_moves"]]
-    wins = sum(s["won"] for s in summaries)
-    figures = [AuditResult(**s["audit_figures"]) for s in summaries if s["audit_figures"]]
-    pooled = sum(figures, NOTHING_AUDITED)
-    return {
-        "game": summaries[0]["game"],
-        "agent": summaries[0]["agent"],
-        "runs": len(summaries),
-        "wins": wins,
-        "win_interval": wilson_interval(wins, len(summaries)),
-        "score": round(statistics.fmean(scores), 5),
-        "score_interval": bootstrap_interval(scores),
-        "median_moves": statistics.median(s["moves"] for s in summaries),
-        "median_decisions": statistics.median(s["decisions"] for s in summaries),
-        "median_optimal_moves": statistics.median(optimal) if optimal else None,
-        "median_ratio": round(statistics.median(ratios), 4) if ratios else None,
-        "stuck_decisions": sum(s["stuck"] for s in summaries),
-        "model_calls": sum(s["model_calls"] for s in summaries),
-        "median_seconds": round(statistics.median(s["seconds"] for s in summaries), 3),
-        "audit": pooled.summary() if figures else None,
-        "not_won": sorted(s["seed"] for s in summaries if not s["won"]),
-    }
+def standing(run: Run, folder: Path) -> Standing | None:
+    """How a run stands that another process plays; ``None`` before its first step."""
+    try:
+        with (folder / TRAJECTORY_FILE).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            lines = file.read().split(b"\n")[:-1]
+        last = orjson.loads(lines[-1]) if lines else {}
+        return Standing(run, last["turn"], last["score"])
+    except (OSError, orjson.JSONDecodeError, KeyError):
+        return None
 
 
 def require_statistics() -> None:
-    """Make sure, before hours of play, that :func:`aggregate` will have what it needs.
+    """Make sure, before hours of play, that the statistics of a sweep will have what they need.
 
     Raises:
         MissingExtraError: scipy is not installed.

@@ -17,6 +17,7 @@ from rich.text import Text
 from worldthread.agents.worldmap import WorldMap
 from worldthread.bench.games import StepRecord
 from worldthread.bench.layout import MapLayout, lay_out, room_names
+from worldthread.cli.output import number_of
 from worldthread.cli.textmap import draw_map
 from worldthread.extract import vocabulary as v
 from worldthread.graph import GraphView
@@ -32,11 +33,11 @@ class Lines:
 
     def show(self, record: StepRecord, view: GraphView) -> None:
         """Write a step, and where the memory holds that the player is after it."""
-        action = record.decision.action if record.decision else "(start)"
-        reason = f"  ({record.decision.reason})" if record.decision else ""
+        why = record.percept.problem or (record.decision.reason if record.decision else "")
+        reason = f"  ({why})" if why else ""
         place = view.value(v.PLAYER, v.IS_IN) or "?"
         figures = f"score {record.info.score:g}, +{len(record.learned)} -{len(record.ended)} facts"
-        self._stream.write(f"{record.turn:4d}  {one_line(f'{action}  [{place}]  {figures}{reason}')}\n")
+        self._stream.write(f"{record.turn:4d}  {one_line(f'{record.label}  [{place}]  {figures}{reason}')}\n")
         self._stream.flush()
 
     def __enter__(self) -> Self:
@@ -85,7 +86,7 @@ class Frame:
     def take(self, record: StepRecord, view: GraphView) -> None:
         """Show this step from now on."""
         if record.decision is not None:
-            self._actions.append((record.turn, record.decision.action))
+            self._actions.append((record.turn, record.label))
         self._record = record
         self._layout = lay_out(WorldMap(view), room_names(view))
         self._carried = [fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)]
@@ -173,7 +174,10 @@ class Frame:
         if decision is None:
             parts.append(Text("the game begins", style="bold"))
         else:
-            parts.append(_clipped(f"why: {decision.reason}", "yellow" if decision.stuck else "default"))
+            why, style = f"why: {decision.reason}", "yellow" if decision.stuck else "default"
+            if record.percept.problem:
+                why, style = f"nothing was done: {record.percept.problem}", "red"
+            parts.append(_clipped(why, style))
         parts.append(_clipped(one_line(record.observation), "dim"))
         room = lines - len(parts)
         ended = [_clipped(f"- {statement}", "red") for statement, _ in record.ended]
@@ -181,7 +185,7 @@ class Frame:
         kept_ended = ended[: max(room - min(len(learned), (room + 1) // 2), 0)]
         kept = [*learned[: room - len(kept_ended)], *kept_ended]
         left_out = len(learned) + len(ended) - len(kept)
-        title = f"> {decision.action}" if decision else "opening"
+        title = f"> {record.label}" if decision else "opening"
         subtitle = f"and {left_out} more" if left_out else None
         return Panel(
             Group(*parts, *kept), title=_clipped(one_line(title), "bold"), title_align="left", subtitle=subtitle,
@@ -205,8 +209,12 @@ def summary_table(summary: dict[str, Any]) -> Table:
     table.add_column()
     score = f"{summary['score']:g}" + (f" of {summary['max_score']:g}" if summary["max_score"] else "")
     table.add_row("result", Text("won" if summary["won"] else "not won", style="green" if summary["won"] else "yellow"))
+    if summary["returns"]:
+        score += f" at the end, {summary['best_score']:g} at best"
     table.add_row("score", score)
     moves = f"{summary['moves']} in {summary['decisions']} decisions"
+    if summary["returns"]:
+        moves += f", {number_of(summary['returns'], 'return')} to earlier moments"
     if summary["optimal_moves"]:
         moves += f" (shortest possible, knowing the world: {summary['optimal_moves']})"
     table.add_row("moves", moves)
@@ -218,6 +226,15 @@ def summary_table(summary: dict[str, Any]) -> Table:
             f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, stale steps {audit['stale_steps']}"
         )
         table.add_row("audit", figures)
-    table.add_row("models", f"{summary['model_calls']} calls, ${summary['cost_usd']:.2f}")
+    failures = [f"{summary['unparsable']} without an action"] if summary["unparsable"] else []
+    failures += [f"{summary['invalid']} not among the valid actions"] if summary["invalid"] else []
+    if failures:
+        table.add_row("failures", ", ".join(failures))
+    if summary["model"]:
+        tokens = summary["prompt_tokens"] + summary["completion_tokens"]
+        cost = "price not known" if summary["cost_usd"] is None else f"${summary['cost_usd']:.4f}"
+        table.add_row("model", Text(f"{summary['model']}: {summary['model_calls']} calls, {tokens:,} tokens, {cost}"))
+    if summary["ended_by"] == "budget":
+        table.add_row("stopped", "the budget of the model was spent")
     table.add_row("seconds", f"{summary['seconds']:g}")
     return table

@@ -20,12 +20,14 @@ from worldthread.cli.mcp import mcp
 from worldthread.cli.play import play
 from worldthread.cli.recall import recall
 from worldthread.cli.remember import remember
+from worldthread.cli.replay import replay
 from worldthread.cli.report import report
 from worldthread.cli.retry import retry
 from worldthread.cli.stats import stats
 from worldthread.cli.sweep import sweep
 from worldthread.cli.timeline import timeline
 from worldthread.cli.transfer import export, import_
+from worldthread.cli.web import web
 
 app = typer.Typer(
     name="worldthread",
@@ -36,8 +38,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Memory": (remember, recall, ask, about, timeline, forget, stats, retry, export, import_, mcp),
-    "Text worlds": (play, sweep, games, report),
+    "Memory": (remember, recall, ask, about, timeline, forget, stats, retry, export, import_, mcp, web),
+    "Text worlds": (play, sweep, games, replay, report),
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:

@@ -1,4 +1,4 @@
-"""``worldthread play``: watch an agent play a game."""
+"""``worldthread play``: watch an agent play a game, or play it yourself."""
 
 from __future__ import annotations
 
@@ -6,30 +6,61 @@ import json
 import re
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from worldthread.cli.running import (
+    AgentOption,
+    BudgetDollarsOption,
+    BudgetTokensOption,
+    PlayerModelOption,
+    runs_of,
+    settings_in,
+)
 from worldthread.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from worldthread.bench.games import Play, TrajectoryWriter
+    from worldthread.bench.games import Play, StepRecord
+    from worldthread.bench.runs import Run
 
 _SECONDS_A_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
+_ALSO_RESUMING: Final = frozenset({"out", "resume", "model", "as_json", "delay"})
+"""Options that a play that goes on takes; everything else is told by its folder."""
 
 
 def play(
+    context: typer.Context,
     game: Annotated[
-        str, typer.Argument(help="A name that [bold]worldthread games[/bold] lists, or textworld:PATH.")
-    ] = ("treasure-hunt"),
-    agent: Annotated[str, typer.Option(help="Who plays: explorer, random.")] = "explorer",
-    seed: Annotated[int, typer.Option(min=0, help="Makes the game; the same seed gives the same game.")] = 0,
+        str, typer.Argument(help="A name that [bold]worldthread games[/bold] lists, or textworld:PATH, jericho:PATH.")
+    ] = "treasure-hunt",
+    agent: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who plays: explorer, random, human, one with a model (ariadne, react, ...), or module:Class.",
+        ),
+    ] = "explorer",
+    recollection: Annotated[
+        str, typer.Option(metavar="NAME", help="The memory module of an agent that asks one. Default: its own.")
+    ] = "",
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Makes the game; the same seed gives the same game.")
+    ] = 0,
+    attempt: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the agent.")] = 0,
     steps: Annotated[
-        int | None, typer.Option(min=0, help="Stop after so many moves. Default: the game's limit.")
+        int | None, typer.Option(min=0, metavar="N", help="Stop after so many moves. Default: the game's limit.")
     ] = None,
+    model: PlayerModelOption = None,
+    option: AgentOption = None,
+    budget_tokens: BudgetTokensOption = None,
+    budget_dollars: BudgetDollarsOption = None,
     goal: Annotated[str | None, typer.Option(help="Tell the player this task, for games that state none.")] = None,
     memory_file: Annotated[
         Path | None,
@@ -41,6 +72,7 @@ def play(
     out: Annotated[
         Path | None, typer.Option(help="Folder for trajectory, memory and report. Default: in runs/.")
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the play in the folder --out.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object, as last line.")
     ] = False,
@@ -50,7 +82,10 @@ def play(
     audit: Annotated[bool, typer.Option(help="Compare the memory with the truth after every move.")] = True,
     valid_actions: Annotated[bool, typer.Option(help="Let the agent see the list of valid actions.")] = True,
 ) -> None:
-    """Watch an agent explore a text world and remember it.
+    """Watch an agent explore a text world and remember it, or play yourself.
+
+    A play that was stopped or killed goes on with --resume: it is played again up to where it was, its model's answers
+    come from its recording, and nothing is paid for twice. [bold]worldthread replay[/bold] proves a play.
 
     [dim]Examples:[/dim]
 
@@ -59,35 +94,112 @@ def play(
         worldthread play treasure-hunt-hardest --seed 7
 
         worldthread play textworld:games/hunt.z8 --json
+
+        worldthread play treasure-hunt --agent human      type the moves yourself
+
+        worldthread play cooking --agent ariadne --model gpt-4o-mini --out meal
+
+        worldthread play --out meal --resume              go on with it
     """
     from rich.console import Console
 
-    from worldthread.agents import make_agent
-    from worldthread.bench.games import Play, TrajectoryWriter
-    from worldthread.envs import make
-    from worldthread.graph import TemporalGraph
+    from worldthread.bench.runs import play_in, read_summary, typed_in
+    from worldthread.bench.trajectory import TRAJECTORY_FILE
     from worldthread.memory import Memory
 
     console = Console(stderr=as_json, highlight=False)
-    with make(game, seed=seed, goal=goal, max_moves=steps if steps != 0 else None) as env:
-        make_agent(agent, TemporalGraph())  # an unknown name is told before anything is written
-        folder = run_folder(out, f"{_short(env.id)}-{agent}-seed{seed}")
-        file = memory_file or folder / "memory.worldthread"
-        with Memory(file, namespace=_namespace(memory_file, folder.name)) as memory:
-            player = make_agent(agent, memory, run=folder.name, use_valid_actions=valid_actions)
-            session = Play(env, player, memory.graph, seed, max_moves=steps, audit=audit)
-            header = {"game": env.id, "agent": agent, "seed": seed, "goal": goal}
-            header |= {"memory": str(memory_file.resolve()) if memory_file else file.name}
-            header |= {"namespace": memory.namespace}
-            with TrajectoryWriter(folder / "trajectory.jsonl", header) as trajectory:
-                try:
-                    _watch(session, trajectory, console, delay)
-                except KeyboardInterrupt:
-                    typer.echo(f"\nthe run up to here is in {folder}", err=True)
-                    raise
-                summary = session.summary() | {"trajectory": str(trajectory.path)}
-                trajectory.finish(summary)
+    if resume:
+        _require_no_other(context)
+        begun = _begun(out)
+        folder, run, name, memory_file, namespace = begun.folder, begun.run, begun.name, begun.memory, begun.namespace
+        model = model or begun.asked_for
+        summary = read_summary(folder)
+        if summary is not None:
+            typer.echo(f"the play in {folder} came to its end before", err=True)
+            _finish(summary, folder, as_json=as_json)
+            return
+    else:
+        (run,) = runs_of(
+            [game], [agent], [recollection] if recollection else [], [seed], [attempt], model=model,
+            settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars, steps=steps,
+            goal=goal, audit=audit, valid_actions=valid_actions,
+        )  # fmt: skip
+        folder = run_folder(out, _name(run))
+        name = folder.name
+        namespace = _namespace(memory_file, name)
+    file = memory_file or folder / "memory.worldthread"
+    header = {"memory": str(memory_file.resolve()) if memory_file else file.name, "namespace": namespace}
+    more: dict[str, Any] = {}
+    if run.agent == "human":
+        more = {"typed": typed_in(folder / TRAJECTORY_FILE) if resume else (), **_conversation(as_json=as_json)}
+    with Memory(file, namespace=namespace, model="none") as memory:
+        if resume:  # it is played again from the beginning, when nothing was known
+            for episode in [episode.id for episode in memory.episodes()]:
+                memory.forget(episode)
+        try:
+            summary = play_in(
+                folder, run, model, name=name, memory=memory, graph=memory.graph, header=header,
+                watch=None if more else lambda session: _watched(session, console, delay), **more,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            typer.echo(f"\nthe run up to here is in {folder}: worldthread play --out {folder} --resume", err=True)
+            raise
     _finish(summary, folder, as_json=as_json)
+
+
+def _require_no_other(context: typer.Context) -> None:
+    """Raise InputError when an option was given that the folder of a play decides."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name not in _ALSO_RESUMING and source is not None and source.name != "DEFAULT":
+            shown = parameter.opts[0] if parameter.param_type_name == "option" else name.upper()
+            raise InputError(f"--resume goes on as the play began: leave {shown} out")
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A play that began before.
+
+    Args:
+        folder: where it lies.
+        run: what is played.
+        name: of the play.
+        memory: the file of its memory; ``None`` for the one in the folder.
+        namespace: of the memory.
+        asked_for: how its model was named.
+    """
+
+    folder: Path
+    run: Run
+    name: str
+    memory: Path | None
+    namespace: str
+    asked_for: str | None
+
+
+def _begun(out: Path | None) -> _Begun:
+    """The play in a folder.
+
+    Raises:
+        InputError: no folder was named, or it holds no play.
+        FormatError: the play cannot go on with this release.
+    """
+    from worldthread.bench.runs import run_of
+    from worldthread.bench.trajectory import TRAJECTORY_FILE, Comparison
+    from worldthread.stores import DEFAULT_NAMESPACE
+
+    if out is None:
+        raise InputError("--resume wants the folder of the play: --out FOLDER")
+    path = out / TRAJECTORY_FILE
+    if not path.exists():
+        raise InputError(f"{out} holds no play that could go on")
+    header = Comparison(path).header
+    run, name = run_of(header, path)
+    memory = Path(header["memory"]) if "memory" in header else None
+    own = memory is None or not memory.is_absolute()
+    namespace = header.get("namespace", DEFAULT_NAMESPACE)
+    return _Begun(out, run, name, None if own else memory, namespace, header.get("asked_for"))
 
 
 def run_folder(out: Path | None, name: str) -> Path:
@@ -96,13 +208,14 @@ def run_folder(out: Path | None, name: str) -> Path:
     Raises:
         InputError: the folder holds a run already, or cannot be made.
     """
+    from worldthread.bench.trajectory import TRAJECTORY_FILE
+
     try:
         if out is not None:
-            if (out / "trajectory.jsonl").exists():
-                raise InputError(f"{out} holds a run already; name another folder with --out")
+            if (out / TRAJECTORY_FILE).exists():
+                raise InputError(f"{out} holds a run already: go on with it (--resume), or name another folder")
             out.mkdir(parents=True, exist_ok=True)
             return out
-        name = re.sub(r"[^A-Za-z0-9_.-]", "-", name).strip("-.")[-80:]
         Path("runs").mkdir(exist_ok=True)
         number = 1
         while True:
@@ -117,10 +230,12 @@ def run_folder(out: Path | None, name: str) -> Path:
         raise InputError(f"cannot make the folder {error.filename or out}: {error.strerror}") from error
 
 
-def _short(game: str) -> str:
-    """The id of a game without the folders of its file: ``textworld:games/hunt.z8`` becomes ``textworld-hunt``."""
-    kind, colon, file = game.partition(":")
-    return f"{kind}-{Path(file).stem}" if colon else game
+def _name(run: Run) -> str:
+    """The name of a run's folder: the game with its version, who plays, and the seeds."""
+    from worldthread.bench.runs import file_name
+
+    attempt = f"-attempt{run.attempt}" if run.attempt else ""
+    return f"{file_name(run.game)}-{re.sub(':.*', '', file_name(run.player))}-seed{run.seed}{attempt}"
 
 
 def _namespace(file: Path | None, run: str) -> str:
@@ -136,8 +251,31 @@ def _namespace(file: Path | None, run: str) -> str:
     return name
 
 
-def _watch(session: Play, trajectory: TrajectoryWriter, console: Console, delay: float | None) -> None:
-    """Play to the end, shown live in a terminal and as a line per move elsewhere."""
+def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
+    """How a person is shown the world and asked: on standard output, or standard error beside ``--json``."""
+    from worldthread.cli.output import harmless
+
+    stream = sys.stderr if as_json else sys.stdout
+
+    def show(text: str) -> None:
+        print(harmless(text), file=stream, flush=True)
+
+    def read(prompt: str) -> str:
+        if sys.stdin.isatty():
+            return input(prompt)  # with the keys for editing
+        stream.write(prompt)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        print(harmless(line.rstrip("\n")), file=stream, flush=True)
+        return line
+
+    return {"show": show, "read": read}
+
+
+@contextmanager
+def _watched(session: Play, console: Console, delay: float | None) -> Iterator[Callable[[StepRecord], None]]:
+    """What shows every step: a live picture in a terminal, a line per move elsewhere."""
     from worldthread.cli.live import Lines, Picture
 
     screen: Lines | Picture
@@ -146,11 +284,13 @@ def _watch(session: Play, trajectory: TrajectoryWriter, console: Console, delay:
     else:
         screen = Lines(sys.stderr if console.stderr else sys.stdout)
     wait = delay if delay is not None else _SECONDS_A_MOVE if console.is_terminal else 0
+
+    def show(record: StepRecord) -> None:
+        screen.show(record, session.graph.view())
+        time.sleep(wait)
+
     with screen:
-        for record in session:
-            trajectory.step(record)
-            screen.show(record, session.graph.view())
-            time.sleep(wait)
+        yield show
 
 
 def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
@@ -158,8 +298,10 @@ def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
     from rich.text import Text
 
     from worldthread.bench.report import write_report
+    from worldthread.bench.trajectory import TRAJECTORY_FILE
     from worldthread.cli.live import summary_table
 
+    summary = {**summary, "trajectory": str(folder / TRAJECTORY_FILE)}
     advice = ""
     try:
         summary["report"] = str(write_report(folder))

@@ -18,24 +18,22 @@ given to :func:`make`; a factory lets Python refuse those that it does not know.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import math
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from worldthread.envs.base import Environment
+from worldthread.envs.files import GAMES_VARIABLE, find_game_file, near_names
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
 
 FILE_MAX_MOVES = 500
 """Limit of moves in a game from a file when none is given: such a game need not end by itself."""
 
-GAMES_VARIABLE = "WORLDTHREAD_GAMES"
-"""Environment variable: folders with game files, separated as in ``PATH``."""
+__all__ = ["FILE_MAX_MOVES", "GAMES_VARIABLE", "games", "make", "register", "spec_of"]
 
 _ID = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)-v(?P<version>[1-9][0-9]*)")
 
@@ -88,7 +86,7 @@ def spec_of(id: str) -> GameSpec:
     versions = [spec for spec in _registry.values() if spec.name == id]
     if versions:
         return max(versions, key=lambda spec: spec.version)
-    raise UnknownGameError(f"no game is called {id!r}.{_hint(id, [spec.id for spec in games()])}")
+    raise UnknownGameError(f"no game is called {id!r}.{near_names(id, [spec.id for spec in games()])}")
 
 
 def make(
@@ -127,16 +125,11 @@ def make(
     folder = None if cache_dir is None else Path(cache_dir)
     scheme, colon, rest = id.partition(":")
     if colon:
-        from worldthread.envs.cleaning import open_cleaning, places_file
-        from worldthread.envs.textworld import open_textworld
-
-        if scheme != "textworld":
-            raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: 'textworld:FILE'")
-        if options:
-            raise InputError(f"a game file takes no options, but got {', '.join(sorted(options))}")
-        path = _textworld_file(rest)
-        opener = open_cleaning if places_file(path).is_file() else open_textworld
-        return opener(path, id=id, seed=seed, goal=goal, max_moves=_limit(max_moves, FILE_MAX_MOVES))
+        if scheme not in _OPENERS:
+            known = " and ".join(f"'{name}:FILE'" for name in sorted(_OPENERS))
+            raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: {known}")
+        limit = _limit(max_moves, FILE_MAX_MOVES)
+        return _OPENERS[scheme](rest, id=id, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, options=options)
     spec = spec_of(id)
     if not spec.installed and spec.extra is not None and spec.package is not None:
         raise MissingExtraError(f"the game {spec.id!r}", extra=spec.extra, package=spec.package)
@@ -161,32 +154,47 @@ def _limit(given: float | None, default: int | None) -> int | None:
     raise InputError(f"max_moves must be a whole number, 1 or more, or math.inf for no limit, not {given!r}")
 
 
-def _textworld_file(name: str) -> Path:
-    """A path as it is; a bare name is looked for as a file, then in the folders of ``$WORLDTHREAD_GAMES``."""
-    path = Path(name).expanduser()
-    is_bare = path.name == name and not path.suffix
-    if not name or not is_bare:
-        return path
-    folders = [Path(entry).expanduser() for entry in os.environ.get(GAMES_VARIABLE, "").split(os.pathsep) if entry]
-    places = [place for folder in folders for place in (folder, folder / "textworld")]
-    for place in places:
-        candidate = place / f"{name}.z8"
-        if candidate.is_file():
-            return candidate
-    if not folders:
-        raise UnknownGameError(
-            f"no game file is called {name!r}: give the path of a .z8 file, or name the folder with your game files in "
-            f"${GAMES_VARIABLE}, which is not set"
-        )
-    known = sorted({file.stem for place in places for file in place.glob("*.z8")})
-    raise UnknownGameError(f"no game file is called {name!r} in ${GAMES_VARIABLE}.{_hint(name, known)}")
+def _open_textworld(
+    name: str,
+    *,
+    id: str,
+    seed: int,
+    goal: str | None,
+    max_moves: int | None,
+    cache_dir: Path | None,
+    options: Mapping[str, Any],
+) -> Environment:
+    from worldthread.envs.cleaning import open_cleaning, places_file
+    from worldthread.envs.textworld import open_textworld
+
+    if options:
+        raise InputError(f"a game file takes no options, but got {', '.join(sorted(options))}")
+    path = find_game_file(name, subfolder="textworld", suffixes=(".z8",))
+    opener = open_cleaning if places_file(path).is_file() else open_textworld
+    return opener(path, id=id, seed=seed, goal=goal, max_moves=max_moves)
 
 
-def _hint(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
-    if near:
-        return f" Did you mean {' or '.join(near)}?"
-    return f" Known: {', '.join(known) or 'none'}."
+def _open_jericho(
+    name: str,
+    *,
+    id: str,
+    seed: int,
+    goal: str | None,
+    max_moves: int | None,
+    cache_dir: Path | None,
+    options: Mapping[str, Any],
+) -> Environment:
+    from worldthread.envs.jericho import JerichoEnvironment
+    from worldthread.envs.jericho_engine import SUFFIXES
+
+    unknown = set(options) - {"valid_actions"}
+    if unknown:
+        raise InputError(f"a Z-machine game takes the option valid_actions, but got {', '.join(sorted(unknown))}")
+    path = find_game_file(name, subfolder="jericho", suffixes=SUFFIXES)
+    return JerichoEnvironment(path, id=id, seed=seed, goal=goal, max_moves=max_moves, cache_dir=cache_dir, **options)
+
+
+_OPENERS: Mapping[str, Callable[..., Environment]] = {"textworld": _open_textworld, "jericho": _open_jericho}
 
 
 _HUNT = "worldthread.envs.treasure_hunt:make_treasure_hunt"
@@ -239,6 +247,29 @@ def _register_builtin() -> None:
             extra="games",
             package="textworld",
             default_max_moves=limit,
+        )
+    for name, title, description in (
+        ("zork1", "Zork I", "Bring the treasures of the Great Underground Empire home to the trophy case."),
+        ("zork3", "Zork III", "Find the Dungeon Master and take his place."),
+        ("enchanter", "Enchanter", "Learn spells and overthrow the warlock Krill."),
+        ("detective", "Detective", "Find out who murdered the mayor."),
+        ("balances", "Balances", "Put the world back into balance with spells."),
+        ("pentari", "Pentari", "A captain's weekend off in Bostwin, and an intruder in the palace."),
+        ("deephome", "Deephome", "Prepare the abandoned city of the dwarves for the return of its people."),
+        ("temple", "The Temple", "Find the way out of a nightmare city, and stop what is about to wake."),
+        ("ludicorp", "The Ludicorp Mystery", "Find out why the office is deserted."),
+        ("ztuu", "Zork: The Undiscovered Underground", "Explore newly found caves for the Grand Inquisitor."),
+        ("lostpig", "Lost Pig", "Find the pig and bring it back to the farm."),
+    ):
+        register(
+            f"{name}-v1",
+            "worldthread.envs.jericho:make_jericho",
+            title=title,
+            description=f"{description} Needs the game's file in $WORLDTHREAD_GAMES.",
+            extra="games",
+            package="jericho",
+            default_max_moves=FILE_MAX_MOVES,
+            options={"file": name},
         )
     register(
         "cleaning-v1",

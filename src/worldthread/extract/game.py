@@ -14,8 +14,8 @@ memory's current view, from which it takes only where the player was and what wa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from worldthread.extract import vocabulary as v
 from worldthread.extract.base import GameStep
@@ -33,8 +33,23 @@ _SHORT: Final = {
     "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
 }  # fmt: skip
 
-_MARKED_TITLE: Final = re.compile(r"^[ \t]*-=[ \t]*(?P<title>\S.*?)[ \t]*=-[ \t]*$", re.M)
-_PLAIN_TITLE: Final = re.compile(r"^(?P<title>[A-Z][\w'\u2019-]*(?: [\w'\u2019-]+){0,5}(?:,? \([^()\n]+\))?)$")
+_MARKED_TITLE: Final = re.compile(
+    r"^[ \t]*(?:-=[ \t]*(?P<title>\S.*?)[ \t]*=-|<<[ \t]*(?P<title2>\S.*?)[ \t]*>>)[ \t]*$", re.M
+)
+# a line without the punctuation of a sentence; an abbreviation may stand in it ("N. Main Street")
+_WORD: Final = r"(?:[A-Z][a-z]?\.|[\w'\u2019-]+)"
+_PLAIN_TITLE: Final = re.compile(
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,5}}"
+    r"(?:,? \([^()\n]+\))?)$"
+)
+# a title in the midst of other feedback: its words begin with capitals, as in a name
+_SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|to|under|with)$")
+_POSTURE: Final = re.compile(r",? \((?:in|inside|on|at|under|behind|sitting|lying|standing)\b[^()]*\)$", re.I)
+_DESCRIPTION: Final = 60
+"""Characters that a room's description has at least, where nothing else tells that a line is a title."""
+_DARK: Final = re.compile(
+    r"\bpitch[- ](?:black|dark)\b|\btoo dark to see\b|\bin (?:complete|total|utter) darkness\b", re.I
+)
 
 # constructions that present a thing: the article of its noun phrase follows directly
 _PRESENTS: Final = re.compile(
@@ -218,6 +233,16 @@ class _Notes:
             self._aspects.add(statement.aspect)
         self.statements.setdefault(statement, statement)
 
+    def drop_carried_except(self, names: set[str]) -> None:
+        """Forget that things are carried which a list of all that is carried calls otherwise, if at all."""
+        for statement in list(self.statements):
+            if (
+                isinstance(statement, Fact)
+                and statement.key[1:] == (v.IS_IN, v.INVENTORY)
+                and statement.key[0] not in names
+            ):
+                del self.statements[statement]
+
     def end(self, statements: Iterable[Statement], reason: str) -> None:
         for statement in statements:
             self.endings.setdefault(statement, reason)
@@ -258,15 +283,17 @@ class GameReader:
         here = view.value(v.PLAYER, v.IS_IN)
         action = step.action.strip() if step.action else None
         text = step.text
-        title = _title(text, action)
+        title = _title(text, action, lambda name: bool(view.facts(name, v.IS_A, "room")))
         if action is not None:
-            self._read_feedback(action, _before_title(text, title), here, view, notes)
-        if title is not None:
-            name, description = title
+            self._read_feedback(action, text if title is None else title.before, here, view, notes)
+        if title is not None and normalise_name(title.name) != v.DARKNESS:
             if action is not None:
-                self._read_move(action, here, name, notes)
-            self._read_room(name, description, notes)
-            here = name
+                self._read_move(action, here, title.name, notes)
+            self._read_room(title.name, title.after, notes)
+            here = title.name
+        elif title is not None or _is_dark(text, action):
+            notes.add(v.place(v.PLAYER, v.IS_IN, v.DARKNESS))
+            here = v.DARKNESS
         elif action is not None and (direction := direction_of(action)) and here and _REFUSED.search(text):
             notes.add(v.exit_of(here, direction, exists=False))
         if step.inventory is not None:
@@ -281,7 +308,7 @@ class GameReader:
 
     def _read_move(self, action: str, before: str | None, after: str, notes: _Notes) -> None:
         direction = direction_of(action)
-        if direction is None or before is None or normalise_name(before) == normalise_name(after):
+        if direction is None or before in (None, v.DARKNESS) or normalise_name(before) == normalise_name(after):
             return
         notes.add(v.link(after, direction, before))
         notes.add(v.link(before, v.OPPOSITE[direction], after))
@@ -503,6 +530,7 @@ class GameReader:
             notes.add(v.place(one.name, v.IS_IN, v.INVENTORY), override=True)
             notes.states(one)
         names = {normalise_name(one.name) for one in carried}
+        notes.drop_carried_except(names)
         gone = [f for f in view.facts(relation=v.IS_IN, object=v.INVENTORY) if f.key[0] not in names]
         notes.end(gone, "no longer carried")
 
@@ -513,31 +541,52 @@ class GameReader:
                 notes.end(view.facts(statement.subject, v.DOES_NOT_UNLOCK, statement.object), "it unlocks after all")
 
 
-def _title(text: str, action: str | None) -> tuple[str, str] | None:
-    """The title of the room that ``text`` describes, and the description after it."""
+class _Title(NamedTuple):
+    """A room's title in a text: the name, and what stands before and after it."""
+
+    name: str
+    before: str
+    after: str
+
+
+def _title(text: str, action: str | None, is_room: Callable[[str], bool]) -> _Title | None:
+    """The title of the room that ``text`` describes.
+
+    After a move every line that could be a title is taken for one; after other actions only that of a known room, and a
+    name in capitals with a description right below it.
+    """
     titles = list(_MARKED_TITLE.finditer(text))
     if titles:
         marked = titles[-1]
-        return marked["title"], text[marked.end() :]
-    if action is not None and direction_of(action) is None and action.lower() not in ("look", "l"):
-        return None
+        return _Title(marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :])
+    moves = action is not None and (direction_of(action) is not None or action.lower() in ("look", "l"))
     lines = text.splitlines()
-    found = [
-        number
-        for number, line in enumerate(lines)
-        if _PLAIN_TITLE.match(line.strip()) and any(rest.strip() for rest in lines[number + 1 :])
-    ]
+    found = []
+    for number, line in enumerate(lines):
+        name = _POSTURE.sub("", line.strip())
+        above = lines[number - 1].strip() if number else ""
+        below = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        if not _PLAIN_TITLE.match(line.strip()) or line[:1] == " " or above.endswith(":"):
+            continue
+        if moves or is_room(name) or (not above and len(below) >= _DESCRIPTION and _is_name(name)):
+            found.append((number, name))
     if not found:
         return None
-    number = found[-1 if action is None else 0]  # an opening names the game and its authors first
-    return re.sub(r",? \([^()]*\)$", "", lines[number].strip()), "\n".join(lines[number + 1 :])
+    number, name = found[-1 if action is None else 0]  # an opening names the game and its authors first
+    return _Title(name, "\n".join(lines[:number]), "\n".join(lines[number + 1 :]))
 
 
-def _before_title(text: str, title: tuple[str, str] | None) -> str:
-    if title is None:
-        return text
-    marked = _MARKED_TITLE.search(text)
-    return text[: marked.start()] if marked is not None else ""
+def _is_dark(text: str, action: str | None) -> bool:
+    """Whether an action led to where it is too dark to see."""
+    if action is None or not _DARK.search(text):
+        return False
+    return direction_of(action) is not None or any(line.strip().lower() == v.DARKNESS for line in text.splitlines())
+
+
+def _is_name(line: str) -> bool:
+    """Whether all words but the small ones begin with capitals, and not all letters are capitals."""
+    words = [word for word in line.split() if not _SMALL_WORD.match(word)]
+    return not line.isupper() and all(not word[0].isalpha() or word[0].isupper() for word in words)
 
 
 def _clean(phrase: str) -> str:

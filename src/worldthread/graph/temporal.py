@@ -622,6 +622,21 @@ class TemporalGraph:
         """Whether the statement of a number holds now, or held at a world time."""
         return self._holds(statement, at)
 
+    def numbers_about(self, name: str) -> list[int]:
+        """Numbers of the statements of any time that have ``name`` as subject, object or object of a thesis."""
+        key = normalise_name(name)
+        return [n for n in self._incident_to(name) if self._asserted.count(n) and self._speaks_of(n, key)]
+
+    def _speaks_of(self, number: int, key: str) -> bool:
+        """Whether ``key`` is a vertex of a statement, rather than its relation."""
+        strings = self._strings.items
+        subject, relation, object_ = self._keys[number]
+        return relation == _NONE or key in (strings[subject], strings[object_])
+
+    def numbered_versions(self, statement: int) -> tuple[Version, ...]:
+        """The versions of the statement of a number, in order of time; empty when nothing asserts it."""
+        return self._versions_of(statement) if self._asserted.count(statement) else ()
+
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The state in canonical form, for :func:`~worldthread.graph.fold.state_hash`."""
         for episode_id in self._by_id:

@@ -75,17 +75,9 @@ class GraphView:
     def timeline(self, name: str) -> list[Version]:
         """Every version of every statement about ``name`` that has begun by the moment of this view, by time."""
         graph = self._graph
-        key = normalise_name(name)
         found: list[Version] = []
-        for number in graph._incident_to(name):
-            if graph._asserted.get(number) and self._speaks_of(number, key):
-                found += graph._versions_of(number)
+        for number in graph.numbers_about(name):
+            found += graph._versions_of(number)
         if self.at is not None:
             found = [version for version in found if version.interval.valid_from <= self.at]
         return sorted(found, key=lambda v: (v.interval, str(v.statement), v.sources))
-
-    def _speaks_of(self, number: int, key: str) -> bool:
-        """Whether ``key`` is a vertex of a statement, rather than its relation."""
-        strings = self._graph._strings.items
-        subject, relation, object_ = self._graph._keys[number]
-        return relation < 0 or key in (strings[subject], strings[object_])

@@ -26,13 +26,15 @@ class ReplayChat:
 
     Args:
         path: the recording.
+        with_costs: answers bear the usage, the seconds and the attempts that were recorded instead.
 
     Raises:
         FormatError, StoreError: see :func:`read_recording`.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, with_costs: bool = False) -> None:
         self._path = Path(path)
+        self._with_costs = with_costs
         self._recording = read_recording(self._path)
         self._outcomes = _Outcomes(self._recording)
 
@@ -65,7 +67,7 @@ class ReplayChat:
         if isinstance(call.outcome, ModelCallError):
             # a new error each time: one that is raised twice gathers the tracebacks of both
             raise ModelCallError(str(call.outcome), status=call.outcome.status, attempts=call.outcome.attempts)
-        return without_costs(call.outcome)
+        return call.outcome if self._with_costs else without_costs(call.outcome)
 
     def _explain(self, request: ChatRequest) -> str:
         start = f"{self._path} holds no answer for this request (purpose {request.purpose!r}): "
@@ -93,6 +95,8 @@ class RecordingChat:
             ``<path>-lock`` is held until :meth:`close`.
         resume: whether requests that are in the file are answered from there, as in :class:`ReplayChat`, so that a run
             that was interrupted asks nothing twice. What ended in an error is asked again, and takes its place.
+        with_costs: answers from the file bear the usage, the seconds and the attempts that were recorded, instead of
+            none: what counts them comes to what the whole run used, however often it was interrupted.
 
     Raises:
         InputError: the file holds calls of another model.
@@ -101,8 +105,9 @@ class RecordingChat:
         StoreError: the file cannot be written.
     """
 
-    def __init__(self, model: ChatModel, path: str | Path, *, resume: bool = False) -> None:
+    def __init__(self, model: ChatModel, path: str | Path, *, resume: bool = False, with_costs: bool = False) -> None:
         self._model = model
+        self._with_costs = with_costs
         self._file = RecordingFile(Path(path), model.name)
         self._outcomes = _Outcomes(self._file.recording) if resume else None
 
@@ -126,7 +131,7 @@ class RecordingChat:
         """
         call = self._outcomes.take(request) if self._outcomes is not None else None
         if call is not None and isinstance(call.outcome, ChatAnswer):
-            return without_costs(call.outcome)
+            return call.outcome if self._with_costs else without_costs(call.outcome)
         # before the call, so that nothing is paid for that cannot be kept
         content: dict[str, object] = {"request": request_fields(request)}
         if call is not None:

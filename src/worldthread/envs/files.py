@@ -1,0 +1,59 @@
+"""Game files: where a name that is no path is looked for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from worldthread.errors import UnknownGameError
+
+GAMES_VARIABLE = "WORLDTHREAD_GAMES"
+"""Environment variable: folders with game files, separated as in ``PATH``."""
+
+
+def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Path:
+    """The file of a game.
+
+    A path is taken as it is, whether or not there is such a file. A bare name (no folder, no suffix) is looked for as
+    ``name + suffix`` in the folders of ``$WORLDTHREAD_GAMES``, each followed by its ``subfolder``.
+
+    Args:
+        name: a path, or a bare name.
+        subfolder: of the kind of game, such as ``textworld``.
+        suffixes: the endings of such files, with their dots, in order of preference.
+
+    Raises:
+        UnknownGameError: a bare name was found nowhere; the message lists near ones.
+    """
+    path = Path(name).expanduser()
+    is_bare = path.name == name and not path.suffix
+    if not name or not is_bare:
+        return path
+    folders = _named_folders()
+    places = [place for folder in folders for place in (folder, folder / subfolder)]
+    for place in places:
+        for suffix in suffixes:
+            candidate = place / f"{name}{suffix}"
+            if candidate.is_file():
+                return candidate
+    if not folders:
+        raise UnknownGameError(
+            f"no game file is called {name!r}: give the path of a {' or '.join(suffixes)} file, or name the folder "
+            f"with your game files in ${GAMES_VARIABLE}, which is not set"
+        )
+    known = {file.stem for place in places for suffix in suffixes for file in place.glob(f"*{suffix}")}
+    raise UnknownGameError(f"no game file is called {name!r} in ${GAMES_VARIABLE}.{near_names(name, sorted(known))}")
+
+
+def near_names(name: str, known: Sequence[str]) -> str:
+    """The end of an error message: which known names are like ``name``, else all of them."""
+    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    if near:
+        return f" Did you mean {' or '.join(near)}?"
+    return f" Known: {', '.join(known) or 'none'}."
+
+
+def _named_folders() -> list[Path]:
+    return [Path(entry).expanduser() for entry in os.environ.get(GAMES_VARIABLE, "").split(os.pathsep) if entry]

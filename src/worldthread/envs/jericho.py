@@ -1,0 +1,338 @@
+"""Z-machine games (Zork and its kin) behind the contract of a world, by the interpreter of jericho.
+
+Needs the extra ``games``, and the game's file: worldthread ships none. The file must be of the very release that jericho
+knows, since the places of score and end in its memory are known for that one only.
+
+What an :class:`~worldthread.envs.base.Info` tells:
+
+- ``state``: a digest of the tree of objects (who is where, and what is so of it) without what jericho counts as noise in
+  the game (a thief that wanders), of the few other bytes of memory that jericho knows to matter, and of the score. It
+  leaves out the count of moves, the clock and the chance that is to come: walking to a room and back leads to the state
+  from before. A lamp that burns down, or a flag that jericho does not know, is left out too.
+- ``valid_actions``: see :mod:`worldthread.envs.jericho_actions`.
+- ``inventory``: what the command ``inventory`` would print now; it is tried and taken back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from worldthread.envs.base import Info, Proposition, RestorableEnvironment, Truth, require_action, require_running
+from worldthread.envs.files import GAMES_VARIABLE, find_game_file
+from worldthread.envs.jericho_actions import ActionFinder
+from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState, Thing
+from worldthread.envs.spec import GameSpec
+from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
+
+_LONGEST_ACTION = 98
+"""Characters of a line: the interpreter writes longer ones over the end of a game's buffer."""
+
+_SAVED = struct.Struct("<8s5ii2iI")
+"""Of a saved state: beginning of the game's digest, registers, chance, length of the memory that follows."""
+
+_WORD = re.compile(r"[^\s,;:!?\"']+")
+_SEPARATOR = re.compile(r"[.]|\bthen\b")
+_ENGINE_VERBS = frozenset(
+    {
+        *("save", "restore", "restart", "quit", "q", "undo", "verify", "version", "$verify", "$ve", "$#"),
+        *("script", "unscript", "noscript", "transcript", "record", "recording", "replay", "#record", "#command"),
+        *("#random", "#unrecord", "random"),
+        # of games that were left with their author's tools: they show or change the true state
+        *("abstract", "actions", "changes", "daemons", "gonear", "goto", "messages", "purloin", "routines", "scope"),
+        *("showheap", "showme", "showobj", "showverb", "timers", "trace", "tree"),
+        # these print the way to win
+        *("clue", "clues", "hint", "hints", "walkthru", "walkthrough"),
+    }
+)
+_ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
+_SILENCE = "The game says nothing."
+_REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
+_TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} characters that the game reads; it was not passed on."
+_HALTED = "The game has stopped."
+
+
+class JerichoEnvironment(RestorableEnvironment):
+    """A Z-machine game.
+
+    Every step is one move. Commands to the engine itself (saving, restarting, an author's tools) are answered with a
+    refusal, and so are lines that hold several commands; one that is said to someone (``robot, push button then go
+    east``) may.
+
+    Args:
+        path: of the story.
+        id: the id by which the game was made.
+        seed: of chance, for :meth:`reset` when it is given none. 0 is the game's own, with which its walkthrough wins.
+        goal: the task in words; these games tell none of their own.
+        max_moves: truncate after so many moves; ``None``: no limit.
+        valid_actions: whether to look for them.
+
+    Raises:
+        GameFileError: the file is absent, or not of a release that jericho knows.
+        MissingExtraError: jericho is not installed.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        id: str,
+        seed: int = 0,
+        goal: str | None = None,
+        max_moves: int | None = None,
+        cache_dir: Path | None = None,
+        valid_actions: bool = True,
+    ) -> None:
+        self.id = id
+        self._engine = Engine(path)
+        self._finder = ActionFinder(self._engine) if valid_actions else None
+        self._actions: dict[bytes, tuple[str, ...]] = {}
+        self._seed = seed
+        self._goal = goal or ""
+        self._max_moves = max_moves
+        self._refused = frozenset(word[: self._engine.word_length] for word in _ENGINE_VERBS)
+        self._was_reset = False
+        self._running = False
+        self._observation = ""
+        self._info = Info()
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        chosen = self._seed if seed is None else seed
+        # only the lower bits of the interpreter's number matter
+        self._chosen = chosen
+        observation = clean_text(self._engine.reset((chosen or self._engine.own_seed) % 2**31)) or _SILENCE
+        self._was_reset = self._running = True
+        self._info = self._read_info(moves=0)
+        self._observation = f"{observation}\n\n{self._goal}" if self._goal else observation
+        return self._observation, self._info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
+        require_running(self._running, self._was_reset)
+        require_action(action)
+        before = self._info
+        refusal = None if self._engine.awaits_key else self._refusal(action)
+        if refusal is not None:
+            self._observation = refusal
+            self._info = replace(before, moves=before.moves + 1)
+        else:
+            self._observation = clean_text(self._engine.step(action.strip())) or _SILENCE
+            self._info = self._read_info(moves=before.moves + 1)
+        terminated = self._info.won or self._info.lost
+        truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
+        self._running = not (terminated or truncated)
+        return self._observation, float(self._info.score - before.score), terminated, truncated, self._info
+
+    def save(self) -> bytes:
+        if not self._was_reset:
+            raise EpisodeOverError("there is no state to save yet: call reset() first")
+        engine = self._engine
+        state = engine.save()
+        info = self._info
+        told = orjson.dumps(
+            [
+                self._observation,
+                info.score,
+                info.valid_actions,
+                info.inventory,
+                info.moves,
+                info.won,
+                info.lost,
+                info.state,
+                self._running,
+                self._chosen,
+            ]
+        )
+        head = _SAVED.pack(bytes.fromhex(engine.digest[:16]), *state.registers, *state.chance, len(state.ram))
+        body = _mixed(state.ram, engine.story) + struct.pack("<H", len(state.stack)) + state.stack + told
+        return head + zlib.compress(body, 9)
+
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        state, told = self._unpack(saved)
+        observation, score, valid_actions, inventory, moves, won, lost, digest, running, chosen = told
+        self._engine.restore(state)
+        self._was_reset = True
+        self._running = running
+        self._chosen = chosen
+        self._observation = observation
+        self._info = Info(
+            score=score,
+            max_score=self._engine.max_score,
+            valid_actions=None if valid_actions is None else tuple(valid_actions),
+            inventory=inventory,
+            goal=self._goal,
+            moves=moves,
+            won=won,
+            lost=lost,
+            state=digest,
+        )
+        return observation, self._info
+
+    def truth(self) -> Truth:
+        """Where everything is: ``("in", thing, holder)``, ``("at", "P", place)``, with ``"I"`` for what is carried.
+
+        The walkthrough wins with the seed 0; with another, chance may foil it.
+        """
+        if not self._was_reset:
+            raise EpisodeOverError("there is no true state yet: call reset() first")
+        walkthrough = self._engine.walkthrough if self._chosen == 0 else ()
+        return Truth(frozenset(_propositions(self._engine.things(), self._engine.player)), walkthrough)
+
+    def close(self) -> None:
+        self._engine.close()
+        self._was_reset = self._running = False
+
+    def _read_info(self, *, moves: int) -> Info:
+        engine = self._engine
+        won, lost = engine.won, engine.over and not engine.won
+        score = engine.score
+        world = engine.world_bytes()
+        ended = won or lost
+        now = engine.save()
+        inventory = None
+        actions: tuple[str, ...] | None = ()
+        if not ended:
+            inventory = listed(engine.step("inventory"))
+            engine.restore(now)
+            actions = self._valid_actions(now)
+        return Info(
+            score=score,
+            max_score=engine.max_score,
+            valid_actions=actions if self._finder else None,
+            inventory=inventory,
+            goal=self._goal,
+            moves=moves,
+            won=won,
+            lost=lost,
+            state=hashlib.blake2b(world + struct.pack("<i", score), digest_size=16).hexdigest(),
+        )
+
+    def _valid_actions(self, now: EngineState) -> tuple[str, ...] | None:
+        if self._finder is None:
+            return None
+        key = hashlib.blake2b(repr(now).encode(), digest_size=16).digest()
+        found = self._actions.get(key)
+        if found is None:
+            found = self._actions[key] = self._finder.find()
+        return found
+
+    def _unpack(self, saved: bytes) -> tuple[EngineState, list[Any]]:
+        engine = self._engine
+        try:
+            digest, *numbers, size = _SAVED.unpack_from(saved)
+            body = zlib.decompress(saved[_SAVED.size :])
+        except (TypeError, struct.error, zlib.error) as error:
+            raise InputError("this is not a state that the game has saved") from error
+        if digest != bytes.fromhex(engine.digest[:16]) or size != engine.ram_size:
+            raise InputError(f"this state was saved in another game than {self.id!r}")
+        (length,) = struct.unpack_from("<H", body, size)
+        start = size + 2
+        state = EngineState(
+            _mixed(body[:size], engine.story), body[start : start + length], tuple(numbers[:5]), tuple(numbers[5:])
+        )
+        return state, orjson.loads(body[start + length :])
+
+    def _refusal(self, action: str) -> str | None:
+        if len(action) > _LONGEST_ACTION:
+            return _TOO_LONG
+        commands = [_WORD.findall(command) for command in _SEPARATOR.split(action.casefold())]
+        if "\\" in action or any(self._is_for_engine(words) for words in commands):
+            return _REFUSAL
+        is_said = "," in action.partition(".")[0].partition(" then ")[0]
+        return _ONE_AT_A_TIME if sum(map(bool, commands)) > 1 and not is_said else None
+
+    def _is_for_engine(self, words: list[str]) -> bool:
+        while words and words[0] in ("oops", "o"):  # the next word replaces one of the line before
+            words = words[1:]
+        return bool(words) and words[0][: self._engine.word_length] in self._refused
+
+
+def open_jericho(path: Path, *, id: str, **options: Any) -> JerichoEnvironment:
+    """A Z-machine game from its file; see :class:`JerichoEnvironment` for options and errors."""
+    return JerichoEnvironment(path, id=id, **options)
+
+
+def make_jericho(
+    spec: GameSpec,
+    *,
+    seed: int,
+    goal: str | None,
+    max_moves: int | None,
+    cache_dir: Path | None,
+    file: str,
+    valid_actions: bool = True,
+) -> JerichoEnvironment:
+    """A game whose file, called ``file`` with any ending, lies in a folder of ``$WORLDTHREAD_GAMES``.
+
+    Raises:
+        GameFileError: it does not.
+    """
+    try:
+        path = find_game_file(file, subfolder="jericho", suffixes=SUFFIXES)
+    except UnknownGameError as error:
+        raise GameFileError(
+            f"the game {spec.id!r} needs its file, {file}.z5 (or another of {', '.join(SUFFIXES)}), which worldthread "
+            f"does not ship: get it, and name its folder in ${GAMES_VARIABLE}"
+        ) from error
+    return JerichoEnvironment(
+        path,
+        id=spec.id,
+        seed=seed,
+        goal=goal,
+        max_moves=max_moves,
+        cache_dir=cache_dir,
+        valid_actions=valid_actions,
+    )
+
+
+def clean_text(printed: str) -> str:
+    """What the game printed, without prompt, blank lines at the ends and several of them together."""
+    lines = [line.rstrip() for line in printed.split("\n")]
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    return text.removesuffix(">").rstrip()
+
+
+def listed(printed: str) -> str:
+    """The list that the command ``inventory`` prints: its first line and the indented ones after it.
+
+    What follows them happened meanwhile, and is taken back with the command.
+    """
+    lines = clean_text(printed).split("\n")
+    kept = lines[:1]
+    for line in lines[1:]:
+        if not line.startswith(" "):
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _mixed(ram: bytes, story: bytes) -> bytes:
+    """Memory as its difference from the story file, or back: nearly everything becomes zero, and is packed well."""
+    size = len(ram)
+    return (int.from_bytes(ram, "little") ^ int.from_bytes(story[:size], "little")).to_bytes(size, "little")
+
+
+def _propositions(things: list[Thing], player: int) -> set[Proposition]:
+    counts: dict[str, int] = {}
+    for thing in things:
+        counts[thing.name] = counts.get(thing.name, 0) + 1
+
+    def name(number: int) -> str:
+        thing = things[number]
+        return thing.name if counts[thing.name] == 1 else f"{thing.name} (object {number})"
+
+    facts: set[Proposition] = set()
+    for thing in things:
+        if not thing.name or not 0 < thing.parent < len(things) or not things[thing.parent].name:
+            continue
+        if thing.number == player:
+            facts.add(("at", "P", name(thing.parent)))
+        else:
+            facts.add(("in", name(thing.number), "I" if thing.parent == player else name(thing.parent)))
+    return facts

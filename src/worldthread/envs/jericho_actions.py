@@ -1,0 +1,275 @@
+"""Valid actions of a Z-machine game: which of the commands that its grammar allows would change the world.
+
+The procedure is that of jericho's ``get_valid_actions``, with the tree of objects as its only source of names: name the
+things in reach, keep those that can be examined, fill the templates of the grammar with one name of each, try every
+command from the present state, and offer one of those that change the world alike. It is written anew here, so that
+
+- the result is the same in every process, and no language model is needed;
+- an action that halts the interpreter does not hide those after it;
+- an action that depends on chance, such as a blow in a fight, is offered when it changes the world under any of a few
+  draws, not only under the one that is to come, which the player cannot know;
+- commands are left out that the game's parser cannot accept, as others show: when "you can't use multiple objects with
+  that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both, then nothing
+  else need be tried with ``put all on``. Only answers that take no time in the game count for this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from worldthread.envs.jericho_engine import Engine, Thing, Trials
+
+_HOLE = "OBJ"
+_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_NOUN = 1.1
+_WHOLE_NAME = 0.6
+_ADJECTIVE = 0.1
+_LETTER = 0.01
+"""Scores by which jericho chooses among the names of a thing: its last word, its whole name, a word before; less for
+each letter."""
+_OTHER_DRAWS = (0x2545F491, 0x0BADF00D, 0x51ED270B)
+"""States of chance under which what chance decides is tried again."""
+_FEWEST_TO_INFER = 4
+"""Nouns from which on it pays to find out what the parser cannot accept."""
+
+
+class _Name(NamedTuple):
+    words: str
+    score: float
+
+
+class _Template(NamedTuple):
+    parts: tuple[bytes, ...]
+    usage: int
+
+
+class ActionFinder:
+    """Finds the valid actions of a game.
+
+    Args:
+        engine: with the game; its state is the same before and after every call.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def find(self, chance: int | None = None) -> tuple[str, ...]:
+        """The valid actions of the present state, sorted; empty when the game is over.
+
+        Args:
+            chance: the state of chance in which they are tried, instead of the present one.
+        """
+        if self._engine.over or self._engine.won:
+            return ()
+        things = self._engine.things()
+        with self._engine.trials(chance) as trials:
+            survey = _Survey(trials)
+            reach, sight = self._nouns(things, trials)
+            for template in self._templates:
+                survey.fill(template, reach, sight)
+            return survey.valid_actions()
+
+    def _nouns(self, things: list[Thing], trials: Trials) -> tuple[list[bytes], list[bytes]]:
+        """One name for each thing in reach, and ``all``; and one for each thing that is only told of."""
+        descriptions: dict[str, str | None] = {}
+
+        def description(words: str) -> str | None:
+            if words not in descriptions:
+                descriptions[words] = _recognised(trials.attempt(b"examine " + _encoded(words)).reply)
+            return descriptions[words]
+
+        alike: dict[str, list[_Name]] = {}
+        for name in self._names(things):
+            described = description(name.words)
+            if described is not None:
+                alike.setdefault(described, []).append(name)
+        reach = [max(names, key=lambda name: name.score).words for names in alike.values()]
+        told: dict[str, str] = {}
+        for word in self._words_in(trials.attempt(b"look").reply):
+            described = description(word)
+            if described is not None and described not in alike:
+                told.setdefault(described, word)
+        return [_encoded(noun) for noun in dict.fromkeys([*reach, "all"])], [_encoded(noun) for noun in told.values()]
+
+    def _words_in(self, reply: bytes) -> list[str]:
+        """The nouns of a text, in the order of the text."""
+        length = self._engine.word_length
+        words = dict.fromkeys(_WORD.findall(reply.decode("cp1252", "replace").lower()))
+        return [word for word in words if word[:length] in self._engine.nouns]
+
+    def _names(self, things: list[Thing]) -> Iterable[_Name]:
+        """The names of what is where the player is, that the game can understand."""
+        player = things[self._engine.player]
+        if not 0 < player.parent < len(things):
+            return
+        seen: set[_Name] = set()
+        waiting = [things[player.parent].child]
+        while waiting:
+            number = waiting.pop()
+            if not 0 < number < len(things):
+                continue
+            thing = things[number]
+            waiting += [thing.sibling, thing.child]
+            if number == player.number:
+                continue
+            for name in _names_of(thing.name):
+                if name not in seen and self._is_understood(name.words):
+                    seen.add(name)
+                    yield name
+
+    def _is_understood(self, words: str) -> bool:
+        return len(words.split()) > 1 or words[: self._engine.word_length] in self._engine.words
+
+    @cached_property
+    def _templates(self) -> list[_Template]:
+        from jericho import util
+
+        return [
+            _Template(tuple(part.encode("ascii") for part in text.split(_HOLE)), util.verb_usage_count(text))
+            for text in self._engine.templates
+        ]
+
+
+class _Survey:
+    """What the commands of one state would do."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+        self._effects: dict[bytes, tuple[int, bytes]] = {}
+        self._doubtful: list[tuple[bytes, int]] = []
+        idle = [trials.attempt(command) for command in (b"wait", b"look")]
+        self._idle_chances = {trial.chance for trial in idle} | {trials.chance}
+        # a game that counts no moves, or that waits for an answer now, tells nothing about its parser
+        self._infers = all(trial.took_time for trial in idle)
+
+    def fill(self, template: _Template, reach: Sequence[bytes], sight: Sequence[bytes]) -> None:
+        """Try a template with all nouns, and with two where it takes two, of which one must be in reach."""
+        parts, usage = template
+        if len(parts) == 1:
+            self.attempt(parts[0], usage)
+        elif len(parts) == 2:
+            for noun in (*reach, *sight):
+                self.attempt(parts[0] + noun + parts[1], usage)
+        elif len(parts) == 3:
+            _Table(self, template, reach, sight, infer=self._infers).fill()
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """One action for each change, sorted."""
+        for line, usage in self._doubtful:
+            for draw in _OTHER_DRAWS:
+                change = self._trials.attempt(line, draw).change
+                if change is not None:
+                    self._note(line, usage, change)
+                    break
+        return tuple(sorted({line.decode("ascii") for _, line in self._effects.values()}))
+
+    def attempt(self, line: bytes, usage: int) -> bytes | None:
+        """Try a line: the answer of a parser that rejected it; ``None`` when it was understood."""
+        change, reply, took_time, chance = self._trials.attempt(line)
+        if change is not None:
+            self._note(line, usage, change)
+            return None
+        if not took_time:
+            return reply
+        if chance not in self._idle_chances:
+            self._doubtful.append((line, usage))
+        return None
+
+    def _note(self, line: bytes, usage: int, change: bytes) -> None:
+        """Keep the action with the most usual verb for each change, then the shortest, then the first by letters."""
+        known = self._effects.get(change)
+        if known is None or (-usage, len(line), line) < (-known[0], len(known[1]), known[1]):
+            self._effects[change] = (usage, line)
+
+
+class _Table:
+    """A template with two holes: rows are nouns of the first, columns nouns of the second.
+
+    A parser rejects a command for its words, not for what would come of it. So its answer to one pair tells of others,
+    when it can be laid on one noun: row ``r`` is rejected with the same answer in two columns in which another row is
+    not. And when each of the other nouns was in both holes, always with the same answer, then the template is no sentence
+    with such things.
+    """
+
+    def __init__(
+        self, survey: _Survey, template: _Template, reach: Sequence[bytes], sight: Sequence[bytes], *, infer: bool
+    ) -> None:
+        self._survey = survey
+        self._template = template
+        self._nouns = [*reach, *sight]
+        self._in_reach = len(reach)
+        self._infer = infer and len(reach) >= _FEWEST_TO_INFER
+        self._answers: dict[tuple[int, int], bytes | None] = {}
+
+    def fill(self) -> None:
+        """Try every pair that may be understood."""
+        rows, columns = list(range(len(self._nouns))), list(range(len(self._nouns)))
+        if self._infer:
+            rows = [row for row in rows if not self._is_rejected(row, is_row=True)]
+            columns = [column for column in columns if not self._is_rejected(column, is_row=False)]
+            if self._is_no_sentence(rows, columns):
+                return
+        for row in rows:
+            for column in columns:
+                if row != column and min(row, column) < self._in_reach:
+                    self._answer(row, column)
+
+    def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
+        """Whether each of these, with one of the others, is rejected with one and the same answer."""
+        pairs = {(row, self._partner(row, columns)) for row in rows}
+        pairs |= {(self._partner(column, rows), column) for column in columns}
+        answers = {self._answer(row, column) for row, column in pairs if row is not None and column is not None}
+        return len(answers) == 1 and None not in answers
+
+    def _partner(self, at: int, among: list[int]) -> int | None:
+        """The next one that is in reach; the first after the last."""
+        others = [other for other in among if other != at and other < self._in_reach]
+        return next((other for other in others if other > at), others[0] if others else None)
+
+    def _is_rejected(self, at: int, *, is_row: bool) -> bool:
+        """Whether a row or a column is rejected for the noun that it stands for."""
+        size = self._in_reach
+        near, far = ((at + 1) % size, (at + 2) % size) if is_row else ((at - 1) % size, (at - 2) % size)
+
+        def answer(one: int, other: int) -> bytes | None:
+            return self._answer(one, other) if is_row else self._answer(other, one)
+
+        rejection = answer(at, near)
+        if rejection is None or answer(at, far) != rejection:
+            return False
+        others = [other for other in range(size) if other not in (at, near, far)]
+        return any(answer(other, near) != rejection and answer(other, far) != rejection for other in others[:2])
+
+    def _answer(self, row: int, column: int) -> bytes | None:
+        pair = (row, column)
+        if pair not in self._answers:
+            first, middle, last = self._template.parts
+            line = first + self._nouns[row] + middle + self._nouns[column] + last
+            self._answers[pair] = self._survey.attempt(line, self._template.usage)
+        return self._answers[pair]
+
+
+def _encoded(words: str) -> bytes:
+    return words.encode("ascii", "replace")
+
+
+def _recognised(reply: bytes) -> str | None:
+    """An answer to ``examine`` without line breaks; ``None`` when the game did not know what was meant."""
+    from jericho import util
+
+    cleaned: str = util.clean(reply.decode("cp1252", "replace"))
+    return cleaned if util.recognized(cleaned) else None
+
+
+def _names_of(name: str) -> Iterable[_Name]:
+    words = name.split()
+    if not words:
+        return
+    yield _Name(name, _WHOLE_NAME - _LETTER * len(name))
+    if len(words) > 1:
+        for word in words[:-1]:
+            yield _Name(word, _ADJECTIVE - _LETTER * len(word))
+        yield _Name(words[-1], _NOUN - _LETTER * len(words[-1]))

@@ -1,0 +1,117 @@
+"""Shared by the tests of agents that ask a model: worlds without a limit of moves, and plays with a scripted model."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from worldthread.agents import Agent, make_agent
+from worldthread.bench.games import Play, StepRecord
+from worldthread.envs.base import Environment
+from worldthread.envs.fake import House, ScriptedWorld
+from worldthread.graph import TemporalGraph
+from worldthread.models.chat import ChatRequest
+from worldthread.models.fake_chat import FakeChat
+
+HOUSE = House(
+    exits={"Hall": {"east": "Cave"}, "Cave": {"west": "Hall"}},
+    start="Hall",
+    containers={"chest": "Cave"},
+    things={"coin": "Hall", "ruby": "Cave", "crown": "chest", "note": "Hall"},
+    locks={"chest": "locked"},
+    texts={"note": "The note says: The silver key opens the chest."},
+    rewards={"coin": 1, "ruby": 3},
+    prize="crown",
+    goal="Get rich.",
+)
+
+
+@dataclass
+class ScriptedModel:
+    """Answers by what a request is for: the next action of a list, or the answer that was laid down for the purpose.
+
+    An answer is a mapping, which becomes JSON, a text, or a function of the request. Where actions run out it looks.
+    """
+
+    actions: Sequence[str]
+    answers: dict[str, Any]
+    requests: list[ChatRequest] = field(default_factory=list)
+    given: int = 0
+
+    def __call__(self, request: ChatRequest) -> str:
+        self.requests.append(request)
+        answer = self.answers.get(request.purpose)
+        if answer is None and request.purpose == "act":
+            action = self.actions[self.given] if self.given < len(self.actions) else "look"
+            self.given += 1
+            fields = (request.schema or {})["properties"]
+            answer = {name: action if name == "action" else f"{name} {self.given}" for name in fields}
+        if callable(answer):
+            answer = answer(request)
+        return answer if isinstance(answer, str) else json.dumps(answer)
+
+
+@dataclass
+class Played:
+    """A play that came to its end."""
+
+    agent: Any
+    play: Play
+    records: list[StepRecord]
+    requests: list[ChatRequest]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [record.decision.reason for record in self.records if record.decision]
+
+    @property
+    def returns(self) -> list[int]:
+        """Moments that were returned to."""
+        return [r.decision.return_to for r in self.records if r.decision and r.decision.return_to is not None]
+
+    @property
+    def by_purpose(self) -> dict[str, list[str]]:
+        """What the requests said, all their messages in one, by what they were for."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for request in self.requests:
+            found[request.purpose].append("\n".join(message.content for message in request.messages))
+        return found
+
+
+PlayWith = Callable[..., Played]
+
+
+@pytest.fixture(scope="session")
+def play_with() -> PlayWith:
+    """Plays an agent with scripted answers: ``play_with(name, actions, answers, moves=..., world=..., **options)``."""
+
+    def run(
+        name: str,
+        actions: Sequence[str] = (),
+        answers: dict[str, Any] | None = None,
+        *,
+        moves: int = 12,
+        world: Environment | None = None,
+        model: Callable[[ChatRequest], Any] | None = None,
+        **options: Any,
+    ) -> Played:
+        graph = TemporalGraph()
+        script = ScriptedModel(actions, answers or {})
+        requests: list[ChatRequest] = script.requests
+
+        def ask(request: ChatRequest) -> Any:
+            if model is None:
+                return script(request)
+            requests.append(request)
+            return model(request)
+
+        agent: Agent = make_agent(name, graph, model=FakeChat(ask), **options)
+        play = Play(world or ScriptedWorld(lambda seed: HOUSE), agent, graph, max_moves=moves, audit=False)
+        return Played(agent, play, list(play), requests)
+
+    return run

@@ -1,0 +1,400 @@
+"""Ariadne: it plays with every recollection, plans, explores when its plan says so, walks, and sees no truth."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import json
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldthread
+from worldthread.agents import make_agent
+from worldthread.agents.ariadne import Ariadne
+from worldthread.agents.base import Percept
+from worldthread.agents.recollection import RECOLLECTIONS, Means, make_recollection
+from worldthread.agents.recollection.arigraph import AriGraph
+from worldthread.bench.games import Play
+from worldthread.envs import make
+from worldthread.envs.base import Environment, Truth
+from worldthread.envs.fake import House, ScriptedWorld
+from worldthread.errors import InputError
+from worldthread.extract.base import GameStep
+from worldthread.graph import TemporalGraph
+from worldthread.memory import Memory
+from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
+from worldthread.models.fake_chat import FakeChat
+from worldthread.models.fake_player import FakePlayer
+from worldthread.models.valid_actions import valid_actions_in
+
+UNPRIVILEGED = [name for name in RECOLLECTIONS if name != "oracle"]
+
+
+class Asked:
+    """A model that keeps what it was asked."""
+
+    concurrency = 1
+
+    def __init__(self, model: ChatModel) -> None:
+        self.name = model.name
+        self.requests: list[ChatRequest] = []
+        self._model = model
+
+    def complete(self, request: ChatRequest) -> ChatAnswer:
+        self.requests.append(request)
+        return self._model.complete(request)
+
+
+def text_of(request: ChatRequest) -> str:
+    return "\n".join(message.content for message in request.messages)
+
+
+def play(env: Environment, recollection: str, *, moves: int = 30, seed: int = 1, damaged: float = 0.0) -> Any:
+    graph = TemporalGraph()
+    model = Asked(FakePlayer(seed, damaged=damaged))
+    truth = (lambda: env.truth().propositions) if recollection == "oracle" else None
+    agent = Ariadne(graph, model, recollection=recollection, embedder="fake", truth=truth)
+    game = Play(env, agent, graph, seed, max_moves=moves, audit=False)
+    decisions = [record.decision for record in game if record.decision is not None]
+    return agent, model.requests, decisions
+
+
+@pytest.mark.parametrize("recollection", RECOLLECTIONS)
+def test_plays_the_small_world_with_every_recollection_and_the_same_again(recollection: str) -> None:
+    played = []
+    for _ in range(2):
+        with make("tiny-v1", seed=1) as env:
+            agent, requests, decisions = play(env, recollection)
+        assert len(decisions) == 30
+        assert not any(decision.problem for decision in decisions)
+        played.append((requests, decisions))
+    assert played[0] == played[1]
+    asked = Counter(request.purpose for request in requests)
+    fresh = sum(decision.is_new for decision in decisions)
+    assert asked["act"] == asked["plan"] == fresh
+    own = {"summary": {"summarise"}, "rag": {"importance"}, "simulacra": {"importance", "questions", "insights"},
+           "reflexion": {"reflect"}, "arigraph": {"items", "extract", "outdated"}}  # fmt: skip
+    assert asked.keys() - {"act", "plan", "explore"} <= own.get(recollection, set())
+    assert ("explore" in asked) == (recollection == "worldthread"), "the others know no unexplored exits"
+    assert set(agent.failures) <= {"outdated"}, "a sentence is no list of what is replaced"
+
+
+@pytest.mark.games
+@pytest.mark.parametrize("recollection", RECOLLECTIONS)
+def test_plays_a_treasure_hunt_with_every_recollection(recollection: str, game_cache: Path) -> None:
+    with make("treasure-hunt", seed=101, cache_dir=game_cache) as env:
+        agent, requests, decisions = play(env, recollection)
+    assert len(decisions) == 30
+    acts = [text_of(request) for request in requests if request.purpose == "act"]
+    assert len(acts) == sum(decision.is_new for decision in decisions)
+    chosen = [decision.action for decision in decisions]
+    assert len(set(chosen)) > 5
+    walks = any(action.startswith("go to ") for text in acts for action in valid_actions_in(text) or ())
+    assert walks == (recollection in ("worldthread", "arigraph", "oracle"))
+    assert set(agent.failures) <= {"outdated"}
+
+
+@pytest.mark.parametrize("recollection", ["worldthread", "simulacra", "arigraph"])
+def test_goes_on_when_half_of_the_answers_are_damaged(recollection: str) -> None:
+    with make("tiny-v1", seed=1) as env:
+        agent, _, decisions = play(env, recollection, damaged=0.5)
+    assert len(decisions) == 30
+    assert agent.failures["act"] == sum(bool(decision.problem) for decision in decisions) > 2
+    assert agent.failures["plan"] > 2
+
+
+# -- a model that knows what it does ----------------------------------------------------------------------------------
+
+
+def a_plan(*goals: str) -> str:
+    steps = [{"goal": goal, "reason": "it helps"} for goal in goals]
+    plan = {"changes": "nothing", "main_goal": "the gem", "sub_goals": steps, "emotion": "calm", "emotion_reason": "-"}
+    return json.dumps(plan)
+
+
+def scripted(actions: Iterable[str], **answers: Callable[[ChatRequest], str]) -> FakeChat:
+    left = iter(actions)
+
+    def answer(request: ChatRequest) -> str:
+        if request.purpose in answers:
+            return answers[request.purpose](request)
+        if request.purpose == "plan":
+            return a_plan("find the iron key", "open the cherry chest")
+        if request.purpose == "explore":
+            return '{"explore": true}'
+        return json.dumps({"thought": "the plan says so", "action": next(left)})
+
+    return FakeChat(answer)
+
+
+WINNING = [
+    "go west", "go to kitchen", "go south", "open tin box", "take iron key from tin box", "GO TO  Parlour",
+    "unlock cherry chest with iron key", "open cherry chest", "take gem from cherry chest",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("recollection", ["worldthread", "oracle"])
+def test_wins_the_small_world_and_walks(recollection: str, listed: bool) -> None:
+    with make("tiny-v1", seed=10) as env:
+        env.reset(10)
+        start, chest = rooms_of(env)
+        actions = [action.replace("kitchen", start).replace("Parlour", chest) for action in WINNING]
+        graph, model = TemporalGraph(), scripted(actions)
+        agent = make_agent(
+            "ariadne", graph, model=model, recollection=recollection, use_valid_actions=listed, embedder="fake",
+            truth=lambda: env.truth().propositions,
+        )  # fmt: skip
+        game = Play(env, agent, graph, 10, max_moves=40, audit=False)
+        decisions = [record.decision for record in game if record.decision is not None]
+        assert game.info.won
+    assert [decision.action for decision in decisions if not decision.is_new] == ["go west"]
+    assert (game.moves, game.decisions) == (10, 9)
+    acts = [text_of(request) for request in model.requests if request.purpose == "act"]
+    assert f"go to {chest}" in acts[5]
+    assert ("Valid actions:\n- " in acts[5]) == listed
+    assert agent.failures == Counter()
+    walked = acts[6].split("The last moves:")[1]
+    assert f"-= {start.title()} =-" not in walked.split("[move 5]")[1], "the steps of a walk are not shown"
+
+
+def rooms_of(env: Environment) -> tuple[str, str]:
+    """Normalised names of the first room and of that of the chest of world 10."""
+    at = {name: room.lower() for _, name, room in (p for p in env.truth().propositions if p[0] == "at")}
+    return at["P"], at["cherry chest"]
+
+
+def test_what_the_prompts_hold() -> None:
+    with make("tiny-v1", seed=10) as env:
+        graph, model = TemporalGraph(), scripted(["go west", "look", "go east", "look"])
+        agent = Ariadne(graph, model, embedder="fake", temperature=0.3, seed=7, max_tokens=99)
+        game = Play(env, agent, graph, 10, max_moves=4, audit=False)
+        records = list(game)
+    assert [request.purpose for request in model.requests[:5]] == ["plan", "act", "explore", "plan", "act"]
+    assert {(request.temperature, request.seed, request.max_tokens) for request in model.requests} == {(0.3, 7, 99)}
+    first = text_of(model.requests[0])
+    assert "The plan before:\n(none so far)" in first
+    assert "Ways that were seen and never taken:" in first, "without a plan everything has to be explored"
+    last = text_of(model.requests[-1])
+    goal = records[0].info.goal
+    assert f"The task:\n{goal}" in last
+    assert "Now:\n[move 3] > go east" in last
+    assert records[2].observation in last.split("The last moves:")[1], "the moves before"
+    assert "1. find the iron key (it helps)\n2. open the cherry chest (it helps)\nMood: calm (-)" in last
+    assert valid_actions_in(last) == (*(records[3].info.valid_actions or ()), f"go to {room_of(records[2])}")
+    explore = text_of(model.requests[2])
+    assert "1. find the iron key" in explore
+
+
+def room_of(record: Any) -> str:
+    return str(record.observation.partition("-= ")[2].partition(" =-")[0].lower())
+
+
+@pytest.mark.parametrize("explores", [True, False])
+def test_unexplored_exits_are_shown_only_when_the_plan_asks_for_exploring(explores: bool) -> None:
+    with make("tiny-v1", seed=10) as env:
+        graph = TemporalGraph()
+        model = scripted(["look", "look"], explore=lambda request: json.dumps({"explore": explores}))
+        for _ in Play(env, Ariadne(graph, model, embedder="fake"), graph, 10, max_moves=2, audit=False):
+            pass
+    later = [text_of(r) for r in model.requests if r.purpose in ("plan", "act")][2:]
+    assert len(later) == 2
+    assert all(("Ways that were seen and never taken:" in text) == explores for text in later)
+
+
+def test_without_exploration_nothing_is_asked_about_it() -> None:
+    with make("tiny-v1", seed=10) as env:
+        graph, model = TemporalGraph(), scripted(["look", "look"])
+        for _ in Play(env, Ariadne(graph, model, embedder="fake", explore=False), graph, 10, max_moves=2, audit=False):
+            pass
+    assert {request.purpose for request in model.requests} == {"plan", "act"}
+    assert not any("never taken:" in text_of(request) for request in model.requests)
+
+
+@pytest.mark.parametrize("bad", ["I have no plan.", '{"main_goal": "the gem"}', a_plan()])
+def test_a_plan_that_cannot_be_used_leaves_the_old_one(bad: str) -> None:
+    good = [a_plan("first of all, look")]
+    model = scripted(["look", "look"], plan=lambda request: good.pop() if good else bad)
+    with make("tiny-v1", seed=10) as env:
+        graph = TemporalGraph()
+        agent = Ariadne(graph, model, embedder="fake")
+        records = list(Play(env, agent, graph, 10, max_moves=2, audit=False))
+    assert agent.failures == Counter(plan=1)
+    assert agent.plan is not None
+    assert agent.plan.sub_goals[0].goal == "first of all, look"
+    assert "first of all, look" in text_of(model.requests[-1])
+    assert records[2].decision is not None
+    assert records[2].decision.action == "look"
+    assert "'plan'" in records[2].decision.reason
+
+
+def test_a_choice_that_cannot_be_used_does_nothing_and_is_told() -> None:
+    bad = ["hm", "hm"]
+    answers = {"act": lambda request: bad.pop() if bad else '{"thought": "well", "action": "look"}'}
+    model = scripted([], **answers)
+    with make("tiny-v1", seed=10) as env:
+        graph = TemporalGraph()
+        agent = Ariadne(graph, model, embedder="fake")
+        records = list(Play(env, agent, graph, 10, max_moves=3, audit=False))
+    decisions = [record.decision for record in records if record.decision is not None]
+    assert [decision.action for decision in decisions] == ["", "look", "look"]
+    assert decisions[0].problem
+    assert agent.failures == Counter(act=1)
+    told = [text_of(r).count("could not be used:\n- ") for r in model.requests if r.purpose == "act"]
+    assert told == [0, 0, 1, 0], "asked, mended, told of the problem, gone on"
+
+
+def test_a_go_to_that_leads_nowhere_known_is_given_to_the_world() -> None:
+    with make("tiny-v1", seed=10) as env:
+        graph, model = TemporalGraph(), scripted(["go to the moon"])
+        records = list(Play(env, Ariadne(graph, model, embedder="fake"), graph, 10, max_moves=1, audit=False))
+    assert records[1].decision is not None
+    assert records[1].decision.action == "go to the moon"
+
+
+# -- truth ------------------------------------------------------------------------------------------------------------
+
+QUIRKS = House(
+    exits={"Brollex": {"east": "Vundery"}, "Vundery": {"west": "Brollex", "north": "Quaspal"},
+           "Quaspal": {"south": "Vundery", "east": "Zimthor"}, "Zimthor": {"west": "Quaspal"}},
+    start="Brollex",
+    containers={"drangle": "Quaspal", "fippet": "Brollex", "kolbox": "Zimthor"},
+    supporters={"umbrack": "Vundery"},
+    things={"gorpine": "drangle", "yelvik": "fippet", "hastrum": "umbrack", "sprodge": "Quaspal", "trobkey": "kolbox"},
+    locks={"drangle": "locked", "fippet": "closed", "kolbox": "closed"},
+    keys={"drangle": "trobkey"},
+    texts={"hastrum": "It reads: wexalot."},
+    prize="gorpine",
+    goal="Take what is precious.",
+)  # fmt: skip
+SECRETS = {
+    *(name.lower() for name in (*QUIRKS.exits, *QUIRKS.containers, *QUIRKS.supporters, *QUIRKS.things)), "wexalot",
+}  # fmt: skip
+
+
+def told_too_early(recollection: str, seed: int) -> set[str]:
+    """Names that a prompt held before the agent perceived them."""
+    early: set[str] = set()
+    perceived = ""
+
+    class Watched(FakePlayer):
+        def complete(self, request: ChatRequest) -> ChatAnswer:
+            early.update(name for name in SECRETS if name in text_of(request).lower() and name not in perceived)
+            return super().complete(request)
+
+    with ScriptedWorld(lambda seed: QUIRKS) as env:
+        graph = TemporalGraph()
+        truth = (lambda: env.truth().propositions) if recollection == "oracle" else None
+        agent = Ariadne(graph, Watched(seed), recollection=recollection, embedder="fake", truth=truth)
+        tell = agent.perceive
+
+        def perceive(percept: Percept) -> Any:
+            nonlocal perceived
+            step = percept.step
+            texts = (step.text, step.inventory or "", step.goal, *(percept.valid_actions or ()))
+            perceived += " ".join(texts).lower()
+            return tell(percept)
+
+        agent.perceive = perceive  # type: ignore[method-assign]
+        for _ in Play(env, agent, graph, max_moves=30, audit=False):
+            pass
+    assert len([name for name in SECRETS if name in perceived]) > 5, "it got around"
+    return early
+
+
+@pytest.mark.parametrize("recollection", UNPRIVILEGED)
+def test_no_prompt_holds_what_was_not_perceived(recollection: str) -> None:
+    assert not told_too_early(recollection, 3)
+
+
+def test_the_oracle_is_privileged() -> None:
+    assert {"zimthor", "trobkey", "gorpine"} <= told_too_early("oracle", 3)
+
+
+class Sealed(Environment):
+    """A world whose truth cannot be looked at."""
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self.id = env.id
+
+    def reset(self, seed: int | None = None) -> tuple[str, Any]:
+        return self._env.reset(seed)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, Any]:
+        return self._env.step(action)
+
+    def truth(self) -> Truth:
+        raise AssertionError("the truth was looked at")
+
+
+def reachable(root: object) -> list[object]:
+    """Everything that can be reached from ``root`` through references, short of modules, classes and code."""
+    seen: dict[int, object] = {}
+    queue = [root]
+    while queue:
+        item = queue.pop()
+        if id(item) in seen or isinstance(item, types.ModuleType | type | types.CodeType):
+            continue
+        seen[id(item)] = item
+        if isinstance(item, types.FunctionType):
+            queue.extend(item.__closure__ or ())
+        else:
+            queue.extend(gc.get_referents(item))
+    return list(seen.values())
+
+
+@pytest.mark.parametrize("recollection", UNPRIVILEGED)
+def test_holds_no_way_to_the_truth(recollection: str) -> None:
+    env = Sealed(make("tiny-v1", seed=1))
+    agent, _, _ = play(env, recollection, moves=8)
+    held = reachable(agent)
+    assert agent.recollection in held
+    assert not any(isinstance(item, Environment | Truth) for item in held)
+
+
+def test_recollections_do_not_import_worlds_or_measurements() -> None:
+    package = Path(worldthread.__file__).parent
+    files = [package / "agents" / "ariadne.py", *package.glob("agents/recollection/*.py")]
+    assert len(files) > 8
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not any(m.startswith(("worldthread.envs", "worldthread.bench", "textworld")) for m in modules), file
+
+
+# -- making one -------------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_made_is_said() -> None:
+    graph, model = TemporalGraph(), FakeChat([])
+    with pytest.raises(InputError, match=r"did you mean 'arigraph'\?.*worldthread"):
+        Ariadne(graph, model, recollection="argraph")
+    with pytest.raises(InputError, match="needs the true state"):
+        Ariadne(graph, model, recollection="oracle")
+    with pytest.raises(InputError, match="recent"):
+        Ariadne(graph, model, recent=-1)
+    with pytest.raises(InputError, match="a Memory or a TemporalGraph"):
+        make_recollection("worldthread", Means(object(), Ariadne(graph, model, recollection="none")))  # type: ignore[arg-type]
+
+
+def test_a_recollection_with_settings_of_its_own_and_a_memory_in_the_graphs_place() -> None:
+    with make("tiny-v1", seed=1) as env, Memory(embedder="fake", model="none") as memory:
+        agent = Ariadne(memory, FakePlayer(1), recollection="worldthread")
+        for _ in Play(env, agent, memory.graph, 1, max_moves=8, audit=False):
+            pass
+        assert agent.plan is not None
+        made = Ariadne(memory, FakePlayer(1), recollection=lambda means: AriGraph(means, width=2), embedder="fake")
+        assert isinstance(made.recollection, AriGraph)
+
+
+def test_perceives_a_world_that_says_nothing() -> None:
+    agent = Ariadne(TemporalGraph(), scripted(["look"]), embedder="fake")
+    agent.perceive(Percept(GameStep("")))
+    assert agent.decide().action == "look"
