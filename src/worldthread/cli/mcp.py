@@ -5,18 +5,25 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
-from typing import Annotated, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from worldthread.cli.opening import DEFAULT_FILE, MemoryOption, ModelOption, NamespaceOption
 from worldthread.errors import InputError, MissingExtraError
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
 _HOST: Final = "127.0.0.1"
 _PORT: Final = 8765
 
 
 def mcp(
+    context: typer.Context,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     readonly: Annotated[bool, typer.Option("--readonly", help="Never write: no remember, no forget.")] = False,
@@ -43,8 +50,17 @@ def mcp(
         typer.Option(metavar="NAME", help="With --http: another name by which clients ask for the server. Repeatable."),
     ] = None,
     model: ModelOption = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Let clients play this game: a name that [bold]worldthread games[/bold] lists, or textworld:PATH, "
+            "jericho:PATH. The memory is that of the play, in RAM unless --memory is given.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="With --game: makes the game. Default: 0.")] = None,
 ) -> None:
-    """Give a memory to any MCP client: tools to remember, recall, ask and forget.
+    """Give a memory to any MCP client: tools to remember, recall, ask and forget. Or a game: tools to play it.
 
     Without options it speaks over stdin and stdout, to the client that started it. Several servers and commands may
     use one file at once.
@@ -54,37 +70,88 @@ def mcp(
         worldthread mcp --memory ~/notes.worldthread
 
         worldthread mcp --memory ~/notes.worldthread --http
+
+        worldthread mcp --game treasure-hunt
     """
     if not http and (host is not None or port is not None or no_token or allow_host):
         raise InputError("--host, --port, --no-token and --allow-host are for --http")
+    if game is None and seed is not None:
+        raise InputError("--seed is for --game")
+    if game is not None and (readonly or model is not None or _is_given(context, "namespace")):
+        raise InputError("--readonly, --namespace and --model are for a memory without --game")
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtraError("the MCP server", extra="mcp", package="mcp")
 
+    from worldthread.addresses import listening_socket
     from worldthread.mcp.access import Access
-    from worldthread.mcp.configuration import http_configuration, stdio_configuration
-    from worldthread.mcp.server import create_server
-    from worldthread.mcp.serving import listening_socket, serve_http, serve_stdio, url_of
-    from worldthread.mcp.shared import SharedMemory
+    from worldthread.mcp.configuration import http_configuration
+    from worldthread.mcp.serving import serve_http, serve_stdio, url_of
 
     # before the SDK, whose own log draws tracebacks over hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+
+    def opened() -> _Served:
+        if game is None:
+            return _memory(memory, namespace=namespace, readonly=readonly, model=model)
+        # a file that the environment names is for notes
+        return _game(game, seed=seed or 0, path=memory if _is_given(context, "memory") else None)
+
     if not http:
-        shared = SharedMemory(memory, namespace=namespace, readonly=readonly, model=model)
+        served = opened()
         if sys.stdin.isatty():
-            _tell("An MCP client starts this command by itself, as configured with:", stdio_configuration(shared))
-        serve_stdio(create_server(shared), shared.close)
+            _tell("An MCP client starts this command by itself, as configured with:", served.stdio_entry())
+        serve_stdio(served.server, served.close)
         return
     access = Access.of(
         host or _HOST, _PORT if port is None else port, names=allow_host or (), token=token, no_token=no_token
     )
-    with listening_socket(access) as listening:
-        shared = SharedMemory(memory, namespace=namespace, readonly=readonly, model=model)
+    with listening_socket(access.host, access.port) as listening:
+        served = opened()
         url = url_of(access, listening)
         _tell(
-            f"Serving {shared.path} at {url}. Configuration for clients that take a URL:",
-            http_configuration(url, access),
+            f"Serving {served.title} at {url}. Configuration for clients that take a URL:",
+            http_configuration(url, access, served.name),
         )
-        serve_http(create_server(shared), access, listening)
+        serve_http(served.server, access, listening)
+
+
+@dataclass(frozen=True)
+class _Served:
+    """A server that is ready, with what people are told of it."""
+
+    server: MCPServer[None]
+    close: Callable[[], None]
+    title: str
+    name: str
+    stdio_entry: Callable[[], str]
+
+
+def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None) -> _Served:
+    from worldthread.mcp.configuration import MEMORY_SERVER, stdio_configuration
+    from worldthread.mcp.server import create_server
+    from worldthread.mcp.shared import SharedMemory
+
+    shared = SharedMemory(path, namespace=namespace, readonly=readonly, model=model)
+    return _Served(
+        create_server(shared), shared.close, str(shared.path), MEMORY_SERVER, lambda: stdio_configuration(shared)
+    )
+
+
+def _game(id: str, *, seed: int, path: Path | None) -> _Served:
+    from worldthread.mcp.configuration import GAME_SERVER, game_configuration
+    from worldthread.mcp.game import SharedGame
+    from worldthread.mcp.game_tools import create_game_server
+
+    game = SharedGame(id, seed=seed, path=path)
+    return _Served(
+        create_game_server(game), game.close, f"the game {game.id}", GAME_SERVER, lambda: game_configuration(game)
+    )
+
+
+def _is_given(context: typer.Context, option: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _tell(*lines: str) -> None:

@@ -1,21 +1,19 @@
 """Z-machine games (Zork and its kin) behind the contract of a world, by the interpreter of jericho.
 
-Needs the extra ``games``, and the game's file: worldthread ships none. The file must be of the very release that jericho
-knows, since the places of score and end in its memory are known for that one only.
+Needs the extra ``games``, and the game's file: worldthread ships none. The file must be of the very release that
+jericho knows, since the places of score and end in its memory are known for that one only.
 
 What an :class:`~worldthread.envs.base.Info` tells:
 
-- ``state``: a digest of the tree of objects (who is where, and what is so of it) without what jericho counts as noise in
-  the game (a thief that wanders), of the few other bytes of memory that jericho knows to matter, and of the score. It
-  leaves out the count of moves, the clock and the chance that is to come: walking to a room and back leads to the state
-  from before. A lamp that burns down, or a flag that jericho does not know, is left out too.
-- ``valid_actions``: see :mod:`worldthread.envs.jericho_actions`.
+- ``state``: see :mod:`worldthread.envs.jericho_state`. Moves, clocks and the chance that is to come are left out, so
+  that walking to a room and back can lead to the state from before.
+- ``valid_actions``: see :mod:`worldthread.envs.jericho_actions`. They are found by trying hundreds or thousands of
+  commands, which takes some 10 ms to some seconds, and kept for every state, in memory and on disk.
 - ``inventory``: what the command ``inventory`` would print now; it is tried and taken back.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import struct
 import zlib
@@ -28,7 +26,9 @@ import orjson
 from worldthread.envs.base import Info, Proposition, RestorableEnvironment, Truth, require_action, require_running
 from worldthread.envs.files import GAMES_VARIABLE, find_game_file
 from worldthread.envs.jericho_actions import ActionFinder
+from worldthread.envs.jericho_cache import ActionCache
 from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState, Thing
+from worldthread.envs.jericho_state import StateDigest, learn_noise
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
 
@@ -56,7 +56,10 @@ _ONE_AT_A_TIME = "One action at a time: the line holds several, and none was pas
 _SILENCE = "The game says nothing."
 _REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} characters that the game reads; it was not passed on."
-_HALTED = "The game has stopped."
+_KEYS = ("n", "p", "q", "y")
+"""What is offered where the game waits for a key: next, previous, quit and yes lead out of every kind of it."""
+_MOST_KNOWN = 10_000
+"""States that are remembered without the disk: some 30 MB."""
 
 
 class JerichoEnvironment(RestorableEnvironment):
@@ -72,10 +75,12 @@ class JerichoEnvironment(RestorableEnvironment):
         seed: of chance, for :meth:`reset` when it is given none. 0 is the game's own, with which its walkthrough wins.
         goal: the task in words; these games tell none of their own.
         max_moves: truncate after so many moves; ``None``: no limit.
+        cache_dir: where valid actions are kept; default :func:`worldthread.paths.default_cache_dir`.
         valid_actions: whether to look for them.
 
     Raises:
         GameFileError: the file is absent, or not of a release that jericho knows.
+        GenerationError: valid actions cannot be kept in ``cache_dir``.
         MissingExtraError: jericho is not installed.
     """
 
@@ -93,8 +98,11 @@ class JerichoEnvironment(RestorableEnvironment):
         self.id = id
         self._engine = Engine(path)
         self._finder = ActionFinder(self._engine) if valid_actions else None
-        self._actions: dict[bytes, tuple[str, ...]] = {}
+        self._cache = ActionCache(self._engine.digest, cache_dir)
+        self._digest = StateDigest(self._engine, self._cache.noise(lambda: learn_noise(self._engine)))
+        self._known: dict[bytes, tuple[str | None, tuple[str, ...] | None]] = {}
         self._seed = seed
+        self._chosen = seed
         self._goal = goal or ""
         self._max_moves = max_moves
         self._refused = frozenset(word[: self._engine.word_length] for word in _ENGINE_VERBS)
@@ -105,7 +113,6 @@ class JerichoEnvironment(RestorableEnvironment):
 
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         chosen = self._seed if seed is None else seed
-        # only the lower bits of the interpreter's number matter
         self._chosen = chosen
         observation = clean_text(self._engine.reset((chosen or self._engine.own_seed) % 2**31)) or _SILENCE
         self._was_reset = self._running = True
@@ -186,21 +193,15 @@ class JerichoEnvironment(RestorableEnvironment):
 
     def close(self) -> None:
         self._engine.close()
+        self._cache.close()
         self._was_reset = self._running = False
 
     def _read_info(self, *, moves: int) -> Info:
         engine = self._engine
-        won, lost = engine.won, engine.over and not engine.won
-        score = engine.score
-        world = engine.world_bytes()
-        ended = won or lost
+        won, over, score = engine.won, engine.over, engine.score
         now = engine.save()
-        inventory = None
-        actions: tuple[str, ...] | None = ()
-        if not ended:
-            inventory = listed(engine.step("inventory"))
-            engine.restore(now)
-            actions = self._valid_actions(now)
+        digest = self._digest.of(now)
+        inventory, actions = (None, ()) if won or over else self._look_ahead(now, digest)
         return Info(
             score=score,
             max_score=engine.max_score,
@@ -209,18 +210,34 @@ class JerichoEnvironment(RestorableEnvironment):
             goal=self._goal,
             moves=moves,
             won=won,
-            lost=lost,
-            state=hashlib.blake2b(world + struct.pack("<i", score), digest_size=16).hexdigest(),
+            lost=over and not won,
+            state=digest.hex(),
         )
 
-    def _valid_actions(self, now: EngineState) -> tuple[str, ...] | None:
-        if self._finder is None:
+    def _look_ahead(self, now: EngineState, digest: bytes) -> tuple[str | None, tuple[str, ...] | None]:
+        """Inventory and valid actions of a state that goes on."""
+        if digest not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[digest] = self._inventory(now), self._valid_actions(digest)
+        return self._known[digest]
+
+    def _inventory(self, now: EngineState) -> str | None:
+        if self._engine.awaits_key:
             return None
-        key = hashlib.blake2b(repr(now).encode(), digest_size=16).digest()
-        found = self._actions.get(key)
-        if found is None:
-            found = self._actions[key] = self._finder.find()
-        return found
+        printed = self._engine.step("inventory")
+        self._engine.restore(now)
+        return listed(printed)
+
+    def _valid_actions(self, digest: bytes) -> tuple[str, ...] | None:
+        finder = self._finder
+        if finder is None:
+            return None
+        if self._engine.awaits_key:
+            return _KEYS
+        # with a chance of the state's own: what is found must not depend on how the player came here
+        chance = int.from_bytes(digest[:4], "little") >> 1
+        return self._cache.actions(digest, lambda: finder.find(chance))
 
     def _unpack(self, saved: bytes) -> tuple[EngineState, list[Any]]:
         engine = self._engine

@@ -1,16 +1,18 @@
 """Valid actions of a Z-machine game: which of the commands that its grammar allows would change the world.
 
-The procedure is that of jericho's ``get_valid_actions``, with the tree of objects as its only source of names: name the
-things in reach, keep those that can be examined, fill the templates of the grammar with one name of each, try every
-command from the present state, and offer one of those that change the world alike. It is written anew here, so that
+The procedure is that of jericho's ``get_valid_actions``: name the things in reach, keep those that can be examined,
+fill the templates of the grammar with one name of each, try every command from the present state, and offer one of
+those that change the world alike. It is written anew here, so that
 
-- the result is the same in every process, and no language model is needed;
+- the result is the same in every process;
+- no language model is needed to find the nouns of a text: the game's own dictionary tells them (jericho asks spaCy). A
+  thing that is only told of, such as a door, is not put together with another of its kind;
+- what chance decides, such as a blow in a fight, is offered when it changes the world under any of a few draws, not
+  only under the one that is to come, which the player cannot know;
 - an action that halts the interpreter does not hide those after it;
-- an action that depends on chance, such as a blow in a fight, is offered when it changes the world under any of a few
-  draws, not only under the one that is to come, which the player cannot know;
 - commands are left out that the game's parser cannot accept, as others show: when "you can't use multiple objects with
   that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both, then nothing
-  else need be tried with ``put all on``. Only answers that take no time in the game count for this.
+  else is tried with ``put all on``. Only answers that take no time in the game count for this.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from worldthread.envs.jericho_engine import Engine, Thing, Trials
+
+FINDER_VERSION: Final = "1"
+"""Version of what decides which actions are found."""
 
 _HOLE = "OBJ"
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
@@ -82,7 +87,7 @@ class ActionFinder:
             return descriptions[words]
 
         alike: dict[str, list[_Name]] = {}
-        for name in self._names(things):
+        for name in self.names(things):
             described = description(name.words)
             if described is not None:
                 alike.setdefault(described, []).append(name)
@@ -100,7 +105,7 @@ class ActionFinder:
         words = dict.fromkeys(_WORD.findall(reply.decode("cp1252", "replace").lower()))
         return [word for word in words if word[:length] in self._engine.nouns]
 
-    def _names(self, things: list[Thing]) -> Iterable[_Name]:
+    def names(self, things: list[Thing]) -> Iterable[_Name]:
         """The names of what is where the player is, that the game can understand."""
         player = things[self._engine.player]
         if not 0 < player.parent < len(things):
@@ -190,8 +195,8 @@ class _Table:
 
     A parser rejects a command for its words, not for what would come of it. So its answer to one pair tells of others,
     when it can be laid on one noun: row ``r`` is rejected with the same answer in two columns in which another row is
-    not. And when each of the other nouns was in both holes, always with the same answer, then the template is no sentence
-    with such things.
+    not. And when each of the other nouns was in both holes, always with the same answer, then the template is no
+    sentence with such things.
     """
 
     def __init__(
@@ -219,15 +224,14 @@ class _Table:
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
         """Whether each of these, with one of the others, is rejected with one and the same answer."""
-        pairs = {(row, self._partner(row, columns)) for row in rows}
-        pairs |= {(self._partner(column, rows), column) for column in columns}
-        answers = {self._answer(row, column) for row, column in pairs if row is not None and column is not None}
+        answers = {self._answer(row, other) for row in rows for other in self._partner(row, columns)}
+        answers |= {self._answer(other, column) for column in columns for other in self._partner(column, rows)}
         return len(answers) == 1 and None not in answers
 
-    def _partner(self, at: int, among: list[int]) -> int | None:
-        """The next one that is in reach; the first after the last."""
+    def _partner(self, at: int, among: list[int]) -> list[int]:
+        """The next one that is in reach, after the last the first; none when there is none."""
         others = [other for other in among if other != at and other < self._in_reach]
-        return next((other for other in others if other > at), others[0] if others else None)
+        return [other for other in others if other > at][:1] or others[:1]
 
     def _is_rejected(self, at: int, *, is_row: bool) -> bool:
         """Whether a row or a column is rejected for the noun that it stands for."""

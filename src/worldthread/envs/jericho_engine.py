@@ -1,7 +1,7 @@
 """The Z-machine of jericho: one game in memory, its whole state in and out, its objects, and trials of commands.
 
-Everything here is plain calls of jericho's compiled interpreter; its Python layer only loads the game. One engine is one
-game in progress, to be used from one thread.
+Everything here is plain calls of jericho's compiled interpreter; its Python layer only loads the game. One engine is
+one game in progress, to be used from one thread.
 """
 
 from __future__ import annotations
@@ -121,7 +121,12 @@ class Engine:
         self._special = (ctypes.c_ubyte * max(1, self._library.get_special_ram_size()))()
         self._halted = ctypes.c_int.in_dll(self._library, "emulator_halted")
         self._guard = _Guard(self._halted)
-        self._release = weakref.finalize(self, self._guard.ended.set)
+        weakref.finalize(self, self._guard.ended.set)
+
+    @property
+    def object_count(self) -> int:
+        """Objects in the game's tree."""
+        return len(self._objects) - 1
 
     @property
     def ram_size(self) -> int:
@@ -240,8 +245,7 @@ class Engine:
             self.restore(start)
 
     def close(self) -> None:
-        """Release the game's memory. Safe to call twice."""
-        self._release()
+        """Release the game's memory. Safe to call twice; :meth:`reset` loads it again."""
         self._frotz.close()
 
 

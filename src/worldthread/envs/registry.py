@@ -280,6 +280,15 @@ def _register_builtin() -> None:
         package="textworld",
         default_max_moves=200,
     )
+    register(
+        "nethack-v1",
+        "worldthread.envs.nethack:make_nethack",
+        title="NetHack",
+        description="Go down into the dungeon as deep as you can, and stay alive.",
+        extra="nethack",
+        package="nle",
+        default_max_moves=1000,
+    )
 
 
 _register_builtin()

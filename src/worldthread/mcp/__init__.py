@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from worldthread.mcp.access import Access
 from worldthread.mcp.server import create_server
-from worldthread.mcp.serving import listening_socket, serve_http, serve_stdio
+from worldthread.mcp.serving import serve_http, serve_stdio
 from worldthread.mcp.shared import SharedMemory
 
-__all__ = ["Access", "SharedMemory", "create_server", "listening_socket", "serve_http", "serve_stdio"]
+__all__ = ["Access", "SharedMemory", "create_server", "serve_http", "serve_stdio"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from worldthread.addresses import in_address, is_every_address, is_loopback
 from worldthread.errors import InputError
 
 TOKEN_VARIABLE: Final = "WORLDTHREAD_MCP_TOKEN"
@@ -54,7 +54,7 @@ class Access:
             raise InputError("a token must be printable ASCII without spaces, and not empty")
         if not is_loopback(host) and token is None:
             raise InputError(f"other machines can reach {host}: give a token in ${TOKEN_VARIABLE} (or with --token)")
-        if _is_every_address(host) and not names:
+        if is_every_address(host) and not names:
             raise InputError(
                 f"{host} is every address of this machine: say with --allow-host by which name clients ask for it"
             )
@@ -97,25 +97,3 @@ class RequireToken:
             headers={"WWW-Authenticate": challenge},
         )
         await refusal(scope, receive, send)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach ``host``."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def in_address(host: str) -> str:
-    """A host as it stands in a URL."""
-    return f"[{host}]" if ":" in host else host
-
-
-def _is_every_address(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return not host

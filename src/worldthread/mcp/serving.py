@@ -13,8 +13,8 @@ from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from starlette.types import ASGIApp
 
-from worldthread.errors import InputError
-from worldthread.mcp.access import Access, RequireToken, in_address
+from worldthread.addresses import in_address, port_of
+from worldthread.mcp.access import Access, RequireToken
 
 HTTP_PATH: Final = "/mcp"
 _MAX_BODY: Final = 16 * 1024 * 1024  # the longest text that `remember` takes, in escapes
@@ -47,30 +47,9 @@ async def _end_on_signal(close: Callable[[], None]) -> None:
             os.kill(os.getpid(), number)
 
 
-def listening_socket(access: Access) -> socket.socket:
-    """A socket where a server is to listen.
-
-    Raises:
-        InputError: the address cannot be listened on.
-    """
-    family = socket.AF_INET6 if ":" in access.host else socket.AF_INET
-    try:
-        return socket.create_server((access.host, access.port), family=family)
-    except OSError as error:
-        raise InputError(
-            f"cannot listen on {in_address(access.host)}:{access.port}: {error.strerror}. Choose another --port"
-        ) from None
-
-
 def url_of(access: Access, listening: socket.socket) -> str:
     """Where clients find the server."""
     return f"http://{in_address(access.names[0] if access.names else access.host)}:{port_of(listening)}{HTTP_PATH}"
-
-
-def port_of(listening: socket.socket) -> int:
-    """The port that a socket listens on."""
-    port: int = listening.getsockname()[1]
-    return port
 
 
 def http_app(server: MCPServer[Any], access: Access, port: int) -> ASGIApp:
@@ -93,7 +72,7 @@ def serve_http(server: MCPServer[Any], access: Access, listening: socket.socket)
     Args:
         server: what it holds is released by its lifespan.
         access: whom to serve.
-        listening: made by :func:`listening_socket`; closed when this returns.
+        listening: made by :func:`worldthread.addresses.listening_socket`; closed when this returns.
     """
     import uvicorn
 

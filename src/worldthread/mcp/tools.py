@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from mcp.server.mcpserver import MCPServer
@@ -28,19 +28,23 @@ _REMOVES: Final = ToolAnnotations(
 def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
     """Give a server the tools of a memory, without those that write where the memory is for reading only."""
     reading = ReadingTools(shared)
-    _add(server, reading.recall, "Recall", _LOOKS)
-    _add(server, reading.ask, "Ask the memory", _LOOKS)
-    _add(server, reading.about, "What holds about something", _LOOKS)
-    _add(server, reading.timeline, "History of something", _LOOKS)
-    _add(server, reading.stats, "Size of the memory", _LOOKS)
+    add_tool(server, reading.recall, "Recall", _LOOKS)
+    add_tool(server, reading.ask, "Ask the memory", _LOOKS)
+    add_tool(server, reading.about, "What holds about something", _LOOKS)
+    add_tool(server, reading.timeline, "History of something", _LOOKS)
+    add_tool(server, reading.stats, "Size of the memory", _LOOKS)
     if not shared.readonly:
         writing = WritingTools(shared)
-        _add(server, writing.remember, "Remember", _ADDS)
-        _add(server, writing.forget, "Forget for good", _REMOVES)
+        add_tool(server, writing.remember, "Remember", _ADDS)
+        add_tool(server, writing.forget, "Forget for good", _REMOVES)
 
 
-def _add(
-    server: MCPServer[None], tool: Callable[..., CallToolResult], title: str, annotations: ToolAnnotations
+def add_tool(
+    server: MCPServer[None],
+    tool: Callable[..., CallToolResult | Awaitable[CallToolResult]],
+    title: str,
+    annotations: ToolAnnotations,
 ) -> None:
+    """Give a server a tool, which is called as the function is and described by its docstring."""
     description = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(tool) or "")
     server.add_tool(tool, title=title, description=description, annotations=annotations)

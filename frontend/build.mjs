@@ -1,0 +1,50 @@
+// Bundles the pages into the Python package. Nothing that they load comes from anywhere else.
+import { build } from "esbuild";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = join(here, "../src/worldthread/web/static");
+
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+
+const result = await build({
+  absWorkingDir: here,
+  entryPoints: {
+    memory: "src/memory/main.ts",
+    runs: "src/runs/main.ts",
+    play: "src/play/main.ts",
+    layout: "src/memory/layout-worker.ts",
+  },
+  outdir: target,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+});
+for (const page of readdirSync(join(here, "src/pages"))) cpSync(join(here, "src/pages", page), join(target, page));
+
+// the licences of what was bundled go with it
+const packages = new Set();
+for (const input of Object.keys(result.metafile.inputs)) {
+  const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input);
+  if (found) packages.add(found[1]);
+}
+const notices = [...packages].sort().map((name) => {
+  const folder = join(here, "node_modules", name);
+  const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+  const text = licence ? readFileSync(join(folder, licence), "utf8").trim() : `Licence: ${about.license}`;
+  return `${about.name} ${about.version}\n\n${text}\n`;
+});
+writeFileSync(join(target, "licences.txt"), notices.join(`\n${"-".repeat(78)}\n\n`));
+
+const size = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+console.log(`pages for browsers: ${Math.round(size / 1024)} KB of scripts, with ${[...packages].join(", ")}`);

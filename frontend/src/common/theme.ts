@@ -1,0 +1,43 @@
+// The colours of the page, for what is drawn by hand; they follow the system between dark and light.
+
+export interface Theme {
+  ink: string;
+  muted: string;
+  faint: string;
+  surface: string;
+  accent: string;
+  entity: string;
+  thesis: string;
+  episode: string;
+  ended: string;
+  good: string;
+  relations: string[];
+}
+
+const RELATIONS = 8;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+export function theme(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return {
+    ink: colour("ink"),
+    muted: colour("muted"),
+    faint: colour("faint"),
+    surface: colour("surface"),
+    accent: colour("accent"),
+    entity: colour("entity"),
+    thesis: colour("thesis"),
+    episode: colour("episode"),
+    ended: colour("ended"),
+    good: colour("good"),
+    relations: Array.from({ length: RELATIONS }, (_, number) => colour(`relation-${number + 1}`)),
+  };
+}
+
+export function onTheme(changed: () => void): void {
+  dark.addEventListener("change", changed);
+}
+
+/** Whether a person asked for little motion. */
+export const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

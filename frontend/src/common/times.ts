@@ -1,0 +1,24 @@
+// World times for people, as the commands show them.
+
+const TURNS = 1e8; // numbers nearer to zero are turns, not seconds since 1970
+
+/** A turn as a number, a time as ISO 8601 in UTC. */
+export function shownTime(at: number): string {
+  if (Math.abs(at) >= TURNS) {
+    const moment = new Date(Math.round(at) * 1000);
+    if (!Number.isNaN(moment.getTime()) && moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999) {
+      return moment.toISOString().replace(".000Z", "Z").replace("T00:00:00Z", "");
+    }
+  }
+  return String(Math.round(at * 1000) / 1000);
+}
+
+/** The same with a word before turns. */
+export function namedTime(at: number): string {
+  return Math.abs(at) >= TURNS ? shownTime(at) : `turn ${shownTime(at)}`;
+}
+
+/** Since when something holds, or from when until when it did. */
+export function shownInterval(since: number, until: number | null): string {
+  return until === null ? `since ${namedTime(since)}` : `${namedTime(since)} to ${shownTime(until)}`;
+}

@@ -1,0 +1,122 @@
+"""Hands and ears: presses keys, reads what the game says until it awaits a command again, and answers what it asks.
+
+* Texts that have to be put away (``--More--``, menus, lists) are read and put away.
+* A question that belongs to the command, such as its direction, is answered by the command.
+* Any other question for yes or no is left for the player.
+* Every other question is answered with the escape key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from worldthread.envs.nethack.engine import ESCAPE, RETURN, Engine
+from worldthread.errors import GameError
+
+Reply: TypeAlias = tuple[str, str]
+"""A regular expression for a question, and the keys that answer it."""
+
+Chooser: TypeAlias = Callable[[list[str]], str]
+"""Given the lines of a menu, the letters to press."""
+
+_PAGE_END: Final = re.compile(r"--More--|\(end\)|\((?P<page>\d+) of (?P<pages>\d+)\)")
+_YES_OR_NO: Final = re.compile(r"\s*\[yn[aq]*\].*")
+_CHOICE: Final = re.compile(r"\s*\[[^\]]*\].*")
+_ASKS_PLACE: Final = re.compile(r"\(For instructions type a")
+_TOMB: Final = re.compile(r"\|(.{18})\|")
+_PATIENCE: Final = 500
+
+
+class Console:
+    """The keys and the screen of one game.
+
+    Attributes:
+        question: what the game asks the player, to be answered with yes or no; ``None`` when it awaits a command.
+        heard: what was said since this was last cleared.
+        epitaph: what the game told after its end.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.question: str | None = None
+        self.heard: list[str] = []
+        self.epitaph: list[str] = []
+
+    def press(self, keys: str | int, *, replies: Sequence[Reply] = (), choose: Chooser | None = None) -> str:
+        """Press keys, and hear everything up to the next command. Gives what was said; :attr:`heard` keeps it too.
+
+        Args:
+            keys: characters, or the number of a single key.
+            replies: the first that fits answers a question.
+            choose: answers menus, which are then not told.
+        """
+        begin = len(self.heard)
+        self.question = None
+        for key in (keys,) if isinstance(keys, int) else keys:
+            if not self.engine.over:
+                self.engine.press(key)
+        self._settle(replies, choose)
+        return " ".join(self.heard[begin:])
+
+    def _settle(self, replies: Sequence[Reply], choose: Chooser | None) -> None:
+        engine = self.engine
+        for _ in range(_PATIENCE):
+            if engine.over:
+                return
+            message = engine.message
+            if engine.asks_patience:
+                self._read_page(choose)
+            elif engine.asks_key or engine.asks_line:
+                answer = next((keys for pattern, keys in replies if re.search(pattern, message)), None)
+                if answer is None and engine.asks_key and _YES_OR_NO.search(message):
+                    self.question = _YES_OR_NO.sub("", message)
+                    return
+                if answer is None:
+                    self.heard.append(_CHOICE.sub("", message))
+                for key in answer or ESCAPE:
+                    engine.press(key)
+            elif _ASKS_PLACE.search(message):
+                self.heard.append(message)
+                engine.press(ESCAPE)
+            else:
+                if message and not _YES_OR_NO.search(message):  # an answered question stays on the screen
+                    self.heard.append(message)
+                return
+        raise GameError(f"NetHack asks without end. Its screen: {engine.lines()}")
+
+    def _read_page(self, choose: Chooser | None) -> None:
+        """Read a line, a text or a menu that has to be put away, and put it away."""
+        engine = self.engine
+        screen, message = engine.lines(), engine.message
+        ends = [(row, match) for row, line in enumerate(screen) if (match := _PAGE_END.search(line))]
+        row, end = ends[-1] if ends else (0, None)
+        key = RETURN
+        if message and screen[0].startswith(message[:40].rstrip()):
+            self.heard.append(message)
+        elif engine.ending:
+            self.epitaph += _epitaph(screen)
+        elif end is not None:
+            page = [text for line in screen[:row] if (text := line[end.start() :].strip())]
+            if choose is None:
+                self.heard.append("\n".join(page))
+            else:
+                for letter in choose(page):
+                    engine.press(letter)
+            if end["page"] and end["page"] != end["pages"]:
+                key = ">"
+        engine.press(key)
+
+
+def _epitaph(screen: list[str]) -> list[str]:
+    """What killed the player, from the tombstone, and the sentences below; without the date."""
+    carved = [match[1].strip() for line in screen if (match := _TOMB.search(line))]
+    gold = next((n for n, line in enumerate(carved) if line.endswith(" Au")), None)
+    told = []
+    if gold is not None:
+        cause = " ".join(line for line in carved[gold + 1 :] if line and not re.search(r"^\d{4}$|\*", line))
+        told.append(f"{cause[:1].upper()}{cause[1:]}.")
+    plain = " ".join(line for line in screen if line and "|" not in line and "--More--" not in line)
+    farewell = re.search(r"\bYou .*\.", plain)
+    return [*told, " ".join(farewell[0].split())] if farewell else told

@@ -1,0 +1,136 @@
+"""NetHack as a text world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, get_args
+
+from worldthread.envs.base import Environment, Info, Truth, require_action, require_running
+from worldthread.envs.nethack.commands import perform
+from worldthread.envs.nethack.describe import inventory, observation
+from worldthread.envs.nethack.engine import Engine
+from worldthread.envs.nethack.game import Game
+from worldthread.envs.nethack.offers import valid_actions
+from worldthread.envs.nethack.view import Mode, View
+from worldthread.envs.spec import GameSpec
+from worldthread.errors import EpisodeOverError, InputError
+
+GOAL: Final = (
+    "Explore the dungeon: find the ways down, go as deep as you can, and stay alive. Depth, experience and gold make the "
+    "score. The game is won by bringing the Amulet of Yendor up from the bottom of the dungeon and offering it."
+)
+
+
+class NetHackEnvironment(Environment):
+    """NetHack, told in sentences and played by text.
+
+    An action is one move, also when it takes many turns of the game ("explore"), or none ("look"). The score is the one
+    that the game shows; it can fall. The game is won by ascension, and lost by any other end.
+
+    Several of these may be used at a time, but not by several threads.
+
+    Args:
+        id: the id by which the game was made.
+        seed: the seed of :meth:`reset` when it is given none. It decides the dungeon, the character where that is left
+            to chance, and all of the game's chance.
+        goal: the task in words, instead of :data:`GOAL`.
+        max_moves: truncate after so many moves; ``None``: no limit.
+        character: see :class:`worldthread.envs.nethack.engine.Engine`.
+        observation: what of the level is told, see :class:`worldthread.envs.nethack.view.View`.
+
+    Raises:
+        InputError: ``character`` or ``observation`` cannot be used.
+        MissingExtraError: nle is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        id: str = "nethack-v0",
+        seed: int = 0,
+        goal: str | None = None,
+        max_moves: int | None = None,
+        character: str = "valkyrie",
+        observation: Mode = "room",
+    ) -> None:
+        if observation not in get_args(Mode):
+            raise InputError(f"observation must be 'room' or 'level', not {observation!r}")
+        self.id = id
+        self._seed = seed
+        self._goal = GOAL if goal is None else goal
+        self._max_moves = max_moves
+        self._character = character
+        self._mode = observation
+        self._engine: Engine | None = Engine(character)
+        self._game: Game | None = None
+        self._info = Info()
+        self._running = False
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        if self._engine is None:
+            self._engine = Engine(self._character)
+        greeting = self._engine.start(self._seed if seed is None else seed)
+        self._game = Game(self._engine)
+        self._game.console.heard[:0] = greeting
+        text, info = self._tell(self._game, moves=0, score=self._game.stats.score)
+        self._info = info
+        self._running = True
+        return f"{text}\n\n{self._goal}" if self._goal else text, info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
+        require_running(self._running, self._game is not None)
+        require_action(action)
+        game, before = self._playing(), self._info
+        game.begin_action()
+        perform(game, action)
+        game.look_down()
+        text, self._info = self._tell(game, moves=before.moves + 1, score=game.stats.score)
+        terminated = game.is_over
+        truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
+        self._running = not (terminated or truncated)
+        return text, float(self._info.score - before.score), terminated, truncated, self._info
+
+    def truth(self) -> Truth:
+        """Nothing: the game keeps its state to itself, and NLE shows of it what the player sees. So there are no
+        propositions to audit a memory by, no walkthrough and no smallest number of moves."""
+        self._playing()
+        return Truth(frozenset())
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+        self._engine = self._game = None
+        self._running = False
+
+    def _playing(self) -> Game:
+        if self._game is None:
+            raise EpisodeOverError("there is no game yet: call reset() first")
+        return self._game
+
+    def _tell(self, game: Game, *, moves: int, score: int) -> tuple[str, Info]:
+        told, game.console.heard = game.console.heard, []
+        info = Info(score=score, goal=self._goal, moves=moves)
+        if game.is_over:
+            won = game.engine.ascended
+            text = "\n".join([*told, *game.console.epitaph, "The game is over."])
+            return text, replace(info, inventory=self._info.inventory, valid_actions=(), won=won, lost=not won)
+        view = View(game, self._mode)
+        text = observation(game, view, told)
+        return text, replace(info, inventory=inventory(game), valid_actions=valid_actions(game, view))
+
+
+def make_nethack(
+    spec: GameSpec,
+    *,
+    seed: int,
+    goal: str | None,
+    max_moves: int | None,
+    cache_dir: Path | None,
+    character: str = "valkyrie",
+    observation: Mode = "room",
+) -> NetHackEnvironment:
+    """The factory of ``nethack-v0``; needs no cache."""
+    return NetHackEnvironment(
+        id=spec.id, seed=seed, goal=goal, max_moves=max_moves, character=character, observation=observation
+    )

@@ -1,0 +1,178 @@
+"""The skill of exploring a level: what to look at next when one wants to see all of it.
+
+Nearest first, each only when nothing of the former is left: squares from which something new will be seen; closed doors
+that were not tried; and then whatever costs least of forcing doors, pushing boulders, and searching for what is hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Final, TypeAlias
+
+from worldthread.envs.nethack.game import Game, key_towards
+from worldthread.envs.nethack.level import AROUND, NEIGHBOURS, Level, direction_of, distance
+from worldthread.envs.nethack.paths import Ways
+from worldthread.envs.nethack.skills import Watch, beside, step, walk
+from worldthread.envs.nethack.terrain import DOORS, Ground
+
+KICK: Final = "\x04"
+_MOST_LEGS: Final = 100
+_KICKS: Final = 6
+_SEARCH: Final = "10s"
+
+# what a last resort costs, in steps of walking
+_UNTRIED: Final = 1000
+_KICK_AGAIN: Final = 8
+_PUSH_AGAIN: Final = 30
+_SEARCH_AGAIN: Final = 14
+_SEARCH_COST: Final = 22
+_DEAD_END: Final = 60
+_DEPTH_BEHIND_WALL: Final = 30
+
+
+def explore(game: Game, direction: str | None = None) -> None:
+    """Walk where something new will be seen, until something new is seen: a room, a thing, or the end of what is open.
+
+    Args:
+        direction: begin with what lies in this direction.
+    """
+    watch = Watch(game)
+    known = {(one.square, one.name) for one in game.sights()}
+    level = game.level
+    for leg in range(_MOST_LEGS):
+        ways = Ways(level, game.here, occupied=game.obstacles())
+        target = ways.nearest(_frontier(game, ways, direction if leg == 0 else None))
+        if target is None:
+            if leg == 0 and direction is not None:
+                game.say(f"You know of nothing unexplored to the {direction}.")
+            elif leg == 0:
+                _try_harder(game, watch, ways)
+            return
+        before = game.here, game.stats.turn
+        if not _go_and_look(game, ways.steps_to(target), watch):
+            return
+        if before == (game.here, game.stats.turn):
+            game.say("Something is in your way.")
+            return
+        if level.ground[game.here] != Ground.CORRIDOR and _is_new_room(game):
+            return
+        if any((one.square, one.name) not in known for one in game.sights()):
+            return
+
+
+def _is_new_room(game: Game) -> bool:
+    place = game.place()
+    return place is not None and place.kind == "room" and not place.number
+
+
+def _frontier(game: Game, ways: Ways, direction: str | None) -> list[int]:
+    level, occupied = game.level, game.obstacles()
+    return [
+        square
+        for square in ways.cost
+        if level.is_walkable(square)
+        and square not in occupied
+        and level.is_frontier(square)
+        and (direction is None or direction_of(game.here, square) == direction)
+    ]
+
+
+def _go_and_look(game: Game, route: list[int], watch: Watch) -> bool:
+    """Walk while the end of the route promises something new; ``False`` to stop exploring."""
+    level = game.level
+    for square in route:
+        if square in game.obstacles():
+            return True
+        step(game, square)
+        if watch.stops():
+            return False
+        if game.here != square or not level.is_frontier(route[-1]):
+            return True
+    return True
+
+
+def _try_harder(game: Game, watch: Watch, ways: Ways) -> None:
+    """Nothing is left to look at: force a door, push a boulder, or search."""
+    level = game.level
+    free = ways.cost.keys() - game.obstacles()
+    plans = [*_door_plans(level, ways, free), *_boulder_plans(game, ways), *_search_plans(level, ways, free)]
+    if not plans:
+        game.say("There is nothing left to explore here.")
+        return
+    _, what, square = min(plans)
+    if what == "door":
+        if walk(game, beside([square], straight=True), watch):
+            force(game, square, watch)
+    elif what == "boulder":
+        level.pushed[square] += 1
+        walk(game, [square], watch, push=True)
+    elif walk(game, [square], watch):
+        game.say("Nothing unexplored is left within reach, so you search for hidden doors and passages.")
+        game.press(_SEARCH)
+        for one in (square, *AROUND[square]):
+            level.searched[one] += 1
+
+
+def force(game: Game, door: int, watch: Watch) -> None:
+    """Open a closed door next to the player; kick it when it is locked, until it gives way or something happens."""
+    level = game.level
+    key = key_towards(game.here, door)
+    level.kicked[door] += 1
+    said = game.press("o", replies=[("In what direction", key)])
+    if "locked" not in said or level.leave_shut:
+        return
+    for _ in range(_KICKS):
+        if watch.stops() or level.ground[door] != Ground.CLOSED_DOOR:
+            return
+        game.press(KICK, replies=[("In what direction", key)])
+
+
+_Plan: TypeAlias = tuple[int, str, int]
+"""Cost, what to do, and the square to do it at."""
+
+
+def _door_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
+    for door in level.ground_squares(Ground.CLOSED_DOOR):
+        tries = level.kicked[door]
+        reach = min((ways.cost[one] for one in beside([door], straight=True) & free), default=None)
+        if reach is not None and not (level.leave_shut and tries):
+            yield (reach + _KICK_AGAIN * tries if tries else reach - _UNTRIED, "door", door)
+
+
+def _boulder_plans(game: Game, ways: Ways) -> Iterator[_Plan]:
+    level = game.level
+    pushing = Ways(level, game.here, occupied=game.obstacles(), push=True)
+    for square, cost in pushing.cost.items():
+        if square not in ways.cost and level.is_walkable(square) and level.is_frontier(square):
+            yield (cost + _PUSH_AGAIN * level.pushed[square], "boulder", square)
+
+
+def _search_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
+    """Where something may be hidden: at dead ends, and at walls with much unknown space behind them."""
+    for square in free:
+        if not level.is_walkable(square):
+            continue
+        hidden = _DEAD_END if _is_dead_end(level, square) else max(_unknown_behind_walls(level, square), default=0)
+        if hidden:
+            yield (_SEARCH_COST + ways.cost[square] - hidden + _SEARCH_AGAIN * level.searched[square], "search", square)
+
+
+def _is_dead_end(level: Level, square: int) -> bool:
+    """A corridor or a doorway that leads nowhere: all squares beside it that lead on touch each other."""
+    if level.ground[square] not in (Ground.CORRIDOR, *DOORS):
+        return False
+    on = [one for one in AROUND[square] if level.is_walkable(one) or level.ground[one] == Ground.CLOSED_DOOR]
+    return all(distance(one, other) <= 1 for one in on for other in on)
+
+
+def _unknown_behind_walls(level: Level, square: int) -> Iterator[int]:
+    """For each wall beside a square: how many squares behind it were never seen, up to a limit."""
+    for name in ("north", "south", "east", "west"):
+        behind = NEIGHBOURS[square].get(name)
+        if behind is None or level.ground[behind] != Ground.WALL:
+            continue
+        depth = 0
+        while (behind := NEIGHBOURS[behind].get(name)) is not None and level.ground[behind] == Ground.UNKNOWN:
+            depth += 1
+        # less than that leaves no room for a corridor and a room
+        yield min(depth, _DEPTH_BEHIND_WALL) if depth > 2 else 0

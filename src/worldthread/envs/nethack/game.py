@@ -1,0 +1,253 @@
+"""A game under way: the screen, what was seen of every level, and what stands and lies where now."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from worldthread.envs.nethack.console import Chooser, Console, Reply
+from worldthread.envs.nethack.engine import COLUMNS, Engine
+from worldthread.envs.nethack.items import Item
+from worldthread.envs.nethack.level import DIRECTIONS, NEIGHBOURS, Level, Place, distance
+from worldthread.envs.nethack.terrain import SPOKEN, Ground, Sort
+
+# numbers of NLE's blstats
+_X, _Y, _SCORE, _HP, _MAX_HP, _DEPTH, _GOLD, _POWER, _MAX_POWER, _ARMOR = 0, 1, 9, 10, 11, 12, 13, 14, 15, 16
+_EXPERIENCE, _TURN, _HUNGER, _BURDEN, _DUNGEON, _LEVEL, _CONDITION = 18, 20, 21, 22, 23, 24, 25
+
+_BRANCHES: Final = ("", "Gehennom ", "Mines ", "Quest ", "Sokoban ", "Ludios ", "Tower ", "Planes ")
+_HUNGERS: Final = ("satiated", "not hungry", "hungry", "weak from hunger", "fainting", "fainted", "starved")
+_BURDENS: Final = ("unburdened", "burdened", "stressed", "strained", "overtaxed", "overloaded")
+_CONDITIONS: Final = (
+    "turning to stone", "turning into slime", "being strangled", "sick from food", "terminally ill", "blind", "deaf",
+    "stunned", "confused", "hallucinating", "levitating", "flying", "riding",
+)  # fmt: skip
+BLIND: Final = "blind"
+
+_GROUND_HERE: Final = (
+    (r"(?:staircase|ladder) down$", Ground.DOWN), (r"(?:staircase|ladder) up$", Ground.UP),
+    (r"^open door$", Ground.OPEN_DOOR), (r"^(?:doorway|broken door)$", Ground.DOORWAY),
+    (r"\b(?:fountain|altar|throne|sink|grave)\b", Ground.FEATURE), (r"^(?:trap door|hole)$", Ground.HOLE),
+)  # fmt: skip
+_SEES: Final = re.compile(r"You (?:see|feel) here (?P<thing>.+?)\.(?:\s|$)")
+_STANDS_ON: Final = re.compile(r"There is an? (?P<name>[^.]+) here\.")
+_LIST: Final = re.compile(r"Things that (?:are|you feel) here:?\s*\n(?P<list>(?:.|\n)*)")
+
+
+@dataclass(frozen=True)
+class Stats:
+    """The numbers of the bottom lines, and NetHack's number for the branch of the dungeon."""
+
+    hit_points: int
+    most_hit_points: int
+    power: int
+    most_power: int
+    armor_class: int
+    experience: int
+    gold: int
+    score: int
+    turn: int
+    depth: int
+    dungeon: int
+    hunger: str
+    burden: str
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Monster:
+    """A creature that the map shows.
+
+    Args:
+        square: where.
+        name: what the command ``;`` calls it, such as ``"peaceful gnome"``.
+        sort: :attr:`Sort.PET`, :attr:`Sort.UNSEEN` or :attr:`Sort.MONSTER`.
+    """
+
+    square: int
+    name: str
+    sort: Sort
+
+    @property
+    def is_hostile(self) -> bool:
+        return self.sort == Sort.MONSTER and not self.name.startswith(("peaceful ", "tame "))
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Something on the map that can be named and walked to: a thing, or ground worth a word."""
+
+    square: int
+    name: str
+    ground: Ground | None = None
+
+
+class Game:
+    """One game, from its first turn to its last.
+
+    Attributes:
+        console: keys and ears.
+        level: the level on which the player is, as far as it is known.
+        here: the player's square.
+        things_here: what lies on it.
+        writing_here: what is engraved on it.
+        trail: the squares of this level on which the player was, since the action began.
+        swallowed: the player is inside a creature and sees nothing else.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.console = Console(engine)
+        self._levels: dict[tuple[int, int], Level] = {}
+        self.swallowed = False
+        self._monsters: list[Monster] | None = None
+        self.trail: list[int] = []
+        self.things_here: tuple[str, ...] = ()
+        self.writing_here = ""
+        self.refresh()
+        self.look_down()
+
+    # -- acting -----------------------------------------------------------------------------------------------------
+
+    def press(self, keys: str | int, *, replies: Sequence[Reply] = (), choose: Chooser | None = None) -> str:
+        """Press keys, hear what is said, and look at the map."""
+        said = self.console.press(keys, replies=replies, choose=choose)
+        self.refresh()
+        if "Closed for inventory" in said:
+            self.level.leave_shut = True
+        return said
+
+    def say(self, text: str) -> None:
+        """Add a sentence to what is heard."""
+        self.console.heard.append(text)
+
+    def begin_action(self) -> None:
+        """A new action: the trail begins here."""
+        self.trail = [self.here]
+
+    @property
+    def is_over(self) -> bool:
+        """The game has ended, and told how."""
+        return self.engine.over or self.engine.ending
+
+    @property
+    def is_interrupted(self) -> bool:
+        """The game is over, or asks something, or the player is where no skill helps."""
+        return self.is_over or self.console.question is not None or self.swallowed
+
+    def step_to(self, square: int) -> str:
+        """Step, or try to, onto a neighbouring square, without harming anyone peaceful."""
+        return self.press(key_towards(self.here, square), replies=[("Really (?:attack|step)", "n")])
+
+    def refresh(self) -> None:
+        """Take in the screen."""
+        if self.is_over:
+            return
+        self._monsters = None
+        stats = self.engine.stats
+        self.here = int(stats[_Y]) * COLUMNS + int(stats[_X])
+        self.stats = self._read_stats()
+        key = (int(stats[_DUNGEON]), int(stats[_LEVEL]))
+        if key not in self._levels:
+            self._levels[key] = Level(f"{_BRANCHES[key[0]]}level {self.stats.depth}")
+        if self._levels[key] is not getattr(self, "level", None):
+            self.trail.clear()
+        self.level = self._levels[key]
+        self.trail.append(self.here)
+        self.swallowed = not self.level.look(self.engine, self.here)
+
+    def look_down(self) -> None:
+        """What lies here and what ground it is, by the command ``:``, which takes no time unless one is blind."""
+        self.things_here, self.writing_here = (), ""
+        if self.is_over or self.console.question or self.swallowed or BLIND in self.stats.conditions:
+            return
+        before = len(self.console.heard)
+        self.console.press(":")
+        told = self.console.heard[before:]
+        del self.console.heard[before:]
+        text = "\n".join(told)
+        if (match := _STANDS_ON.search(text)) is not None:
+            for pattern, ground in _GROUND_HERE:
+                if re.search(pattern, match["name"]):
+                    self.level.learn(self.here, ground)
+                    self.level.sights[self.here] = match["name"]
+        if (match := _SEES.search(text)) is not None:
+            self.things_here = (match["thing"],)
+        elif (match := _LIST.search(text)) is not None:
+            self.things_here = tuple(line.strip() for line in match["list"].splitlines() if line.strip())
+        self.writing_here = " ".join(re.findall(r"(?:Something is|Some text has been|You read:)[^\n]*", text))
+
+    # -- what is where ----------------------------------------------------------------------------------------------
+
+    def monsters(self) -> list[Monster]:
+        """Creatures on the map, the nearest first; without the player."""
+        if self._monsters is None:
+            found = [
+                Monster(square, self._describe(square) or "unseen creature", self.level.shows(square))
+                for square in self.level.squares_of(Sort.MONSTER, Sort.PET, Sort.UNSEEN)
+                if square != self.here and not self.swallowed
+            ]
+            self._monsters = sorted(found, key=lambda one: (distance(self.here, one.square), one.square))
+        return self._monsters
+
+    def sights(self) -> list[Sight]:
+        """Things and ground worth a word, the nearest first; without those on the player's square."""
+        level = self.level
+        found = [Sight(square, self._describe(square)) for square in level.squares_of(Sort.THING, Sort.BOULDER)]
+        for square in level.ground_squares(*SPOKEN):
+            ground = Ground(level.ground[square])
+            if level.shows(square) == Sort.GROUND:
+                level.sights[square] = self._describe(square)
+            if square in level.sights:
+                found.append(Sight(square, level.sights[square], ground))
+        return sorted(
+            (one for one in found if one.square != self.here and one.name),
+            key=lambda one: (distance(self.here, one.square), one.square),
+        )
+
+    def place(self) -> Place | None:
+        """The room or corridor in which the player is."""
+        return self.level.place_at(self.here)
+
+    def items(self) -> list[Item]:
+        """What the player carries."""
+        return [Item(*entry) for entry in self.engine.inventory()]
+
+    def obstacles(self) -> set[int]:
+        """Squares of creatures that do not change places with the player."""
+        return {one.square for one in self.monsters() if one.sort != Sort.PET}
+
+    def hostile_names(self) -> Counter[str]:
+        """How many of each hostile creature are in view."""
+        return Counter(one.name for one in self.monsters() if one.is_hostile)
+
+    def _describe(self, square: int) -> str:
+        return self.engine.description(*divmod(square, COLUMNS))
+
+    def _read_stats(self) -> Stats:
+        stats = [int(number) for number in self.engine.stats]
+        return Stats(
+            hit_points=stats[_HP],
+            most_hit_points=stats[_MAX_HP],
+            power=stats[_POWER],
+            most_power=stats[_MAX_POWER],
+            armor_class=stats[_ARMOR],
+            experience=stats[_EXPERIENCE],
+            gold=stats[_GOLD],
+            score=stats[_SCORE],
+            turn=stats[_TURN],
+            depth=stats[_DEPTH],
+            dungeon=stats[_DUNGEON],
+            hunger=_HUNGERS[stats[_HUNGER]],
+            burden=_BURDENS[stats[_BURDEN]],
+            conditions=tuple(name for bit, name in enumerate(_CONDITIONS) if stats[_CONDITION] >> bit & 1),
+        )
+
+
+def key_towards(origin: int, target: int) -> str:
+    """NetHack's key for the step from a square to a neighbouring one."""
+    name = next(name for name, square in NEIGHBOURS[origin].items() if square == target)
+    return DIRECTIONS[name][2]

@@ -1,0 +1,274 @@
+"""What was seen of one level: its ground, where the player has been and searched, and its rooms, corridors and doors.
+
+A square is its number: row times :data:`COLUMNS` plus column. The names of rooms and corridors stay what they are while
+more of them comes to light. They are numbered when they are first spoken of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.envs.nethack.engine import COLUMNS, ROWS, Engine
+from worldthread.envs.nethack.terrain import DOORS, WALKABLE, Ground, Sort, glyph_tables
+
+SQUARES: Final = ROWS * COLUMNS
+
+DIRECTIONS: Final = {
+    "north": (-1, 0, "k"), "south": (1, 0, "j"), "east": (0, 1, "l"), "west": (0, -1, "h"),
+    "northeast": (-1, 1, "u"), "northwest": (-1, -1, "y"), "southeast": (1, 1, "n"), "southwest": (1, -1, "b"),
+}  # fmt: skip
+"""Rows and columns to add, and NetHack's key."""
+
+_ROOM: Final = frozenset({Ground.FLOOR, Ground.UP, Ground.DOWN, Ground.FEATURE})
+_EITHER: Final = frozenset({Ground.COVERED, Ground.TRAP, Ground.HOLE})
+
+
+def _neighbours(square: int) -> dict[str, int]:
+    row, column = divmod(square, COLUMNS)
+    return {
+        name: (row + rows) * COLUMNS + column + columns
+        for name, (rows, columns, _) in DIRECTIONS.items()
+        if 0 <= row + rows < ROWS and 0 <= column + columns < COLUMNS
+    }
+
+
+NEIGHBOURS: Final = tuple(_neighbours(square) for square in range(SQUARES))
+"""Of each square, by direction."""
+
+AROUND: Final = tuple(tuple(near.values()) for near in NEIGHBOURS)
+"""Of each square, in the order of :data:`DIRECTIONS`: the straight ones first."""
+
+
+@dataclass(eq=False)
+class Place:
+    """A room or a corridor.
+
+    Args:
+        kind: ``"room"`` or ``"corridor"``.
+        squares: those that were seen.
+        number: counted from 1 for each kind on a level; 0 before the place was spoken of.
+    """
+
+    kind: str
+    squares: set[int]
+    number: int = 0
+
+
+@dataclass
+class Level:
+    """The memory of one level.
+
+    Args:
+        name: such as ``"level 3"``.
+        ground: :class:`Ground` of each square.
+        visited: squares on which the player stood.
+        near: squares next to those.
+        searched: how often the player searched beside a square.
+        shut: steps, as a square and the next, that turned out to be impossible.
+        kicked: how often each door was kicked.
+        doors: the number and the noun ("door" or "doorway") of each door that was spoken of.
+        sights: what ground worth a word is called.
+        balked: how often a step, as a square and the next, failed.
+        pushed: how often a way through boulders to a square was tried.
+        leave_shut: the level has a door that must not be forced.
+        joined: names of places that turned out to be part of others, with the names of those; not told yet.
+    """
+
+    name: str
+    ground: bytearray = field(default_factory=lambda: bytearray(SQUARES))
+    visited: set[int] = field(default_factory=set)
+    near: set[int] = field(default_factory=set)
+    searched: Counter[int] = field(default_factory=Counter)
+    shut: set[tuple[int, int]] = field(default_factory=set)
+    kicked: Counter[int] = field(default_factory=Counter)
+    doors: dict[int, tuple[int, str]] = field(default_factory=dict)
+    sights: dict[int, str] = field(default_factory=dict)
+    balked: Counter[tuple[int, int]] = field(default_factory=Counter)
+    pushed: Counter[int] = field(default_factory=Counter)
+    leave_shut: bool = False
+    joined: list[tuple[str, str]] = field(default_factory=list)
+    _sorts: NDArray[np.int8] = field(default_factory=lambda: np.zeros(SQUARES, np.int8))
+    _places: list[Place] = field(default_factory=list)
+    _place_of: dict[int, Place] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+    _stale: bool = True
+
+    def look(self, engine: Engine, here: int) -> bool:
+        """Take in what the screen shows now. Not when the player was swallowed: ``False``."""
+        tables = glyph_tables()
+        glyphs = engine.glyphs.ravel()
+        sorts = tables.sort[glyphs]
+        if np.any(sorts == Sort.SWALLOWED):
+            return False
+        self._sorts = sorts
+        before = bytes(self.ground)
+        known = np.frombuffer(self.ground, np.int8)
+        shown = tables.ground[glyphs]
+        # what lies on a square hides its ground, which may have been seen before
+        covered = shown == Ground.COVERED
+        tells = (shown > Ground.UNKNOWN) & (~covered | (known == Ground.UNKNOWN))
+        known[tells] = shown[tells]
+        # nothing can lie in a closed door: it has been opened or broken
+        known[covered & (known == Ground.CLOSED_DOOR)] = Ground.DOORWAY
+        if here not in self.visited:
+            self.visited.add(here)
+            self.near.update(AROUND[here])
+        if before != bytes(self.ground):
+            self._stale = True
+        return True
+
+    def learn(self, square: int, ground: Ground) -> None:
+        """The ground of a square became known by other means than sight."""
+        if self.ground[square] != ground:
+            self.ground[square] = ground
+            self._stale = True
+
+    def squares_of(self, *sorts: Sort) -> list[int]:
+        """Squares that show one of these now."""
+        return _squares_where(self._sorts, sorts)
+
+    def shows(self, square: int) -> Sort:
+        """What a square shows now."""
+        return Sort(int(self._sorts[square]))
+
+    def ground_squares(self, *kinds: Ground) -> list[int]:
+        """Squares whose ground is one of these, as far as it is known."""
+        return _squares_where(np.frombuffer(self.ground, np.int8), kinds)
+
+    def is_walkable(self, square: int) -> bool:
+        """Whether the ground can be walked on without harm."""
+        return self.ground[square] in WALKABLE
+
+    def is_frontier(self, square: int) -> bool:
+        """Whether standing on this square would show squares that were never looked at from close by."""
+        if square in self.visited:
+            return False
+        around = tuple(_straight(square)) if self.ground[square] in DOORS else AROUND[square]
+        return any(self.ground[one] == Ground.UNKNOWN and one not in self.near for one in around)
+
+    # -- rooms and corridors ----------------------------------------------------------------------------------------
+
+    def place_at(self, square: int) -> Place | None:
+        """The room or corridor of a square. A door belongs to the room beside it, else to the corridor."""
+        self._divide()
+        place = self._place_of.get(square)
+        if place is None and self.ground[square] in DOORS:
+            beside = [found for one in AROUND[square] if (found := self._place_of.get(one)) is not None]
+            place = min(beside, key=lambda found: (found.kind == "corridor", found.number or SQUARES), default=None)
+        return place
+
+    def places(self) -> list[Place]:
+        """All rooms and corridors."""
+        self._divide()
+        return list(self._places)
+
+    def name_of(self, place: Place) -> str:
+        """Such as ``"room 2 of level 1"``; the same for ever."""
+        if not place.number:
+            place.number = self._counts[place.kind] = self._counts.get(place.kind, 0) + 1
+        return f"{place.kind} {place.number} of {self.name}"
+
+    def door_name(self, square: int) -> str:
+        """Such as ``"door 3 of level 1"``; the same for ever."""
+        if square not in self.doors:
+            noun = "doorway" if self.ground[square] == Ground.DOORWAY else "door"
+            self.doors[square] = (len(self.doors) + 1, noun)
+        number, noun = self.doors[square]
+        return f"{noun} {number} of {self.name}"
+
+    def doors_of(self, place: Place) -> list[int]:
+        """Doors beside a place."""
+        beside = {
+            one
+            for square in place.squares
+            for one in (AROUND[square] if place.kind == "corridor" else tuple(_straight(square)))
+            if self.ground[one] in DOORS
+        }
+        return sorted(beside)
+
+    def _divide(self) -> None:
+        """Find the places anew where the ground has changed; those that have a number keep it."""
+        if not self._stale:
+            return
+        self._stale = False
+        kinds = dict.fromkeys(self.ground_squares(*_ROOM), "room")
+        kinds.update(dict.fromkeys(self.ground_squares(Ground.CORRIDOR), "corridor"))
+        kinds.update({square: self._kind_around(square) for square in self.ground_squares(*_EITHER)})
+        named = [place for place in self._places if place.number]
+        self._places, self._place_of = [], {}
+        for squares, kind in _components(kinds):
+            held = sorted((p for p in named if p.kind == kind and not p.squares.isdisjoint(squares)), key=_by_number)
+            place = held[0] if held and held[0] not in self._places else Place(kind, set())
+            place.squares = squares
+            for other in held[1:]:
+                if place.number:
+                    self.joined.append((self.name_of(other), self.name_of(place)))
+                    named.remove(other)
+            self._places.append(place)
+            self._place_of.update(dict.fromkeys(squares, place))
+
+    def _kind_around(self, square: int) -> str:
+        """Whether what hides its ground lies in a corridor or in a room."""
+        around = [self.ground[one] for one in AROUND[square]]
+        return "corridor" if Ground.CORRIDOR in around and not _ROOM.intersection(around) else "room"
+
+
+def _squares_where(values: NDArray[np.int8], wanted: Sequence[int]) -> list[int]:
+    hits: list[int] = np.flatnonzero(np.isin(values, wanted)).tolist()
+    return hits
+
+
+def _by_number(place: Place) -> int:
+    return place.number
+
+
+def _straight(square: int) -> Iterator[int]:
+    for name in ("north", "south", "east", "west"):
+        if name in NEIGHBOURS[square]:
+            yield NEIGHBOURS[square][name]
+
+
+def _components(kinds: dict[int, str]) -> Iterable[tuple[set[int], str]]:
+    """Squares of one kind that touch each other."""
+    left = dict(kinds)
+    while left:
+        first, kind = left.popitem()
+        squares, open_ends = {first}, [first]
+        while open_ends:
+            for one in AROUND[open_ends.pop()]:
+                if left.get(one) == kind:
+                    del left[one]
+                    squares.add(one)
+                    open_ends.append(one)
+        yield squares, kind
+
+
+def direction_of(origin: int, target: int) -> str:
+    """The compass direction that comes nearest; empty for the same square."""
+    row, column = divmod(origin, COLUMNS)
+    down, right = target // COLUMNS - row, target % COLUMNS - column
+    vertical = "" if 2 * abs(down) < abs(right) else ("south" if down > 0 else "north" if down < 0 else "")
+    horizontal = "" if 2 * abs(right) < abs(down) else ("east" if right > 0 else "west" if right < 0 else "")
+    return vertical + horizontal
+
+
+def distance(one: int, other: int) -> int:
+    """Steps between two squares on open ground."""
+    return max(abs(one // COLUMNS - other // COLUMNS), abs(one % COLUMNS - other % COLUMNS))
+
+
+def in_sight(origin: int, target: int, is_clear: Callable[[int], bool]) -> bool:
+    """Whether the squares on the straight line between two squares are clear (the ends do not count)."""
+    row, column = divmod(origin, COLUMNS)
+    down, right = target // COLUMNS - row, target % COLUMNS - column
+    steps = max(abs(down), abs(right))
+    return all(
+        is_clear((row + round(down * step / steps)) * COLUMNS + column + round(right * step / steps))
+        for step in range(1, steps)
+    )

@@ -1,0 +1,109 @@
+"""The list of valid actions: what makes sense where the player is, of what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worldthread.envs.nethack.game import Game, Stats
+from worldthread.envs.nethack.items import plain_name
+from worldthread.envs.nethack.level import DIRECTIONS, NEIGHBOURS, direction_of
+from worldthread.envs.nethack.skills import beside
+from worldthread.envs.nethack.terrain import Ground, Sort
+from worldthread.envs.nethack.view import View
+from worldthread.envs.nethack.words import without_article
+
+_ALWAYS = ("explore", "inventory", "look", "rest", "search", "wait")
+
+
+def valid_actions(game: Game, view: View) -> tuple[str, ...]:
+    """Sorted, without doubles. Not complete: what is carried can be dropped, thrown and zapped in any direction, places
+    that are remembered but not told can be gone to, and every direction can be tried. What would be foolish is left
+    out: praying without need, which angers the gods, and the stairs out of the dungeon, which end the game.
+    """
+    if game.console.question is not None:
+        return ("no", "yes")
+    found = {*_ALWAYS, *_steps(game), *_with_belongings(game), *_with_floor(game)}
+    if is_in_trouble(game.stats):
+        found.add("pray")
+    if not game.swallowed:
+        found.update(_with_doors(game), _walks(game, view))
+    return tuple(sorted(found))
+
+
+def is_in_trouble(stats: Stats) -> bool:
+    """Whether the gods would help: few hit points, or weakness from hunger (NetHack's ``in_trouble``)."""
+    low = stats.hit_points < max(6, stats.most_hit_points // 7 + 1)
+    return low or stats.hunger.startswith(("weak", "faint"))
+
+
+def _is_way_out(game: Game) -> bool:
+    return game.stats.depth == 1 and game.stats.dungeon == 0
+
+
+def _steps(game: Game) -> list[str]:
+    level, here = game.level, game.here
+    free = [
+        direction
+        for direction, square in NEIGHBOURS[here].items()
+        if level.is_walkable(square) and square not in game.obstacles() and (here, square) not in level.shut
+    ]
+    # where nothing can be seen, every direction is worth a try
+    return [f"go {direction}" for direction in free or DIRECTIONS]
+
+
+def _with_floor(game: Game) -> Iterator[str]:
+    ground = game.level.ground[game.here]
+    if ground in (Ground.DOWN, Ground.HOLE):
+        yield "go down"
+    elif ground == Ground.UP and not _is_way_out(game):
+        yield "go up"
+    if game.things_here:
+        yield "pick up"
+    for thing in game.things_here:
+        name = plain_name(thing)
+        yield f"pick up {name}"
+        if "corpse" in name:
+            yield f"eat {name}"
+
+
+def _with_belongings(game: Game) -> Iterator[str]:
+    for item in game.items():
+        for verb in item.verbs():
+            yield f"{verb} {item.name}"
+
+
+def _with_doors(game: Game) -> Iterator[str]:
+    level = game.level
+    for square in beside([game.here], straight=True):
+        direction = direction_of(game.here, square)
+        if level.ground[square] == Ground.CLOSED_DOOR:
+            yield from (f"open {direction}", f"kick {direction}")
+        elif level.ground[square] == Ground.OPEN_DOOR:
+            yield f"close {direction}"
+
+
+def _walks(game: Game, view: View) -> Iterator[str]:
+    for monster in view.monsters:
+        if monster.sort != Sort.PET:
+            yield f"fight {without_article(monster.name)}"
+    for sight in view.sights:
+        if view.steps_to(sight.square) is None:
+            continue
+        if sight.ground == Ground.DOWN:
+            yield "descend"
+        elif sight.ground == Ground.UP and not _is_way_out(game):
+            yield "ascend"
+        if sight.ground != Ground.TRAP:
+            yield f"move to {plain_name(sight.name)}"
+        if sight.ground is None and game.level.shows(sight.square) == Sort.THING:
+            yield f"pick up {plain_name(sight.name)}"
+    places = [*([view.place] if view.place is not None else []), *view.other_places()]
+    for place in places:
+        if place is not view.place and any(view.ways.reaches(one) for one in place.squares):
+            yield f"move to {game.level.name_of(place)}"
+        for door in view.doors_of(place):
+            if door.square != game.here and view.steps_to(door.square) is not None:
+                yield f"move to {door.name}"
+        for direction in view.passages(place) if place is view.place else ():
+            if direction:
+                yield f"explore {direction}"

@@ -1,0 +1,114 @@
+"""What NetHack's glyphs stand for: kinds of ground, and kinds of what stands or lies on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ground(IntEnum):
+    """What a square is, as far as it was seen."""
+
+    UNKNOWN = 0
+    WALL = 1
+    FLOOR = 2
+    CORRIDOR = 3
+    DOORWAY = 4
+    """Without a door, or with a broken one."""
+    OPEN_DOOR = 5
+    CLOSED_DOOR = 6
+    UP = 7
+    """Stairs or a ladder."""
+    DOWN = 8
+    FEATURE = 9
+    """Fountain, altar, throne, sink, grave: to be stood on."""
+    TRAP = 10
+    HOLE = 11
+    """A trap door or a hole: a way down."""
+    LIQUID = 12
+    BARRIER = 13
+    """Iron bars, a tree, a raised drawbridge."""
+    COVERED = 14
+    """Something lies there; what is under it was not seen."""
+
+
+WALKABLE: Final = frozenset(
+    {
+        *(Ground.FLOOR, Ground.CORRIDOR, Ground.DOORWAY, Ground.OPEN_DOOR, Ground.UP, Ground.DOWN),
+        *(Ground.FEATURE, Ground.COVERED),
+    }
+)
+"""Ground to walk on without harm."""
+
+DOORS: Final = frozenset({Ground.DOORWAY, Ground.OPEN_DOOR, Ground.CLOSED_DOOR})
+
+# ranges of NetHack's map symbols (defsym.h), by their first and last number
+_GROUND_OF_SYMBOLS: Final = (
+    (0, 0, Ground.UNKNOWN), (1, 11, Ground.WALL), (12, 12, Ground.DOORWAY), (13, 14, Ground.OPEN_DOOR), (15, 16, Ground.CLOSED_DOOR),
+    (17, 18, Ground.BARRIER), (19, 20, Ground.FLOOR), (21, 22, Ground.CORRIDOR), (23, 23, Ground.UP),
+    (24, 24, Ground.DOWN), (25, 25, Ground.UP), (26, 26, Ground.DOWN), (27, 31, Ground.FEATURE),
+    (32, 32, Ground.LIQUID), (33, 33, Ground.FLOOR), (34, 34, Ground.LIQUID), (35, 36, Ground.FLOOR),
+    (37, 38, Ground.BARRIER), (39, 40, Ground.FLOOR), (41, 41, Ground.LIQUID), (42, 53, Ground.TRAP),
+    (54, 55, Ground.HOLE), (56, 63, Ground.TRAP), (64, 64, Ground.FEATURE),
+)  # fmt: skip
+
+SPOKEN: Final = (Ground.UP, Ground.DOWN, Ground.FEATURE, Ground.TRAP, Ground.HOLE)
+"""Ground worth a word."""
+
+
+class Sort(IntEnum):
+    """What a glyph shows."""
+
+    GROUND = 0
+    OTHER = 1
+    """A flash, an explosion: nothing that stays."""
+    MONSTER = 2
+    PET = 3
+    UNSEEN = 4
+    """Something that is there but cannot be seen, or is sensed as a danger."""
+    THING = 5
+    BOULDER = 6
+    SWALLOWED = 7
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """Tables over all glyphs.
+
+    Args:
+        ground: :class:`Ground` of each glyph, ``COVERED`` for things, -1 for what does not tell.
+        sort: :class:`Sort` of each glyph.
+    """
+
+    ground: NDArray[np.int8]
+    sort: NDArray[np.int8]
+
+
+@cache
+def glyph_tables() -> Glyphs:
+    """Made once, from where NLE says that each range of glyphs begins."""
+    from nle import nethack
+
+    begins = (
+        (nethack.GLYPH_MON_OFF, Sort.MONSTER), (nethack.GLYPH_PET_OFF, Sort.PET),
+        (nethack.GLYPH_INVIS_OFF, Sort.UNSEEN), (nethack.GLYPH_DETECT_OFF, Sort.MONSTER),
+        (nethack.GLYPH_BODY_OFF, Sort.THING), (nethack.GLYPH_RIDDEN_OFF, Sort.MONSTER),
+        (nethack.GLYPH_OBJ_OFF, Sort.THING), (nethack.GLYPH_CMAP_OFF, Sort.OTHER),
+        (nethack.GLYPH_SWALLOW_OFF, Sort.SWALLOWED), (nethack.GLYPH_WARNING_OFF, Sort.UNSEEN),
+        (nethack.GLYPH_STATUE_OFF, Sort.THING), (nethack.MAX_GLYPH, Sort.OTHER),
+    )  # fmt: skip
+    sort = np.full(nethack.MAX_GLYPH + 1, Sort.OTHER, np.int8)
+    for begin, kind in begins:
+        sort[begin:] = kind
+    ground = np.where(sort == Sort.THING, Ground.COVERED, -1).astype(np.int8)
+    for first, last, what in _GROUND_OF_SYMBOLS:
+        symbols = slice(nethack.GLYPH_CMAP_OFF + first, nethack.GLYPH_CMAP_OFF + last + 1)
+        sort[symbols], ground[symbols] = Sort.GROUND, what
+    boulder = next(n for n in range(nethack.NUM_OBJECTS) if nethack.OBJ_NAME(nethack.objclass(n)) == "boulder")
+    sort[nethack.GLYPH_OBJ_OFF + boulder] = Sort.BOULDER
+    return Glyphs(ground, sort)

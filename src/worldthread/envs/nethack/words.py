@@ -1,0 +1,46 @@
+"""Small pieces of English for what is told of a level."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from worldthread.envs.nethack.engine import COLUMNS
+
+_HAS_ARTICLE = re.compile(r"^(?:an?|the|some|\d+|your)\s", re.I)
+
+
+def with_article(name: str) -> str:
+    """``"a jackal"`` of ``"jackal"``; what has an article or a number keeps it."""
+    if _HAS_ARTICLE.match(name):
+        return name
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def without_article(name: str) -> str:
+    """``"jackal"`` of ``"a jackal"``."""
+    return _HAS_ARTICLE.sub("", name)
+
+
+def capital(text: str) -> str:
+    """With a capital letter at the beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def enumerate_words(words: Sequence[str]) -> str:
+    """``"a, b and c"``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def offset(origin: int, target: int) -> str:
+    """Where a square is, such as ``"3 east and 1 north"``; empty for the same square."""
+    down = target // COLUMNS - origin // COLUMNS
+    right = target % COLUMNS - origin % COLUMNS
+    parts = [f"{abs(right)} {'east' if right > 0 else 'west'}"] if right else []
+    parts += [f"{abs(down)} {'south' if down > 0 else 'north'}"] if down else []
+    return " and ".join(parts)
+
+
+def counted(number: int, noun: str) -> str:
+    """``"1 step"``, ``"2 steps"``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

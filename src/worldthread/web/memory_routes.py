@@ -1,0 +1,238 @@
+"""What the page of a memory asks for. Nothing here changes a memory."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from worldthread.errors import InputError, NotFoundError
+from worldthread.extract.when import world_time
+from worldthread.graph import TemporalGraph
+from worldthread.names import normalise_name, number_variants
+from worldthread.types import Episode, Fact, Hit, Statement, Version
+from worldthread.web.answers import answer, number_of, text_of
+from worldthread.web.desk import Desk
+from worldthread.web.memories import OpenMemory
+from worldthread.web.pictures import MAX_WHOLE, intervals, is_small, neighbourhood, whole
+
+_STRONGEST: Final = 12
+_NAMES: Final = 20
+_NEIGHBOURS: Final = 40
+_MOST_NEIGHBOURS: Final = 500
+_STATEMENTS: Final = 100
+_MOST_STATEMENTS: Final = 1000
+_HITS: Final = 8
+_MOST_HITS: Final = 50
+_SOURCES: Final = 8  # episodes named for one version: a common statement has thousands
+_TEXT: Final = 20_000  # characters of an episode
+_QUESTION: Final = 2000  # characters
+
+
+def memory_routes(desk: Desk) -> list[Route]:
+    """The routes below ``/api/memories``."""
+
+    def route(path: str, ask: Any) -> Route:
+        async def endpoint(request: Request) -> Response:
+            def work() -> Any:
+                with desk.memory(request.path_params["key"]) as opened:
+                    return ask(opened, request)
+
+            return answer(await run_in_threadpool(work))
+
+        return Route(f"/api/memories/{{key}}{path}", endpoint)
+
+    async def listed(_: Request) -> Response:
+        return answer({"memories": await run_in_threadpool(desk.memory_list)})
+
+    return [
+        Route("/api/memories", listed),
+        route("", _summary),
+        route("/graph", _graph),
+        route("/neighbours", _neighbours),
+        route("/names", _names),
+        route("/recall", _recall),
+        route("/entity", _entity),
+        route("/statement", _statement),
+        route("/episode", _episode),
+    ]
+
+
+def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
+    """How large a memory is, and where to begin."""
+    with opened.reading() as (graph, names):
+        return {
+            "file": str(opened.memory.path),
+            "namespace": opened.memory.namespace,
+            "counts": opened.memory.stats(),
+            "names": len(names),
+            "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest(_STRONGEST)],
+            "small": is_small(graph, names),
+            "most_drawn": MAX_WHOLE,
+        }
+
+
+def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """The first picture: the whole of a small graph, or the neighbourhood of the strongest name."""
+    wanted = _with_episodes(request)
+    with opened.reading() as (graph, names):
+        if is_small(graph, names):
+            with_episodes = wanted and is_small(graph, names, with_episodes=True)
+            picture = whole(graph, names, with_episodes=with_episodes)
+            return {**picture.as_json(), "whole": True, "episodes": with_episodes, "centre": None, "total": None}
+        centre = next(iter(names.strongest(1)), None)
+        if centre is None:
+            return {"vertices": [], "edges": [], "whole": True, "episodes": False, "centre": None, "total": None}
+        picture, total = neighbourhood(
+            graph, names, centre, offset=0, limit=_NEIGHBOURS, with_episodes=wanted
+        )  # fmt: skip
+        return {**picture.as_json(), "whole": False, "episodes": wanted, "centre": centre, "total": total}
+
+
+def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """The neighbourhood of a name or of an episode, a part at a time."""
+    limit = number_of(request, "limit", _NEIGHBOURS, _MOST_NEIGHBOURS)
+    offset = number_of(request, "offset", 0, 10**9)
+    with opened.reading() as (graph, names):
+        centre = _known_name(graph, text_of(request, "name"))
+        picture, total = neighbourhood(
+            graph, names, centre, offset=offset, limit=limit, with_episodes=_with_episodes(request)
+        )
+        return {**picture.as_json(), "centre": centre, "offset": offset, "limit": limit, "total": total}
+
+
+def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """Names that hold a text."""
+    limit = number_of(request, "limit", _NAMES, _MOST_STATEMENTS)
+    with opened.reading() as (graph, names):
+        found = [name for name in names.matching(text_of(request, "q"), limit) if graph.numbers_about(name)]
+        return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
+
+
+def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """What a question recalls, at a moment."""
+    question = text_of(request, "q")
+    if not question.strip() or len(question) > _QUESTION:
+        raise InputError(f"a question has 1 to {_QUESTION} characters")
+    k = max(number_of(request, "k", _HITS, _MOST_HITS), 1)
+    at = request.query_params.get("at")
+    found = opened.memory.recall(question, k=k, as_of=world_time(at, 0.0) if at else None, only_current=False)
+    return {"question": question, "method": found.method, "hits": [_hit(hit) for hit in found.hits]}
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    item = hit.item
+    told: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": list(hit.path)}
+    if isinstance(item, Episode):
+        return {**told, "text": item.text[:_TEXT], "names": [], "episode": item.id, "at": item.at}
+    return {**told, **_said(item), "version": _version(hit.version) if hit.version else None}
+
+
+def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """What ever held about a name: what holds now first, then what was recorded last."""
+    limit = number_of(request, "limit", _STATEMENTS, _MOST_STATEMENTS)
+    with opened.reading() as (graph, _):
+        name = _known_name(graph, text_of(request, "name"))
+        numbers = graph.numbers_about(name)
+        current = sum(map(graph.statement_holds, numbers))
+        shown = heapq.nsmallest(limit, numbers, key=lambda number: (not graph.statement_holds(number), -number))
+        return {
+            "name": name,
+            "label": _label(graph, name, shown),
+            "current": current,
+            "total": len(numbers),
+            "statements": [_stated(graph, number) for number in shown],
+        }
+
+
+def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """A statement with all its versions."""
+    number = number_of(request, "number", 0, 10**12)
+    with opened.reading() as (graph, _):
+        if number not in graph.statement_numbers or not graph.numbered_versions(number):
+            raise NotFoundError("this statement is not in the memory (any more)")
+        return _stated(graph, number)
+
+
+def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """An episode: its text, what it states, and what it ended."""
+    with opened.reading() as (graph, _):
+        episode = opened.memory.episode(text_of(request, "id"))
+        return {
+            "id": episode.id,
+            "text": episode.text[:_TEXT],
+            "left_out": max(len(episode.text) - _TEXT, 0),
+            "at": episode.at,
+            "source": episode.source,
+            "recorded_at": episode.recorded_at,
+            "reader": episode.reading.reader,
+            "failures": list(episode.reading.failures),
+            "statements": [_said(statement) for statement in dict.fromkeys(episode.reading.statements)],
+            "ended": [{**_said(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)],
+        }
+
+
+def _stated(graph: TemporalGraph, number: int) -> dict[str, Any]:
+    versions = graph.numbered_versions(number)
+    return {
+        **_said(versions[0].statement),
+        "number": number,
+        "held": intervals(versions),
+        "versions": [_version(version) for version in versions],
+    }
+
+
+def _said(statement: Statement) -> dict[str, Any]:
+    if isinstance(statement, Fact):
+        subject, _, object_ = statement.key
+        parts = {"subject": statement.subject, "relation": statement.relation, "object": statement.object}
+        text = f"{statement.subject} {statement.relation} {statement.object}"
+        return {"kind": "fact", "text": text, "names": [subject, object_], **parts}
+    return {"kind": "thesis", "text": statement.text, "names": list(statement.key[1])}
+
+
+def _version(version: Version) -> dict[str, Any]:
+    interval = version.interval
+    return {
+        "since": interval.valid_from,
+        "until": None if interval.is_open else interval.valid_to,
+        "sources": list(version.sources[:_SOURCES]),
+        "more_sources": max(len(version.sources) - _SOURCES, 0),
+        "ended_by": version.ended_by,
+        "reason": version.reason,
+    }
+
+
+def _known_name(graph: TemporalGraph, name: str) -> str:
+    """The name, or the one in the other grammatical number that something is known about.
+
+    Raises:
+        InputError: it is empty.
+        NotFoundError: nothing is known about it.
+    """
+    key = normalise_name(name)
+    if not key:
+        raise InputError("the name is empty")
+    for candidate in (key, *sorted(number_variants(key))):
+        if graph.numbers_about(candidate):
+            return candidate
+    raise NotFoundError(f"nothing is known about {name!r}")
+
+
+def _label(graph: TemporalGraph, name: str, numbers: list[int]) -> str:
+    """A name as it was written."""
+    for number in numbers:
+        statement = graph.numbered_statement(number)
+        written = (statement.subject, statement.object) if isinstance(statement, Fact) else ()
+        for form in written:
+            if normalise_name(form) == name:
+                return form
+    return name
+
+
+def _with_episodes(request: Request) -> bool:
+    return request.query_params.get("episodes") == "1"

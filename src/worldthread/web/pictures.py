@@ -1,0 +1,203 @@
+"""What of a graph is drawn: all of a small one, and the neighbourhood of a name in any.
+
+A picture is made of vertices and edges. A fact is an edge between two names; a thesis is a vertex with an edge to each
+of its objects; an episode is a vertex with an edge to each name that it speaks of. Every edge bears the intervals in
+which it held, so that a browser can show any moment without asking again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from worldthread.graph import TemporalGraph
+from worldthread.names import normalise_name
+from worldthread.types import Fact, Statement, Version
+from worldthread.web.names import NameIndex
+
+MAX_WHOLE: Final = 5000
+"""Vertices up to which a graph is drawn whole."""
+MAX_STATEMENTS: Final = 20_000
+"""Statements up to which a graph is drawn whole."""
+_LABEL: Final = 80  # characters
+_CLOSE: Final = 200  # a neighbour with more statements is not searched for facts about other neighbours
+_MOST_BETWEEN: Final = 400  # facts between neighbours
+_SOURCES: Final = 3  # episodes drawn for one statement
+
+
+@dataclass
+class Picture:
+    """Vertices and edges, each once.
+
+    Args:
+        graph: nobody may change it while the picture is made.
+        names: for the weights of vertices.
+        with_episodes: whether episodes are drawn.
+    """
+
+    graph: TemporalGraph
+    names: NameIndex
+    with_episodes: bool = False
+
+    def __post_init__(self) -> None:
+        self._vertices: dict[str, dict[str, Any]] = {}
+        self._edges: dict[str, dict[str, Any]] = {}
+        self._statements: set[int] = set()
+
+    def as_json(self) -> dict[str, Any]:
+        """``vertices``: ``id``, ``kind``, ``label``, ``name`` (of an entity), ``weight`` (statements about it).
+
+        ``edges``: ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number`` (of the statement), ``episode``, and
+        ``held``: intervals of world time, half-open, with ``null`` for an open end.
+        """
+        return {"vertices": list(self._vertices.values()), "edges": list(self._edges.values())}
+
+    def add_entity(self, name: str, label: str | None = None) -> str:
+        """Draw a name: the id of its vertex."""
+        id_ = f"e:{name}"
+        if id_ not in self._vertices:
+            shown = _cut(label or name)
+            self._vertices[id_] = {
+                "id": id_, "kind": "entity", "label": shown, "name": name, "weight": self.names.weight(name)
+            }  # fmt: skip
+        return id_
+
+    def add_statement(self, number: int) -> None:
+        """Draw a statement, with all that it speaks of; one that nothing asserts is left out."""
+        if number in self._statements:
+            return
+        self._statements.add(number)
+        versions = self.graph.numbered_versions(number)
+        if not versions:
+            return
+        statement, held = versions[0].statement, intervals(versions)
+        written = _written_names(statement)
+        if isinstance(statement, Fact):
+            subject, _, object_ = statement.key
+            ends = self.add_entity(subject, written.get(subject)), self.add_entity(object_, written.get(object_))
+            self._add_edge(f"s:{number}", *ends, "fact", statement.relation, held, number)
+        else:
+            vertex = f"t:{number}"
+            objects = self.graph.names_of(number)
+            self._vertices[vertex] = {
+                "id": vertex, "kind": "thesis", "label": _cut(statement.text), "number": number,
+                "weight": len(objects),
+            }  # fmt: skip
+            for place, name in enumerate(objects):
+                end = self.add_entity(name, written.get(name))
+                self._add_edge(f"s:{number}:{place}", vertex, end, "thesis", "speaks of", held, number)
+        if self.with_episodes:
+            for id_ in dict.fromkeys(source for version in versions for source in version.sources[:_SOURCES]):
+                self._tie_episode(id_, number)
+
+    def add_episode(self, number: int) -> None:
+        """Draw an episode, given by number, with all that it states; one that was forgotten is left out."""
+        record = self.graph.numbered_episode(number)
+        if record is None:
+            return
+        self._episode_vertex(record.id)
+        for statement in self.graph.statements_of(number):
+            self.add_statement(statement)
+            self._tie_episode(record.id, statement)
+
+    def _episode_vertex(self, id_: str) -> tuple[str, float]:
+        vertex, record = f"p:{id_}", self.graph.episode(id_)
+        if vertex not in self._vertices:
+            self._vertices[vertex] = {
+                "id": vertex, "kind": "episode", "label": _cut(record.source or "episode"), "episode": id_,
+                "at": record.at, "weight": 1,
+            }  # fmt: skip
+        return vertex, record.at
+
+    def _tie_episode(self, id_: str, statement: int) -> None:
+        """Draw that an episode states something: an edge to the thesis, or to the two names of a fact."""
+        vertex, at = self._episode_vertex(id_)
+        is_fact = self.graph.is_fact(statement)
+        ends = [f"e:{name}" for name in self.graph.names_of(statement)] if is_fact else [f"t:{statement}"]
+        for end in ends:
+            self._add_edge(f"{vertex}>{end}", vertex, end, "episode", "tells of", [[at, None]], None, id_)
+
+    def _add_edge(
+        self, id_: str, start: str, end: str, kind: str, relation: str, held: list[list[float | None]],
+        number: int | None, episode: str | None = None,
+    ) -> None:  # fmt: skip
+        self._edges.setdefault(
+            id_,
+            {"id": id_, "from": start, "to": end, "kind": kind, "relation": _cut(relation), "held": held,
+             "number": number, "episode": episode},
+        )  # fmt: skip
+
+
+def is_small(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False) -> bool:
+    """Whether a graph is drawn whole."""
+    statements = graph.statement_numbers
+    if len(statements) > MAX_STATEMENTS or len(names) > MAX_WHOLE:
+        return False
+    theses = sum(1 for number in statements if not graph.is_fact(number))
+    return len(names) + theses + (len(graph) if with_episodes else 0) <= MAX_WHOLE
+
+
+def whole(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False) -> Picture:
+    """All of a graph, the past included."""
+    picture = Picture(graph, names, with_episodes)
+    for number in graph.statement_numbers:
+        picture.add_statement(number)
+    return picture
+
+
+def neighbourhood(
+    graph: TemporalGraph, names: NameIndex, name: str, *, offset: int, limit: int, with_episodes: bool = False
+) -> tuple[Picture, int]:
+    """A name with some of the statements about it and what they speak of, and how many statements there are.
+
+    Those that hold now come first, and among them those that lead to the strongest names. Facts between the names in
+    the picture are drawn too.
+    """
+    key = normalise_name(name)
+    numbers = graph.numbers_about(key)
+    picture = Picture(graph, names, with_episodes)
+    picture.add_entity(key)
+
+    def rank(number: int) -> tuple[bool, int, int]:
+        others = (names.weight(other) for other in graph.names_of(number) if other != key)
+        return not graph.statement_holds(number), -max(others, default=0), number
+
+    shown = heapq.nsmallest(offset + limit, numbers, key=rank)[offset:]
+    for number in shown:
+        picture.add_statement(number)
+    _add_between(picture, (other for number in shown for other in graph.names_of(number) if other != key))
+    return picture, len(numbers)
+
+
+def _add_between(picture: Picture, others: Iterable[str]) -> None:
+    """Draw facts that join two of these names."""
+    graph = picture.graph
+    known = set(others)
+    left = _MOST_BETWEEN
+    for name in sorted(known):
+        if picture.names.weight(name) > _CLOSE:
+            continue
+        for number in graph.numbers_about(name):
+            if graph.is_fact(number) and known.issuperset(graph.names_of(number)):
+                picture.add_statement(number)
+                left -= 1
+                if not left:
+                    return
+
+
+def intervals(versions: Iterable[Version]) -> list[list[float | None]]:
+    """When a statement held, as JSON has it."""
+    return [[v.interval.valid_from, None if v.interval.is_open else v.interval.valid_to] for v in versions]
+
+
+def _written_names(statement: Statement) -> dict[str, str]:
+    """The names in a statement as they were written, by normalised name."""
+    names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
+    return {normalise_name(name): name for name in names}
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…"
