@@ -5,6 +5,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 BIN := .venv/bin
 PINS := Makefile pyproject.toml constraints.txt scripts/environment
+PAGES := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
 SOURCE := $(shell find src -type f -not -name '*.pyc')
 
 .PHONY: help
@@ -21,7 +22,7 @@ play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure
 
 .PHONY: test
 test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser"
 
 .PHONY: test-model
 test-model: .venv/model.stamp  ## Chat with a real small model behind a real server (builds llama.cpp: 25 minutes at first)
@@ -30,7 +31,14 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not static and not model and not mcp"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not nethack and not static and not model and not mcp and not web and not browser"
+
+.PHONY: web
+web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
+
+.PHONY: test-web
+test-web: .venv/dev.stamp web  ## The pages in a real browser (needs Chromium, node and npm)
+	$(BIN)/python -m pytest -m browser tests/web
 
 .PHONY: lint
 lint: .venv/dev.stamp  ## Style: ruff check and ruff format
@@ -54,7 +62,16 @@ constraints:  ## Renew constraints.txt from the newest releases (for maintainers
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
 	rm -rf .venv .venv-core .venv-constraints build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+frontend/node_modules/.package-lock.json: frontend/package.json
+	@command -v npm >/dev/null || { echo "npm was not found. On Debian or Ubuntu: apt-get install nodejs npm" >&2; exit 1; }
+	cd frontend && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	touch $@
+
+src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json $(PAGES)
+	cd frontend && npm run --silent check && npm run --silent build
 
 # An environment is made again or completed when what it is made from has changed.
 .venv/games.stamp: $(PINS)
@@ -62,7 +79,7 @@ clean:  ## Remove the environments, caches and build results
 	touch $@
 
 .venv/dev.stamp: $(PINS)
-	scripts/environment .venv games,static,model,mcp,dev
+	scripts/environment .venv games,nethack,static,model,mcp,web,dev
 	touch .venv/games.stamp $@
 
 # not pinned: a server for tests alone, which no release of worldthread installs

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-EXTRAS = {"games": ("textworld", "jericho"), "static": ("wordllama",), "model": ("openai",), "mcp": ("mcp",)}
+EXTRAS = {
+    "games": ("textworld", "jericho"),
+    "nethack": ("nle",),
+    "static": ("wordllama",),
+    "model": ("openai",),
+    "mcp": ("mcp",),
+    "web": ("starlette", "uvicorn"),
+}
 """Modules that each extra brings. A test that needs one bears the extra's name as marker."""
 
 

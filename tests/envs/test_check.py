@@ -19,7 +19,8 @@ Result = tuple[str, float, bool, bool, Info]
 
 
 @pytest.mark.parametrize(
-    "spec", [pytest.param(spec, marks=pytest.mark.games if spec.package else (), id=spec.id) for spec in games()]
+    "spec",
+    [pytest.param(spec, marks=getattr(pytest.mark, spec.extra) if spec.extra else (), id=spec.id) for spec in games()],
 )
 def test_every_registered_environment_keeps_the_contract(spec: GameSpec, game_cache: Path) -> None:
     with make(spec.id, seed=0, cache_dir=game_cache) as env:

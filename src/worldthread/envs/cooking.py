@@ -27,8 +27,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from worldthread.envs.base import Environment
+from worldthread.envs.renamed import RenamedCooking
 from worldthread.envs.spec import GameSpec
-from worldthread.envs.textworld import TextWorldEnvironment, compile_game, generated_textworld
+from worldthread.envs.textworld import compile_game, generated_textworld
 
 GENERATOR_VERSION: Final = "1"
 """Version of what decides a game besides its seed and the version of textworld."""
@@ -73,10 +75,20 @@ TASKS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def make_cooking(
-    spec: GameSpec, *, seed: int, goal: str | None, max_moves: int | None, cache_dir: Path | None
-) -> TextWorldEnvironment:
-    """A cooking game; see :data:`TASKS` for the ids."""
-    return generated_textworld(
+    spec: GameSpec,
+    *,
+    seed: int,
+    goal: str | None,
+    max_moves: int | None,
+    cache_dir: Path | None,
+    rename_cooking: bool = False,
+) -> Environment:
+    """A cooking game; see :data:`TASKS` for the ids.
+
+    Args:
+        rename_cooking: as :class:`~worldthread.envs.renamed.RenamedCooking`.
+    """
+    environment = generated_textworld(
         spec,
         partial(_build, spec.id),
         version=GENERATOR_VERSION,
@@ -85,6 +97,7 @@ def make_cooking(
         max_moves=max_moves,
         cache_dir=cache_dir,
     )
+    return RenamedCooking(environment) if rename_cooking else environment
 
 
 def generate(id: str, seed: int) -> Any:

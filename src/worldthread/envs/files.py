@@ -41,7 +41,7 @@ def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Pat
     if not folders:
         raise UnknownGameError(
             f"no game file is called {name!r}: give the path of a {' or '.join(suffixes)} file, or name the folder "
-            f"with your game files in ${GAMES_VARIABLE}, which is not set"
+            f"with your game files in ${GAMES_VARIABLE}, which is not set."
         )
     known = {file.stem for place in places for suffix in suffixes for file in place.glob(f"*{suffix}")}
     raise UnknownGameError(f"no game file is called {name!r} in ${GAMES_VARIABLE}.{near_names(name, sorted(known))}")

@@ -27,7 +27,7 @@ from worldthread.envs.base import Info, Proposition, RestorableEnvironment, Trut
 from worldthread.envs.files import GAMES_VARIABLE, find_game_file
 from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_cache import ActionCache
-from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState, Thing
+from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState, Thing, require_jericho
 from worldthread.envs.jericho_state import StateDigest, learn_noise
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
@@ -270,42 +270,50 @@ class JerichoEnvironment(RestorableEnvironment):
         return bool(words) and words[0][: self._engine.word_length] in self._refused
 
 
-def open_jericho(path: Path, *, id: str, **options: Any) -> JerichoEnvironment:
-    """A Z-machine game from its file; see :class:`JerichoEnvironment` for options and errors."""
-    return JerichoEnvironment(path, id=id, **options)
-
-
-def make_jericho(
-    spec: GameSpec,
+def open_jericho(
+    name: str,
     *,
-    seed: int,
-    goal: str | None,
-    max_moves: int | None,
-    cache_dir: Path | None,
-    file: str,
+    id: str,
+    seed: int = 0,
+    goal: str | None = None,
+    max_moves: int | None = None,
+    cache_dir: Path | None = None,
     valid_actions: bool = True,
 ) -> JerichoEnvironment:
-    """A game whose file, called ``file`` with any ending, lies in a folder of ``$WORLDTHREAD_GAMES``.
+    """A Z-machine game by the path of its file, or by a bare name in a folder of ``$WORLDTHREAD_GAMES``.
 
     Raises:
-        GameFileError: it does not.
+        UnknownGameError: there is no file of that name.
+        GameFileError, GenerationError, MissingExtraError: as :class:`JerichoEnvironment`.
     """
-    try:
-        path = find_game_file(file, subfolder="jericho", suffixes=SUFFIXES)
-    except UnknownGameError as error:
-        raise GameFileError(
-            f"the game {spec.id!r} needs its file, {file}.z5 (or another of {', '.join(SUFFIXES)}), which worldthread "
-            f"does not ship: get it, and name its folder in ${GAMES_VARIABLE}"
-        ) from error
+    require_jericho(f"the game {id!r}")
     return JerichoEnvironment(
-        path,
-        id=spec.id,
+        find_game_file(name, subfolder="jericho", suffixes=SUFFIXES),
+        id=id,
         seed=seed,
         goal=goal,
         max_moves=max_moves,
         cache_dir=cache_dir,
         valid_actions=valid_actions,
     )
+
+
+def make_jericho(spec: GameSpec, *, file: str, **arguments: Any) -> JerichoEnvironment:
+    """The factory of the registered Z-machine games; further arguments as :func:`open_jericho`.
+
+    Args:
+        file: name of the game's file, without its ending.
+
+    Raises:
+        GameFileError: no folder of ``$WORLDTHREAD_GAMES`` has it.
+    """
+    try:
+        return open_jericho(file, id=spec.id, **arguments)
+    except UnknownGameError as error:
+        raise GameFileError(
+            f"the game {spec.id!r} needs its file, which worldthread does not ship: {error} Its name must be {file} with "
+            f"one of the endings {', '.join(SUFFIXES)}; set ${GAMES_VARIABLE} to the folder where it lies."
+        ) from error
 
 
 def clean_text(printed: str) -> str:

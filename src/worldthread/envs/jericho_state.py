@@ -1,14 +1,14 @@
 """Which states of a Z-machine game are the same: a digest that leaves out what passes by itself.
 
 No two moments of such a game have the same memory: it counts moves, its parser keeps the last line, clocks tick, a
-thief wanders. jericho's own digest therefore takes the tree of objects alone (without a few wanderers), and overlooks what a
-game notes elsewhere: that a button was pressed, a riddle answered, a door unlocked. The digest here takes the tree
-as jericho does, *and* the rest of the memory without the bytes that change while the player does nothing.
+thief wanders. jericho's own digest therefore takes the tree of objects alone (without a few wanderers), and overlooks
+what a game notes elsewhere: that a button was pressed, a riddle answered, a door unlocked. The digest here takes the
+tree as jericho does, *and* the rest of the memory without the bytes that change while the player does nothing.
 
 Those bytes are learnt once for each game file, always alike: the game's walkthrough is played, and at each of its
 moments the player waits, looks, asks for the unknown, examines and moves things about. A byte that thereby changed
-although the tree of objects did not is noise from then on. So a lamp that burns down, or a pursuer that draws nearer, does not make
-a new state until the tree of objects changes. Nothing of the walkthrough is kept but this.
+although the tree of objects did not is noise from then on. So a lamp that burns down, or a pursuer that draws nearer,
+does not make a new state until the tree of objects changes. Nothing of the walkthrough is kept but this.
 """
 
 from __future__ import annotations

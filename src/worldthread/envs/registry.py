@@ -105,12 +105,15 @@ def make(
             with the path of a ``.z8`` game that has its ``.json`` beside it, or ``textworld:NAME`` for ``NAME.z8`` in a
             folder of ``$WORLDTHREAD_GAMES`` or in its subfolder ``textworld``. A game that has a table of right places
             beside it (``NAME_places.json``) is scored by it; see :func:`worldthread.envs.cleaning.open_cleaning`.
+            Likewise ``jericho:FILE`` with the path of a Z-machine story, or ``jericho:NAME`` (subfolder ``jericho``).
         seed: of the game to generate; for a game file, of the engine's chance. Not negative.
         goal: the task in words, for games that state none or state it badly; told with the first observation.
         max_moves: the episode is truncated after so many moves. ``None``: the game's own limit
-            (:attr:`GameSpec.default_max_moves`; game files have none); ``math.inf``: no limit.
-        cache_dir: folder for generated games; default :func:`worldthread.paths.default_cache_dir`.
-        options: for the factory of the game.
+            (:attr:`GameSpec.default_max_moves`; for game files :data:`FILE_MAX_MOVES`); ``math.inf``: no limit.
+        cache_dir: folder for generated games and for valid actions; default :func:`worldthread.paths.default_cache_dir`.
+        options: for the factory of the game. Z-machine games take ``valid_actions=False``, which saves the time to find
+            them; cooking games and TextWorld files take ``rename_cooking=True``
+            (:class:`worldthread.envs.renamed.RenamedCooking`).
 
     Raises:
         UnknownGameError: no such game or scheme; the message lists near names.
@@ -126,10 +129,14 @@ def make(
     scheme, colon, rest = id.partition(":")
     if colon:
         if scheme not in _OPENERS:
-            known = " and ".join(f"'{name}:FILE'" for name in sorted(_OPENERS))
-            raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: {known}")
+            kinds = " and ".join(f"'{kind}:FILE'" for kind in _OPENERS)
+            raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: {kinds}")
+        opener, option = _OPENERS[scheme]
+        others = sorted(set(options) - {option})
+        if others:
+            raise InputError(f"a {scheme} file takes no option but {option}, and got {', '.join(others)}")
         limit = _limit(max_moves, FILE_MAX_MOVES)
-        return _OPENERS[scheme](rest, id=id, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, options=options)
+        return opener(rest, id=id, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, **options)
     spec = spec_of(id)
     if not spec.installed and spec.extra is not None and spec.package is not None:
         raise MissingExtraError(f"the game {spec.id!r}", extra=spec.extra, package=spec.package)
@@ -162,16 +169,17 @@ def _open_textworld(
     goal: str | None,
     max_moves: int | None,
     cache_dir: Path | None,
-    options: Mapping[str, Any],
+    rename_cooking: bool = False,
 ) -> Environment:
+    """A TextWorld file; ``cache_dir`` is not needed."""
     from worldthread.envs.cleaning import open_cleaning, places_file
+    from worldthread.envs.renamed import RenamedCooking
     from worldthread.envs.textworld import open_textworld
 
-    if options:
-        raise InputError(f"a game file takes no options, but got {', '.join(sorted(options))}")
     path = find_game_file(name, subfolder="textworld", suffixes=(".z8",))
     opener = open_cleaning if places_file(path).is_file() else open_textworld
-    return opener(path, id=id, seed=seed, goal=goal, max_moves=max_moves)
+    environment = opener(path, id=id, seed=seed, goal=goal, max_moves=max_moves)
+    return RenamedCooking(environment) if rename_cooking else environment
 
 
 def _open_jericho(
@@ -182,19 +190,21 @@ def _open_jericho(
     goal: str | None,
     max_moves: int | None,
     cache_dir: Path | None,
-    options: Mapping[str, Any],
+    valid_actions: bool = True,
 ) -> Environment:
-    from worldthread.envs.jericho import JerichoEnvironment
-    from worldthread.envs.jericho_engine import SUFFIXES
+    """A Z-machine file."""
+    from worldthread.envs.jericho import open_jericho
 
-    unknown = set(options) - {"valid_actions"}
-    if unknown:
-        raise InputError(f"a Z-machine game takes the option valid_actions, but got {', '.join(sorted(unknown))}")
-    path = find_game_file(name, subfolder="jericho", suffixes=SUFFIXES)
-    return JerichoEnvironment(path, id=id, seed=seed, goal=goal, max_moves=max_moves, cache_dir=cache_dir, **options)
+    return open_jericho(
+        name, id=id, seed=seed, goal=goal, max_moves=max_moves, cache_dir=cache_dir, valid_actions=valid_actions
+    )
 
 
-_OPENERS: Mapping[str, Callable[..., Environment]] = {"textworld": _open_textworld, "jericho": _open_jericho}
+_OPENERS: Mapping[str, tuple[Callable[..., Environment], str]] = {
+    "jericho": (_open_jericho, "valid_actions"),
+    "textworld": (_open_textworld, "rename_cooking"),
+}
+"""By kind of game file: what opens it, and the option that it takes."""
 
 
 _HUNT = "worldthread.envs.treasure_hunt:make_treasure_hunt"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from worldthread.bench.runs import file_name
 from worldthread.envs import make, spec_of
@@ -19,6 +19,9 @@ from worldthread.types import Episode
 
 _WAIT: Final = 60.0  # seconds for another writer of the file
 _LAST_MOVE: Final = 5.0  # seconds at the end, for a move that is under way
+
+
+T = TypeVar("T")
 
 
 class PlayRecord:
@@ -75,7 +78,9 @@ class PlayRecord:
 
 
 class SharedGame:
-    """A game and the play of it that goes on. Begun by the first call, since making a game may take a while.
+    """A game and the play of it that goes on, on a thread of their own: what is asked is done in turn.
+
+    The play is begun by the first call, since making a game may take a while.
 
     Args:
         id: as :func:`worldthread.envs.make` takes it.
@@ -92,66 +97,62 @@ class SharedGame:
         self.id = id if ":" in id else spec_of(id).id
         self.seed = seed
         self.path = None if path is None else path.expanduser().absolute()
-        self._env = make(self.id, seed=seed, max_moves=math.inf)
-        try:
-            self._record = self._new_record(seed)
-        except BaseException:
-            self._env.close()
-            raise
         self._play: GamePlay | None = None
-        self._turn = threading.Lock()
-        self._closed = False
+        self._record = self._new_record(seed)
+        self._is_closed = False
+        # engines want to be used by the thread that made them
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="game")
+        self._env = self._thread.submit(make, self.id, seed=seed, max_moves=math.inf).result()
 
-    @contextmanager
-    def playing(self) -> Iterator[GamePlay]:
-        """The play, while nobody else can touch it. What came of the block is kept when it ends, even in an error.
+    def ask(self, work: Callable[[GamePlay], T]) -> Future[T]:
+        """Do something with the play, after all that was asked before. What came of it is kept, even of an error.
 
-        Raises:
-            GameError: it could not be begun, or the server is ending.
-            StoreError: it could not be kept; the next block makes up for it.
+        The future raises what ``work`` raises, :class:`~worldthread.errors.GameError` when the play could not be begun
+        or the server is ending, and :class:`~worldthread.errors.StoreError` when it could not be kept, for which the
+        next call makes up.
         """
-        with self._turn:
-            play = self._begun()
-            try:
-                yield play
-            finally:
-                if self._record is not None:
-                    self._record.keep(play.episodes())
+        return self._thread.submit(self._with_play, work)
 
-    def begin_anew(self, seed: int | None = None) -> None:
-        """Leave the play, if there is one, for another with this seed; ``None``: the same seed.
+    def begin_anew(self, seed: int | None, work: Callable[[GamePlay], T]) -> Future[T]:
+        """Leave the play, if there is one, for another with this seed, and do something with that, as :meth:`ask` does.
 
-        Raises:
-            GameError: the game of this seed could not be made, or the server is ending.
-            StoreError: the file cannot be opened.
+        Args:
+            seed: ``None``: the same as before.
+            work: what is done.
         """
-        with self._turn:
+
+        def begin() -> T:
             chosen = self.seed if seed is None else seed
             record = self._new_record(chosen)
             if self._play is not None:
                 self._play.close()
             self._play, self._record, self.seed = None, record, chosen
-            self._begun()
+            return self._with_play(work)
+
+        return self._thread.submit(begin)
 
     def close(self) -> None:
         """Let a move that is under way finish, for some seconds, and release everything. May be called again."""
-        self._closed = True
-        if not self._turn.acquire(timeout=_LAST_MOVE):
-            return  # the engine is at work: it ends with the process
-        try:
-            if self._play is not None:
-                self._play.close()
-                self._play = None
-            self._env.close()
-        finally:
-            self._turn.release()
+        self._is_closed = True
+        with suppress(TimeoutError):  # then the engine is at work, and ends with the process
+            self._thread.submit(self._release).result(_LAST_MOVE)
 
-    def _begun(self) -> GamePlay:
-        if self._closed:
+    def _with_play(self, work: Callable[[GamePlay], T]) -> T:
+        if self._is_closed:
             raise GameError("the server is ending: nothing was done")
         if self._play is None:
             self._play = GamePlay(self._env, seed=self.seed, run=_run(self.id, self.seed))
-        return self._play
+        try:
+            return work(self._play)
+        finally:
+            if self._record is not None:
+                self._record.keep(self._play.episodes())
+
+    def _release(self) -> None:
+        if self._play is not None:
+            self._play.close()
+            self._play = None
+        self._env.close()
 
     def _new_record(self, seed: int) -> PlayRecord | None:
         return None if self.path is None else PlayRecord(self.path, _run(self.id, seed))

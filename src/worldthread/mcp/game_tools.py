@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager
+from threading import Event
 from typing import Annotated, Final, Literal, TypeAlias
 
 import anyio
-from anyio import from_thread, to_thread
+from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
@@ -89,7 +92,6 @@ class GameTools:
 
     def __init__(self, game: SharedGame) -> None:
         self._game = game
-        self._turn = anyio.CapacityLimiter(1)
 
     async def play_action(self, action: Action) -> Annotated[CallToolResult, StepResult]:
         """Do one thing in the game: the answer, the points, what was learned.
@@ -98,7 +100,16 @@ class GameTools:
         "north"); several at once are refused by most games. "go to kitchen" walks to a room that you have been to, over
         as many moves as it takes, and stops when something unexpected happens.
         """
-        return await self._playing(lambda play: _told(play, play.act(action, from_thread.check_cancelled)))
+        is_cancelled = Event()
+
+        def pause() -> None:
+            if is_cancelled.is_set():
+                raise CancelledError
+
+        try:
+            return await _answer(self._game.ask(lambda play: _told(play, play.act(action, pause))))
+        finally:
+            is_cancelled.set()
 
     async def undo(
         self, moves: Annotated[int, Field(ge=1, le=10_000, description="How many moves to take back")] = 1
@@ -108,7 +119,7 @@ class GameTools:
         Use it after a move that did harm: death, a thing lost or spoiled, points lost. Also after the end of the game.
         A walk is as many moves as it took. room_state still tells what you tried and took back.
         """
-        return await self._playing(lambda play: _told(play, play.undo(moves)))
+        return await _answer(self._game.ask(lambda play: _told(play, play.undo(moves))))
 
     async def new_game(
         self,
@@ -122,12 +133,10 @@ class GameTools:
         Use it only when the user wants that, or when the play is beyond help; undo keeps what was reached.
         """
 
-        def begin() -> CallToolResult:
-            self._game.begin_anew(seed)
-            with self._game.playing() as play:
-                return _told(play, Outcome((play.now,), play.now.info.score))
+        def opening(play: GamePlay) -> CallToolResult:
+            return _told(play, Outcome((play.now,), play.now.info.score))
 
-        return await self._run(begin)
+        return await _answer(self._game.begin_anew(seed, opening))
 
     async def room_state(self) -> CallToolResult:
         """Show all that bears on the next action: things here and carried, ways, valid actions, what was tried here.
@@ -171,21 +180,18 @@ class GameTools:
         return await self._asked(map_text)
 
     async def _asked(self, text: Callable[[GamePlay], str]) -> CallToolResult:
-        return await self._playing(lambda play: CallToolResult(content=[TextContent(type="text", text=text(play))]))
+        def told(play: GamePlay) -> CallToolResult:
+            return CallToolResult(content=[TextContent(type="text", text=text(play))])
 
-    async def _playing(self, work: Callable[[GamePlay], CallToolResult]) -> CallToolResult:
-        def call() -> CallToolResult:
-            with self._game.playing() as play:
-                return work(play)
+        return await _answer(self._game.ask(told))
 
-        return await self._run(call)
 
-    async def _run(self, work: Callable[[], CallToolResult]) -> CallToolResult:
-        """Do something on a thread, one call at a time; our own errors reach the client in their own words."""
-        try:
-            return await to_thread.run_sync(work, limiter=self._turn)
-        except WorldthreadError as error:
-            raise ToolError(str(error)) from error
+async def _answer(future: Future[CallToolResult]) -> CallToolResult:
+    """Wait for what was asked; our own errors reach the client in their own words."""
+    try:
+        return await asyncio.wrap_future(future)
+    except WorldthreadError as error:
+        raise ToolError(str(error)) from error
 
 
 def create_game_server(game: SharedGame) -> MCPServer[None]:

@@ -43,7 +43,9 @@ def scene(game: Game, view: View) -> list[str]:
     title = "somewhere" if place is None else level.name_of(place)
     lines = [f"-= {capital(title)} =-", *_right_here(game)]
     for monster in view.monsters:
-        near = "close by" if monster.square in AROUND[game.here] else "nearby" if view.is_inside(monster) else "in sight"
+        near = (
+            "close by" if monster.square in AROUND[game.here] else "nearby" if view.is_inside(monster) else "in sight"
+        )
         lines.append(f"{capital(with_article(monster.name))} is {near}, {offset(game.here, monster.square)}.")
     for sight in view.sights_in(place):
         where = offset(game.here, sight.square)
