@@ -57,3 +57,15 @@ def textworld_games() -> Path:
             if (place / "hunt.z8").is_file():
                 return place
     pytest.skip("needs the published TextWorld games (set WORLDTHREAD_GAMES to the folder with hunt.z8)")
+
+
+@pytest.fixture(scope="session")
+def jericho_games() -> Path:
+    """The folder with Z-machine games: of ``$WORLDTHREAD_GAMES``, else ``games`` of the shared data."""
+    shared = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared")
+    named = [Path(entry) for entry in os.environ.get("WORLDTHREAD_GAMES", "").split(os.pathsep) if entry]
+    for folder in (*named, shared / "games"):
+        for place in (folder, folder / "jericho"):
+            if (place / "zork1.z5").is_file():
+                return place
+    pytest.skip("needs Z-machine games (set WORLDTHREAD_GAMES to the folder with zork1.z5)")

@@ -234,19 +234,22 @@ def test_a_plan_that_cannot_be_used_leaves_the_old_one(bad: str) -> None:
 
 
 def test_a_choice_that_cannot_be_used_does_nothing_and_is_told() -> None:
-    bad = ["hm", "hm"]
+    bad = ["hm"] * 6
     answers = {"act": lambda request: bad.pop() if bad else '{"thought": "well", "action": "look"}'}
     model = scripted([], **answers)
     with make("tiny-v1", seed=10) as env:
         graph = TemporalGraph()
         agent = Ariadne(graph, model, embedder="fake")
-        records = list(Play(env, agent, graph, 10, max_moves=3, audit=False))
+        records = list(Play(env, agent, graph, 10, max_moves=5, audit=False))
     decisions = [record.decision for record in records if record.decision is not None]
-    assert [decision.action for decision in decisions] == ["", "look", "look"]
+    assert [decision.action for decision in decisions] == ["", "", "", "look", "look"]
     assert decisions[0].problem
-    assert agent.failures == Counter(act=1)
-    told = [text_of(r).count("could not be used:\n- ") for r in model.requests if r.purpose == "act"]
-    assert told == [0, 0, 1, 0], "asked, mended, told of the problem, gone on"
+    assert agent.failures == Counter(act=3)
+    asked = [text_of(r) for r in model.requests if r.purpose == "act"]
+    told = [sum(f"used, {n} so far" in text for n in range(1, 9)) for text in asked]
+    assert told == [0, 0, 1, 1, 1, 1, 1, 0], "asked, mended, and so on; told of the problems, gone on"
+    assert "used, 3 so far, of late:" in asked[6]
+    assert asked[6].count("\n- fake gave no usable answer") == 2
 
 
 def test_a_go_to_that_leads_nowhere_known_is_given_to_the_world() -> None:

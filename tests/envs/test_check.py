@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.envs.base import Environment, Info, Truth
+from worldthread.envs.base import Environment, Info, RestorableEnvironment, Truth
 from worldthread.envs.check import check_env
 from worldthread.envs.fake import ScriptedWorld, tiny_house
 from worldthread.envs.registry import games, make
@@ -22,10 +22,16 @@ Result = tuple[str, float, bool, bool, Info]
     "spec",
     [pytest.param(spec, marks=getattr(pytest.mark, spec.extra) if spec.extra else (), id=spec.id) for spec in games()],
 )
-def test_every_registered_environment_keeps_the_contract(spec: GameSpec, game_cache: Path) -> None:
-    with make(spec.id, seed=0, cache_dir=game_cache) as env:
+def test_every_registered_environment_keeps_the_contract(
+    spec: GameSpec, game_cache: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {}
+    if spec.package == "jericho":
+        monkeypatch.setenv("WORLDTHREAD_GAMES", str(request.getfixturevalue("jericho_games")))
+        options["valid_actions"] = False  # it takes minutes to find those of all games; test_jericho.py does for some
+    with make(spec.id, seed=0, cache_dir=game_cache, **options) as env:
         check_env(env, steps=30)
-    with make(spec.id, seed=0, max_moves=4, goal="Look around.", cache_dir=game_cache) as env:
+    with make(spec.id, seed=0, max_moves=4, goal="Look around.", cache_dir=game_cache, **options) as env:
         check_env(env, steps=10, seed=0)
         _, info = env.reset(0)
         assert info.goal == "Look around."
@@ -133,6 +139,109 @@ class StaysOpen(ScriptedWorld):
 def test_a_fault_in_the_life_of_an_episode_is_named(kind: type[ScriptedWorld], message: str) -> None:
     with pytest.raises(ContractError, match=message):
         check_env(kind(tiny_house, max_moves=10))
+
+
+class Restorable(ScriptedWorld, RestorableEnvironment):
+    """The tiny house with saved states, kept by number."""
+
+    def __init__(self) -> None:
+        super().__init__(tiny_house, max_moves=12)
+        self.told = ""
+        self.kept: list[tuple[Any, Info, bool, str]] = []
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        self.told, info = super().reset(seed)
+        return self.told, info
+
+    def step(self, action: str) -> Result:
+        result = super().step(action)
+        self.told = result[0]
+        return result
+
+    def save(self) -> bytes:
+        self._world()
+        self.kept.append((self._state, self._info, self._running, self.told))
+        return b"state %d" % (len(self.kept) - 1)
+
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        number = saved.removeprefix(b"state ").decode()
+        if not number.isdecimal():
+            raise InputError("not from here")
+        self._state, self._info, self._running, self.told = self.kept[int(number)]
+        return self.told, self._info
+
+
+class SavesNothingYet(Restorable):
+    def save(self) -> bytes:
+        return super().save() if self._state is not None else b""
+
+
+class SavesText(Restorable):
+    def save(self) -> bytes:
+        return super().save().decode()  # type: ignore[return-value]
+
+
+class SavingMoves(Restorable):
+    def save(self) -> bytes:
+        saved = super().save()
+        self._info = replace(self._info, moves=self._info.moves + 1)
+        return saved
+
+
+class RestoresTheRoomOnly(Restorable):
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        places = self._world()[1].places
+        told, info = super().restore(saved)
+        self._state = replace(self._world()[1], places=places)
+        return told, info
+
+
+class RestoresOnce(Restorable):
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        told, info = super().restore(saved)
+        number = int(saved.removeprefix(b"state "))
+        self.kept[number] = (self._state, replace(info, moves=info.moves + 1), self._running, told)
+        return told, info
+
+
+class ForgetsTheText(Restorable):
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        _, info = super().restore(saved)
+        return "You are here again.", info
+
+
+class RunsAgain(Restorable):
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        told, info = super().restore(saved)
+        self._max_moves = None
+        return told, info
+
+
+class RestoresAnything(Restorable):
+    def restore(self, saved: bytes) -> tuple[str, Info]:
+        return super().restore(saved if saved.removeprefix(b"state ").isdigit() else b"state 0")
+
+
+def test_a_world_that_restores_its_states_keeps_the_contract() -> None:
+    check_env(Restorable())
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (SavesNothingYet, r"save\(\) before reset\(\) must raise EpisodeOverError"),
+        (SavesText, "save.* must give bytes, not str"),
+        (SavingMoves, "when every state before it was saved"),
+        (RestoresTheRoomOnly, "after coming back to the state after"),
+        (RestoresOnce, "moves of the state restored after"),
+        (ForgetsTheText, "observation of the state restored after"),
+        (RunsAgain, "after coming back"),
+        (RestoresAnything, "which was not saved, must raise InputError"),
+    ],
+)
+def test_a_fault_in_restoring_is_named(kind: type[Restorable], message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        check_env(kind(), steps=20)
 
 
 def test_what_is_no_environment_is_refused() -> None:

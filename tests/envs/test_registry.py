@@ -65,8 +65,8 @@ def test_unknown_names_list_near_ones() -> None:
         make("tresure-hunt")
     with pytest.raises(UnknownGameError, match="Known: cleaning-v1, "):
         make("zzzzzz")
-    with pytest.raises(UnknownGameError, match=r"'jericho'.*textworld:FILE"):
-        make("jericho:zork1.z5")
+    with pytest.raises(UnknownGameError, match=r"'floppy'.*jericho:FILE.*textworld:FILE"):
+        make("floppy:zork1.z5")
 
 
 def test_a_version_that_does_not_exist_is_not_the_newest() -> None:
@@ -136,8 +136,32 @@ def test_bare_names_of_game_files_are_looked_for_in_the_named_folders(
         make("textworld:hunt")
     with pytest.raises(GameFileError, match=r"absent\.z8: no such file"):
         make("textworld:absent.z8")
-    with pytest.raises(InputError, match="takes no options"):
+    with pytest.raises(InputError, match="takes no option but rename_cooking, and got level"):
         make("textworld:hunt", level=3)
+
+
+@pytest.mark.games
+def test_z_machine_games_are_found_in_the_named_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLDTHREAD_GAMES", raising=False)
+    with pytest.raises(UnknownGameError, match="WORLDTHREAD_GAMES, which is not set"):
+        make("jericho:zork1")
+    with pytest.raises(GameFileError, match=r"'zork1-v1' needs the file zork1\.z5 .*set \$WORLDTHREAD_GAMES"):
+        make("zork1")
+    (tmp_path / "jericho").mkdir()
+    (tmp_path / "jericho" / "zork1.z3").write_bytes(b"no game")
+    (tmp_path / "jericho" / "mine.z5").write_bytes(bytes([5, *range(200)]))
+    monkeypatch.setenv("WORLDTHREAD_GAMES", str(tmp_path))
+    with pytest.raises(UnknownGameError, match="Did you mean zork1"):
+        make("jericho:zork")
+    for id in ("jericho:zork1", "zork1"):
+        with pytest.raises(GameFileError, match=r"zork1\.z3: not a Z-machine story"):
+            make(id)
+    with pytest.raises(GameFileError, match=r"mine\.z5: jericho knows no game with this content"):
+        make("jericho:mine")
+    with pytest.raises(GameFileError, match="'zork3-v1' needs the file"):
+        make("zork3")
+    with pytest.raises(InputError, match="takes no option but valid_actions, and got level"):
+        make("jericho:zork1", level=3)
 
 
 def test_the_registry_imports_no_engine() -> None:

@@ -41,6 +41,7 @@ const PROGRAMS = {
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const SPREAD = 2.399963; // the golden angle: a spiral that fills a disc evenly
+const LABEL = 34; // characters of a label, unless one asks for it
 const FEW = 250; // vertices of which every one may bear its label
 const PARALLEL = 0.22; // how much the edges between two vertices bend apart
 
@@ -273,8 +274,15 @@ export class Drawing {
     const place = this.sigma.getNodeDisplayData(id);
     if (place === undefined) return;
     const camera = this.sigma.getCamera();
+    if (this.graph.order <= FEW && this.isInView(id)) return;
     const target = { x: place.x, y: place.y, ratio: Math.min(camera.ratio, this.graph.order > FEW ? 0.35 : 0.8) };
     await camera.animate(target, { duration: isCalm() ? 0 : 400 });
+  }
+
+  private isInView(id: string): boolean {
+    const place = this.sigma.graphToViewport(this.graph.getNodeAttributes(id));
+    const { width, height } = this.sigma.getDimensions();
+    return place.x > 0 && place.x < width && place.y > 0 && place.y < height;
   }
 
   zoom(factor: number): void {
@@ -303,7 +311,7 @@ export class Drawing {
       x,
       y,
       hidden,
-      label: isLit || this.hovered === id ? vertex.label : null,
+      label: isLit || this.hovered === id ? (isChosen || this.hovered === id ? vertex.label : shortened(vertex.label)) : null,
       color: isLit ? colours[vertex.kind] : colours.faint,
       size: Math.min(base, 15) * scale + (isChosen ? 3 : 0),
       forceLabel: isChosen || (this.lit !== null && isLit && this.lit.size < 80),
@@ -350,6 +358,10 @@ export class Drawing {
     context.stroke();
     this.paintLabel(context, data, settings);
   };
+}
+
+function shortened(label: string): string {
+  return label.length <= LABEL ? label : `${label.slice(0, LABEL - 1).trimEnd()}…`;
 }
 
 /** The most frequent relations get colours of their own, the rest share one. */

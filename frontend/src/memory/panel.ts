@@ -71,11 +71,11 @@ export class Panel {
       this.place,
       h("p", { class: "kicker" }, "name"),
       h("h2", { id: "chosen" }, entity.label),
-      h("p", { class: "muted" }, `${entity.current} hold now, ${count(entity.total, "statement")} in all`),
+      h("p", { class: "muted" }, `${count(entity.total, "statement")}, ${entity.current} of them ${entity.current === 1 ? "holds" : "hold"} now`),
       h(
         "div",
         { class: "buttons" },
-        h("button", { id: "expand", click: () => this.actions.expand(entity.name) }, more ? `More neighbours (${loaded.total - loaded.shown})` : "Show neighbours"),
+        more ? h("button", { id: "expand", click: () => this.actions.expand(entity.name) }, `More neighbours (${loaded.total - loaded.shown})`) : null,
         h("button", { click: () => this.actions.only(entity.name) }, "Only its neighbourhood"),
       ),
       h("h3", {}, moment === null ? "Holds now" : `Held at ${namedTime(moment)}`),

@@ -21,6 +21,8 @@ from worldthread.types import Episode
 
 RECENT: Final = 5
 """Earlier moments that every prompt shows, as in the published code."""
+PROBLEMS: Final = 2
+"""Choices that could not be used at this moment, as far as the prompts tell them; they tell the number of all."""
 TEMPERATURE: Final = 0.2
 
 
@@ -193,7 +195,10 @@ class Ariadne(ModelAgent):
             listed("Ways that were seen and never taken:", [f"{direction} from {room}" for room, direction in exits]),
             _under("The last moves", told_all(recent)),
             _under("Now", told(now)),
-            listed("Your choices here that could not be used:", self._problems),
+            listed(
+                f"Your choices here that could not be used, {len(self._problems)} so far, of late:",
+                self._problems[-PROBLEMS:],
+            ),
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields
 from typing import Any, NamedTuple
 
-from worldthread.envs.base import Environment, Info, Truth
+from worldthread.envs.base import Environment, Info, RestorableEnvironment, Truth
 from worldthread.errors import ContractError, EpisodeOverError, InputError
 
 _FALLBACK_ACTIONS = ("look", "inventory", "go north", "go south", "go east", "go west")
@@ -26,8 +26,9 @@ def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
 
     Checked are: the types of all that is handed out; that it cannot be changed; that it gives no way to the true state;
     refusals of steps outside an episode and of actions that are not a line of text; that moves and scores add up; the
-    end of an episode; and that the same seed and the same actions give the same texts. The environment is reset several
-    times, and left in the middle of an episode.
+    end of an episode; and that the same seed and the same actions give the same texts. Of a
+    :class:`~worldthread.envs.base.RestorableEnvironment`, that it comes back to states that it saved, with the same
+    future, as often as one likes. The environment is reset several times, and left in the middle of an episode.
 
     Args:
         env: fresh from :func:`worldthread.envs.make`, not reset yet.
@@ -40,6 +41,8 @@ def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
     _require(isinstance(env, Environment), f"{type(env).__name__} is not a worldthread.envs.Environment")
     _require(isinstance(getattr(env, "id", None), str) and bool(env.id), "id must be a non-empty string")
     _check_is_outside(env, "before reset()")
+    if isinstance(env, RestorableEnvironment):
+        _check_save_before_reset(env)
     first = _play(env, steps, seed)
     again = _play(env, steps, seed, [action for action, _ in first[1:]])
     for number, ((action, one), (_, two)) in enumerate(zip(first, again, strict=True)):
@@ -47,6 +50,8 @@ def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
         for name in _Step._fields:
             same = getattr(one, name) == getattr(two, name)
             _require(same, f"{name} differs {where}: {getattr(one, name)!r}, then {getattr(two, name)!r}")
+    if isinstance(env, RestorableEnvironment):
+        _check_restoring(env, first, seed)
     _check_truth(env)
     _check_refusals(env, seed)
 
@@ -112,6 +117,10 @@ def _check_info(info: Info, where: str) -> None:
         info.inventory is None or isinstance(info.inventory, str),
         f"inventory after {where} must be a string or None, not {info.inventory!r}",
     )
+    _require(
+        info.state is None or (isinstance(info.state, str) and bool(info.state)),
+        f"state after {where} must be a non-empty string or None, not {info.state!r}",
+    )
     _require(type(info.won) is bool and type(info.lost) is bool, f"won and lost after {where} must be True or False")
     _require(not (info.won and info.lost), f"after {where} the game is both won and lost")
     actions = info.valid_actions
@@ -140,6 +149,56 @@ def _check_is_outside(env: Environment, when: str) -> None:
     except EpisodeOverError:
         return
     raise ContractError(f"step() {when} must raise EpisodeOverError")
+
+
+def _check_save_before_reset(env: RestorableEnvironment) -> None:
+    try:
+        env.save()
+    except EpisodeOverError:
+        return
+    raise ContractError("save() before reset() must raise EpisodeOverError")
+
+
+def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _Step]], seed: int) -> None:
+    """Play again what was played, saving after each step; then come back to some of these states, and play on."""
+    observation, info = env.reset(seed)
+    told = [_Step(observation, 0.0, False, False, info)]
+    saved = [_saved(env)]
+    for action, _ in played[1:]:
+        told.append(_Step(*env.step(action)))
+        saved.append(_saved(env))
+    for number, (action, step) in enumerate(played):
+        _check_same(step, told[number], f"of {action!r}, after {number} actions, when every state before it was saved")
+    last = len(played) - 1
+    # forth and back, to the end and from it, and twice to one state
+    for number in (last // 2, 0, last, last // 2, last // 2):
+        where = f"after {number} actions"
+        for state in (saved[number], None):
+            result = _tuple_of(env.restore(state or _saved(env)), 2, "restore()")
+            again = told[number]._replace(observation=result[0], info=result[1])
+            _check_same(told[number], again, f"of the state restored {where}")
+        for action, step in played[number + 1 :]:
+            _check_same(step, _Step(*env.step(action)), f"of {action!r}, after coming back to the state {where}")
+        if told[last].terminated or told[last].truncated:
+            _check_is_outside(env, f"after coming back {where} and playing to the end")
+    for nonsense in (b"", b"nonsense", saved[0][:-1]):
+        try:
+            env.restore(nonsense)
+        except InputError:
+            continue
+        raise ContractError(f"restore() of {nonsense[:20]!r}, which was not saved, must raise InputError")
+
+
+def _saved(env: RestorableEnvironment) -> bytes:
+    saved = env.save()
+    _require(type(saved) is bytes, f"save() must give bytes, not {type(saved).__name__}")
+    return saved
+
+
+def _check_same(one: _Step, two: _Step, what: str) -> None:
+    for name in _Step._fields:
+        same = getattr(one, name) == getattr(two, name)
+        _require(same, f"{name} {what} differs: {getattr(one, name)!r}, then {getattr(two, name)!r}")
 
 
 def _check_truth(env: Environment) -> None:

@@ -52,6 +52,8 @@ _ENGINE_VERBS = frozenset(
         *("clue", "clues", "hint", "hints", "walkthru", "walkthrough"),
     }
 )
+_LAST_QUESTION = re.compile(r"\n+Would you like to RESTART, [^\n]*\Z")
+_VICTORY = re.compile(r"\*\*\*\s+you have won\s+\*\*\*", re.IGNORECASE)
 _ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
 _SILENCE = "The game says nothing."
 _REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
@@ -116,7 +118,7 @@ class JerichoEnvironment(RestorableEnvironment):
         self._chosen = chosen
         observation = clean_text(self._engine.reset((chosen or self._engine.own_seed) % 2**31)) or _SILENCE
         self._was_reset = self._running = True
-        self._info = self._read_info(moves=0)
+        self._info = self._read_info(observation, moves=0)
         self._observation = f"{observation}\n\n{self._goal}" if self._goal else observation
         return self._observation, self._info
 
@@ -130,7 +132,7 @@ class JerichoEnvironment(RestorableEnvironment):
             self._info = replace(before, moves=before.moves + 1)
         else:
             self._observation = clean_text(self._engine.step(action.strip())) or _SILENCE
-            self._info = self._read_info(moves=before.moves + 1)
+            self._info = self._read_info(self._observation, moves=before.moves + 1)
         terminated = self._info.won or self._info.lost
         truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
         self._running = not (terminated or truncated)
@@ -196,9 +198,11 @@ class JerichoEnvironment(RestorableEnvironment):
         self._cache.close()
         self._was_reset = self._running = False
 
-    def _read_info(self, *, moves: int) -> Info:
+    def _read_info(self, observation: str, *, moves: int) -> Info:
         engine = self._engine
-        won, over, score = engine.won, engine.over, engine.score
+        over, score = engine.over, engine.score
+        # jericho looks for another spelling of this line in some games
+        won = engine.won or (over and _VICTORY.search(observation) is not None)
         now = engine.save()
         digest = self._digest.of(now)
         inventory, actions = (None, ()) if won or over else self._look_ahead(now, digest)
@@ -311,16 +315,16 @@ def make_jericho(spec: GameSpec, *, file: str, **arguments: Any) -> JerichoEnvir
         return open_jericho(file, id=spec.id, **arguments)
     except UnknownGameError as error:
         raise GameFileError(
-            f"the game {spec.id!r} needs its file, which worldthread does not ship: {error} Its name must be {file} with "
-            f"one of the endings {', '.join(SUFFIXES)}; set ${GAMES_VARIABLE} to the folder where it lies."
+            f"the game {spec.id!r} needs the file {file}{SUFFIXES[0]} (or {', '.join(SUFFIXES[1:])}), which "
+            f"worldthread does not ship: set ${GAMES_VARIABLE} to the folder where it lies. {error}"
         ) from error
 
 
 def clean_text(printed: str) -> str:
-    """What the game printed, without prompt, blank lines at the ends and several of them together."""
+    """What the game printed, without prompt and last question, no blank lines at the ends or two of them together."""
     lines = [line.rstrip() for line in printed.split("\n")]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-    return text.removesuffix(">").rstrip()
+    return _LAST_QUESTION.sub("", text.removesuffix(">").rstrip())
 
 
 def listed(printed: str) -> str:

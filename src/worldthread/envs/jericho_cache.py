@@ -9,9 +9,12 @@ from __future__ import annotations
 import importlib.metadata
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from filelock import FileLock
 
 from worldthread.envs.jericho_actions import FINDER_VERSION
 from worldthread.envs.jericho_state import DIGEST_VERSION
@@ -36,50 +39,59 @@ class ActionCache:
         cache_dir: root of the cache; default :func:`~worldthread.paths.default_cache_dir`.
 
     Raises:
-        GenerationError: the folder cannot be written, or the file is damaged.
+        GenerationError: the folder cannot be written, or the file is damaged; by every method, too.
     """
 
     def __init__(self, game: str, cache_dir: Path | None = None) -> None:
         folder = (cache_dir or default_cache_dir()) / "jericho"
         version = f"{FINDER_VERSION}.{DIGEST_VERSION}-jericho{importlib.metadata.version('jericho')}"
         self.path = folder / f"{game[:16]}-{version}.sqlite"
-        try:
+        with self._telling():
             folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            # a crash of the machine may lose what was kept last, which is then found again
-            self._database.execute("PRAGMA synchronous = OFF")
-            self._database.executescript(_SCHEMA)
+            # one process at a time, since two that make the same file may find it locked
+            with FileLock(self.path.with_suffix(".lock")):
+                self._database = sqlite3.connect(
+                    self.path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+                )
+                self._database.execute("PRAGMA journal_mode = WAL")
+                # a crash of the machine may lose what was kept last, which is then found again
+                self._database.execute("PRAGMA synchronous = OFF")
+                self._database.executescript(_SCHEMA)
             (self._count,) = self._database.execute("SELECT count(*) FROM actions").fetchone()
+
+    def noise(self, learn: Callable[[], bytes]) -> bytes:
+        """The noise of the game, learnt on first use."""
+        with self._telling():
+            row = self._database.execute("SELECT mask FROM noise").fetchone()
+            if row is None:
+                self._database.execute("INSERT OR IGNORE INTO noise VALUES (1, ?)", (zlib.compress(learn()),))
+                row = self._database.execute("SELECT mask FROM noise").fetchone()
+        return zlib.decompress(row[0])
+
+    def actions(self, state: bytes, find: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+        """The valid actions of a state, found on first use."""
+        with self._telling():
+            kept = self._kept(state)
+            if kept is not None:
+                return kept
+            found = find()
+            if self._count >= MOST_STATES:
+                return found
+            added = self._database.execute(
+                "INSERT OR IGNORE INTO actions VALUES (?, ?)", (state, zlib.compress("\n".join(found).encode()))
+            )
+            self._count += 1
+            return found if added.rowcount else (self._kept(state) or found)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, sqlite3.Error) as error:
             raise GenerationError(
                 f"cannot keep valid actions in {self.path}: {error}; delete the file if it is damaged, or name another "
                 f"folder in ${CACHE_VARIABLE}"
             ) from error
-
-    def noise(self, learn: Callable[[], bytes]) -> bytes:
-        """The noise of the game, learnt on first use."""
-        row = self._database.execute("SELECT mask FROM noise").fetchone()
-        if row is None:
-            self._database.execute("INSERT OR IGNORE INTO noise VALUES (1, ?)", (zlib.compress(learn()),))
-            row = self._database.execute("SELECT mask FROM noise").fetchone()
-        return zlib.decompress(row[0])
-
-    def actions(self, state: bytes, find: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-        """The valid actions of a state, found on first use."""
-        kept = self._kept(state)
-        if kept is not None:
-            return kept
-        found = find()
-        if self._count >= MOST_STATES:
-            return found
-        added = self._database.execute(
-            "INSERT OR IGNORE INTO actions VALUES (?, ?)", (state, zlib.compress("\n".join(found).encode()))
-        )
-        self._count += 1
-        if added.rowcount:
-            return found
-        return self._kept(state) or found
 
     def _kept(self, state: bytes) -> tuple[str, ...] | None:
         row = self._database.execute("SELECT list FROM actions WHERE state = ?", (state,)).fetchone()

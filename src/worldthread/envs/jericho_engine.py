@@ -103,7 +103,7 @@ class Engine:
                 f"{hashlib.md5(self.story, usedforsecurity=False).hexdigest()})"
             )
         self.own_seed: int = bindings["seed"]
-        self.walkthrough: tuple[str, ...] = tuple(command for command in self._frotz.get_walkthrough() if command)
+        self.walkthrough: tuple[str, ...] = _single_commands(self._frotz.get_walkthrough())
         dictionary = self._frotz.get_dictionary()
         self.words: frozenset[str] = frozenset(word.word for word in dictionary)
         self.nouns: frozenset[str] = frozenset(word.word for word in dictionary if word.is_noun)
@@ -333,6 +333,12 @@ class _Guard:
                 # the interpreter looks at this flag after every instruction
                 self._halted.value = 1
             seen = self._calls
+
+
+def _single_commands(walkthrough: list[str]) -> tuple[str, ...]:
+    """One command a line; what is said to someone may hold several."""
+    lines = [[line] if "," in line else line.split(" THEN ") for line in walkthrough if line]
+    return tuple(command for line in lines for command in line)
 
 
 def require_jericho(purpose: str) -> None:

@@ -110,7 +110,7 @@ def make(
         goal: the task in words, for games that state none or state it badly; told with the first observation.
         max_moves: the episode is truncated after so many moves. ``None``: the game's own limit
             (:attr:`GameSpec.default_max_moves`; for game files :data:`FILE_MAX_MOVES`); ``math.inf``: no limit.
-        cache_dir: folder for generated games and for valid actions; default :func:`worldthread.paths.default_cache_dir`.
+        cache_dir: folder for generated games and valid actions; default :func:`worldthread.paths.default_cache_dir`.
         options: for the factory of the game. Z-machine games take ``valid_actions=False``, which saves the time to find
             them; cooking games and TextWorld files take ``rename_cooking=True``
             (:class:`worldthread.envs.renamed.RenamedCooking`).

@@ -98,11 +98,15 @@ class SharedGame:
         self.seed = seed
         self.path = None if path is None else path.expanduser().absolute()
         self._play: GamePlay | None = None
-        self._record = self._new_record(seed)
         self._is_closed = False
         # engines want to be used by the thread that made them
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="game")
         self._env = self._thread.submit(make, self.id, seed=seed, max_moves=math.inf).result()
+        try:
+            self._record = self._new_record(seed)
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, work: Callable[[GamePlay], T]) -> Future[T]:
         """Do something with the play, after all that was asked before. What came of it is kept, even of an error.

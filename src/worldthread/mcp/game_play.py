@@ -126,10 +126,11 @@ class GamePlay:
         self._play = Play(env, self._client, self.memory.graph, seed=seed, audit=False)
         self._play_steps = iter(self._play)
         self._moments: list[StepRecord] = []
-        self._tried: list[Tried] = []
+        self._tried: list[Tried] = []  # by moment, from the first after the beginning
         self.watch = LoopWatch()
         self._warned: set[str] = set()
-        self._arrive(next(self._play_steps))
+        self._moments.append(next(self._play_steps))
+        self._see(self.now)
 
     # -- what is so now -----------------------------------------------------------------------------------------------
 
@@ -173,6 +174,11 @@ class GamePlay:
         if step.percept.before is None or step.learned or step.ended or step.reward:
             return False
         return step.info.state == self._moments[step.percept.before].info.state
+
+    def tried(self, step: StepRecord) -> Tried | None:
+        """What was done to come to a step; ``None`` for the beginning."""
+        moment = step.percept.moment
+        return self._tried[moment - 1] if moment else None
 
     def tried_here(self) -> list[tuple[Tried, bool]]:
         """What was done in this room, the oldest first, and whether it was taken back."""
@@ -244,24 +250,24 @@ class GamePlay:
         step = self._step()
         if step.percept.problem:
             raise InputError(f"{step.percept.problem}. Nothing was done")
-        self._arrive(step)
+        self._moments.append(step)
         there, holds = self.room, frozenset(carried(self.memory.view()))
         moved = normalise_name(there) != normalise_name(room)
         if not moved and direction_of(action) is not None:
             # rooms may bear one name: a direction that changed the state of the world has led somewhere
             moved = step.info.state != before.info.state
-        deed = Deed(
-            action, step.observation, step.reward, moved, tuple(sorted(holds - held)), tuple(sorted(held - holds))
-        )
+        gained, lost = tuple(sorted(holds - held)), tuple(sorted(held - holds))
+        deed = Deed(action, step.observation, step.reward, moved, gained, lost)
         self._tried.append(Tried(room, deed, there if moved else "", step.percept.moment))
+        self._see(step)
         return step
 
-    def _arrive(self, step: StepRecord) -> None:
-        self._moments.append(step)
-        self._see(step)
-
     def _see(self, step: StepRecord) -> None:
-        self.watch.see(step.percept.step.action, step.info.score, step.info.state)
+        tried = self.tried(step)
+        action = None
+        if tried is not None:  # the same direction in another room is no repetition
+            action = f"{tried.deed.action} (in {tried.room})" if tried.room else tried.deed.action
+        self.watch.see(action, step.info.score, step.info.state)
 
     def _new_warnings(self) -> tuple[str, ...]:
         """Warnings that were not given after the last action too, whatever their numbers; of loops, all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -25,12 +26,16 @@ _STEP_TEXT: Final = 150
 _GOAL: Final = 800
 _RESULT: Final = 100
 _PASSAGE: Final = 300
+_STATEMENT: Final = 200
 _NAMES: Final = 15
 _LEARNED: Final = 8
 _ACTIONS: Final = 60
 _TRIED: Final = 80
 _HISTORY: Final = 10
 _CHANGES: Final = 6
+_CHANGED: Final = 4
+_ACTION: Final = 60
+_EFFECT: Final = 120
 _NOTHING: Final = "nothing"
 _NEAR: Final = 2  # moves
 _NEAR_ROOMS: Final = 8
@@ -46,12 +51,12 @@ _SHOWN_ELSEWHERE: Final = frozenset({*_PLACES, v.IS, v.IS_A, v.HAS_EXIT, v.HAS_N
 def outcome_text(play: GamePlay, outcome: Outcome) -> str:
     """What a move led to: the answer of the game, the points, what was learned, and warnings."""
     *way, last = outcome.steps
-    lines = [f"> {step.label}: {shorten(step.observation, _STEP_TEXT)}" for step in way]
+    lines = [_way_line(play, step) for step in way]
     lines += [f"> {last.label}"] if way else []
     lines += [_cut(last.observation.strip(), _TEXT), f"[{status(play, outcome)}]"]
     lines += [f"({outcome.note}.)"] if outcome.note else []
     if last.valid is False and play.was_in_vain(last):
-        lines.append("(This was not on the list of valid actions, and nothing seems to have come of it.)")
+        lines.append("(This was not on the list of valid actions, and changed nothing that is known.)")
     learned, ended = changes(outcome.steps)
     lines += [f"Learned: {_listed(learned, _LEARNED, '; ')}."] if learned else []
     lines += [f"No longer so: {_listed(ended, _LEARNED, '; ')}."] if ended else []
@@ -107,10 +112,8 @@ def room_text(play: GamePlay) -> str:
         *([_ways(view, world, world.here)] if world.here else []),
         *_beliefs(view),
         _valid(play.now.info.valid_actions, [one.deed.action for one, _ in tried]),
-        f"Tried here: {_tried_once(tried)}.",
+        *_history(tried),
     ]
-    if tried:
-        lines += ["What came of it, the latest last:", *(_tried_line(one, gone) for one, gone in tried[-_HISTORY:])]
     if play.now.info.state is not None:
         lines.append(f"Earlier visits of this very state of the game: {play.watch.revisits}.")
     lines += play.watch.warnings()
@@ -136,8 +139,13 @@ def context_text(play: GamePlay) -> str:
     news = [(step, changes([step])[0]) for step in play.way()[1:]]
     news = [(step, learned) for step, learned in news if learned][-_CHANGES:]
     lines += ["Last changes:"] if news else []
-    lines += [f"- move {s.percept.step.turn} ({shorten(s.label, 40)}): {_listed(new, 4, '; ')}" for s, new in news]
-    lines.append(f"The game said last: {shorten(play.now.observation, _LAST_TEXT)}")
+    lines += [
+        f"- move {step.percept.step.turn} ({shorten(step.label, _ACTION)}): {_listed(learned, _CHANGED, '; ')}"
+        for step, learned in news
+    ]
+    goal = " ".join(play.goal.split())
+    last = " ".join(play.now.observation.split())
+    lines.append(f"The game said last: {shorten(last.replace(goal, '') if goal else last, _LAST_TEXT)}")
     return "\n".join(lines)
 
 
@@ -168,21 +176,38 @@ def found_text(play: GamePlay, question: str) -> str:
         lines.append(str(error))
     except InputError:
         pass  # not of a known kind
-    hits = play.memory.recall(question, k=_RECALLED).hits
-    statements = [h for h in hits if not isinstance(h.item, Episode) and not _is_of_map(h.item)][:_STATEMENTS]
-    passages = [h for h in hits if isinstance(h.item, Episode)][:_PASSAGES]
+    # the episodes of a game are short, and each names what is carried: similarity finds the right ones best
+    hits = play.memory.recall(question, k=_RECALLED, method="dense", only_current=False).hits
+    way = play.way()
+    statements = [
+        _statement_line(hit, hit.item)
+        for hit in hits
+        if not isinstance(hit.item, Episode)
+        and not _is_of_map(hit.item)
+        and hit.version is not None
+        and hit.version.interval.is_open
+    ]
+    passages = [_passage_line(way[round(hit.item.at)]) for hit in hits if isinstance(hit.item, Episode)]
     lines += ["What comes nearest in the memory:"] if statements or passages else ["Nothing near it is remembered."]
-    return "\n".join([*lines, *map(_hit_line, statements), *map(_hit_line, passages)])
+    return "\n".join([*lines, *statements[:_STATEMENTS], *passages[:_PASSAGES]])
 
 
 def said(statement: Statement) -> str:
-    """A statement as a short sentence."""
+    """A statement as a short sentence on one line."""
     if isinstance(statement, Fact):
-        return f"{statement.subject} {statement.relation} {statement.object}"
-    return statement.text
+        return shorten(f"{statement.subject} {statement.relation} {statement.object}", _STATEMENT)
+    return shorten(statement.text.removesuffix("."), _STATEMENT)
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _way_line(play: GamePlay, step: StepRecord) -> str:
+    """A step of a walk that goes on: only the room where there is no more to tell."""
+    tried = play.tried(step)
+    is_told = step.reward or any(changes([step]))
+    text = tried.led_to if tried is not None and tried.led_to and not is_told else ""
+    return f"> {step.label}: {text or shorten(step.observation, _STEP_TEXT)}"
 
 
 def _told(statements: Iterable[Statement]) -> list[str]:
@@ -194,7 +219,7 @@ def _told(statements: Iterable[Statement]) -> list[str]:
             exits.setdefault(statement.subject, []).append(statement.object)
         else:
             sentences.append(said(statement))
-    return sentences + [f"{room} has exits {', '.join(directions)}" for room, directions in exits.items()]
+    return sentences + [f"{room} has exit {', '.join(directions)}" for room, directions in exits.items()]
 
 
 def _is_news(statement: Statement) -> bool:
@@ -206,8 +231,10 @@ def _is_news(statement: Statement) -> bool:
 
 
 def _is_of_map(statement: Statement) -> bool:
-    """Whether a statement tells of rooms and ways only, which are asked for otherwise."""
-    return isinstance(statement, Fact) and statement.relation in (v.HAS_EXIT, v.HAS_NO_EXIT, v.IS_A, *v.DIRECTION_OF)
+    """Whether a fact tells of rooms and ways only, which are asked for otherwise."""
+    return isinstance(statement, Fact) and (
+        not _is_news(statement) or statement.relation in (v.HAS_EXIT, v.HAS_NO_EXIT)
+    )
 
 
 def _contents(view: GraphView, place: str, depth: int = 3) -> list[str]:
@@ -257,25 +284,29 @@ def _by_distance(world: WorldMap) -> list[tuple[str, int | None]]:
 
 
 def _room_line(view: GraphView, world: WorldMap, room: str) -> str:
-    moves = world.distances().get(room)
-    where = "here" if room == world.here else "no way known" if moves is None else _counted(moves, "move")
     known, new = _known_ways(view, world, room), _new_ways(view, world, room)
     ways = [_listed(known, _NAMES)] if known else []
     ways += [f"never taken: {_listed(new, _NAMES)}"] if new else []
-    return f"- {room} ({where}): {'; '.join(ways) or 'no ways known'}"
+    return f"- {room} ({_away(world, room)}): {'; '.join(ways) or 'no ways known'}"
 
 
 def _unexplored(world: WorldMap) -> str:
-    distances = world.distances()
-    far = max(distances.values(), default=0) + 1
-    exits = sorted(world.unexplored, key=lambda e: (distances.get(e.room, far), e.room, e.direction))
+    """Ways never taken by room, the nearest first."""
+    ways: dict[str, list[str]] = {}
+    for exit_ in world.unexplored:
+        ways.setdefault(exit_.room, []).append(exit_.direction)
     told = [
-        f"{e.direction} from {e.room} ({_counted(distances[e.room], 'move') if e.room in distances else 'no way known'})"
-        if e.room != world.here
-        else f"{e.direction} from here"
-        for e in exits
+        f"{room} ({_away(world, room)}): {', '.join(ways[room])}" for room, _ in _by_distance(world) if room in ways
     ]
-    return f"Ways never taken: {_listed(told, _NAMES)}."
+    return f"Ways never taken: {_listed(told, _NAMES, '; ')}."
+
+
+def _away(world: WorldMap, room: str) -> str:
+    """How far a room is."""
+    if room == world.here:
+        return "here"
+    moves = world.distances().get(room)
+    return "no way known" if moves is None else _counted(moves, "move")
 
 
 def _counted(count: int, what: str) -> str:
@@ -298,28 +329,43 @@ def _valid(actions: Sequence[str] | None, tried: Sequence[str]) -> str:
     return f"Valid actions (* not tried here; others may work too): {_listed(shown, _ACTIONS)}."
 
 
-def _tried_once(tried: Sequence[tuple[Tried, bool]]) -> str:
-    once = {action_key(one.deed.action): shorten(one.deed.action, 60) for one, _ in reversed(tried)}
-    return _listed(list(once.values())[::-1], _TRIED, none=_NOTHING)
+def _history(tried: Sequence[tuple[Tried, bool]]) -> list[str]:
+    """Every action that was tried here, once, the latest last; of the last ones, what came of it."""
+    times = Counter(action_key(one.deed.action) for one, _ in tried)
+    latest: dict[str, tuple[Tried, bool]] = {}
+    for one, gone in tried:
+        key = action_key(one.deed.action)
+        latest.pop(key, None)
+        latest[key] = (one, gone)
+    keys = list(latest)
+    older = [shorten(latest[key][0].deed.action, _ACTION) for key in keys[:-_HISTORY]]
+    lines = [f"Tried here before that: {_listed(older, _TRIED)}."] if older else []
+    lines += ["Tried here, the latest last:" if keys else "Tried here: nothing."]
+    return lines + [_tried_line(*latest[key], times[key]) for key in keys[-_HISTORY:]]
 
 
-def _tried_line(one: Tried, gone: bool) -> str:
+def _tried_line(one: Tried, gone: bool, times: int) -> str:
     deed = one.deed
     came = [f"{deed.reward:+g} points"] if deed.reward else []
     came += [f"gained {', '.join(deed.gained)}"] if deed.gained else []
     came += [f"lost {', '.join(deed.lost)}"] if deed.lost else []
     came += [f"led to {one.led_to}"] if one.led_to else []
+    came += [f"{times} times"] if times > 1 else []
     came += ["taken back"] if gone else []
     text = "" if one.led_to else f": {shorten(deed.text, _RESULT)}"
-    effect = f" [{shorten('; '.join(came), 120)}]" if came else ""
-    return f"- {shorten(deed.action, 60)}{text}{effect}"
+    effect = f" [{shorten('; '.join(came), _EFFECT)}]" if came else ""
+    return f"- {shorten(deed.action, _ACTION)}{text}{effect}"
 
 
-def _hit_line(hit: Hit) -> str:
-    if isinstance(hit.item, Episode):
-        return f"- move {hit.item.at:g}: {shorten(hit.item.text, _PASSAGE)}"
+def _passage_line(step: StepRecord) -> str:
+    action = step.percept.step.action
+    said_then = shorten(step.observation, _PASSAGE)
+    return f"- move {step.percept.step.turn}: {f'> {shorten(action, _ACTION)}: ' if action else ''}{said_then}"
+
+
+def _statement_line(hit: Hit, statement: Statement) -> str:
     since = f" (since move {hit.version.interval.valid_from:g})" if hit.version is not None else ""
-    return f"- {shorten(said(hit.item), _PASSAGE)}{since}"
+    return f"- {said(statement)}{since}"
 
 
 def _listed(items: Sequence[str], limit: int, between: str = ", ", none: str = "none known") -> str:

@@ -12,12 +12,20 @@ from worldthread.errors import NotFoundError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import Memories, OpenMemory, Place
+from worldthread.web.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from worldthread.models import Embedder
 
 FILE_KEY: Final = "file"
 """The key of the memory that the server was started for; all others are those of runs."""
+_RUN: Final = "run-"
+_MOST_LISTED: Final = 200
+
+
+def run_key(id_: str) -> str:
+    """The key of the memory of a run."""
+    return _RUN + id_
 
 
 class Desk:
@@ -43,6 +51,7 @@ class Desk:
         self.place = Place(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
         self._memories = Memories(self._open)
+        self.runs = RunFolder(runs)
 
     def _open(self, place: Place) -> Memory:
         return Memory(
@@ -61,6 +70,8 @@ class Desk:
             yield opened
 
     def _place_of(self, key: str) -> Place:
+        if key.startswith(_RUN):
+            return self.runs.memory_of(key.removeprefix(_RUN))
         if key != FILE_KEY:
             raise NotFoundError("there is no such memory (any more)")
         if not self.place.path.exists():
@@ -69,7 +80,13 @@ class Desk:
 
     def memory_list(self) -> list[dict[str, Any]]:
         """The memories that can be shown, that of the server first."""
-        return [{"key": FILE_KEY, "label": self.place.path.name, "exists": self.place.path.exists()}]
+        own = {"key": FILE_KEY, "label": self.place.path.name, "exists": self.place.path.exists()}
+        of_runs = [
+            {"key": run_key(run["id"]), "label": run["name"], "exists": True}
+            for run in self.runs.runs()
+            if run.get("has_memory")
+        ]
+        return [own, *of_runs[:_MOST_LISTED]]
 
     def close(self) -> None:
         """Close the memories. May be called again."""

@@ -119,8 +119,10 @@ def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
     if not question.strip() or len(question) > _QUESTION:
         raise InputError(f"a question has 1 to {_QUESTION} characters")
     k = max(number_of(request, "k", _HITS, _MOST_HITS), 1)
-    at = request.query_params.get("at")
-    found = opened.memory.recall(question, k=k, as_of=world_time(at, 0.0) if at else None, only_current=False)
+    given = request.query_params.get("at")
+    at = world_time(given, 0.0) if given else None
+    # now, the past is told as well, and marked; of a moment, what held then
+    found = opened.memory.recall(question, k=k, as_of=at, only_current=at is not None)
     return {"question": question, "method": found.method, "hits": [_hit(hit) for hit in found.hits]}
 
 

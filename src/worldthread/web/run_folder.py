@@ -1,0 +1,218 @@
+"""The runs and sweeps below a folder.
+
+A run is known to browsers by an id that is looked up in what was found below the folder: no part of a path ever comes
+from a request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import orjson
+
+from worldthread.bench.runs import SUMMARY_FILE, Run, read_summary
+from worldthread.bench.sweep import RESULTS_VERSION
+from worldthread.bench.trajectory import TRAJECTORY_FILE, Trajectory, read_trajectory, require_header
+from worldthread.errors import NotFoundError, WorldthreadError
+from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.web.memories import Place
+
+RESULTS_FILE: Final = "results.jsonl"
+_DEEPEST: Final = 8  # folders below the folder
+_TAIL: Final = 1 << 18  # bytes at the end of a trajectory in which its last line is looked for
+_HEAD: Final = 1 << 16
+_KEPT: Final = 12  # trajectories in RAM
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run or a sweep: its id, and the file that it is known by."""
+
+    id: str
+    name: str
+    path: Path
+
+
+class _Kept(Generic[V]):
+    """Remembers what was made of a file for as long as the file stays as it is. May be used from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._items: OrderedDict[Path, tuple[tuple[int, int], V]] = OrderedDict()
+
+    def get(self, path: Path, make: Callable[[Path], V]) -> V:
+        about = path.stat()
+        state = about.st_mtime_ns, about.st_size
+        with self._lock:
+            known = self._items.get(path)
+            if known is not None and known[0] == state:
+                self._items.move_to_end(path)
+                return known[1]
+        made = make(path)
+        with self._lock:
+            self._items[path] = state, made
+            while len(self._items) > self._most:
+                self._items.popitem(last=False)
+        return made
+
+
+class RunFolder:
+    """Finds and reads runs. May be used from several threads.
+
+    Args:
+        root: the folder; it need not be there.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.expanduser().absolute()
+        self._summaries: _Kept[dict[str, Any]] = _Kept(100_000)
+        self._trajectories: _Kept[Trajectory] = _Kept(_KEPT)
+
+    def _find(self, name: str) -> list[Found]:
+        """Files of a name below the folder; links are not followed."""
+        found = []
+        for folder, below, files in os.walk(self.root):
+            here = Path(folder)
+            relative = here.relative_to(self.root)
+            if len(relative.parts) >= _DEEPEST:
+                below.clear()
+            below.sort()
+            if name in files and not (here / name).is_symlink():
+                shown = str(relative) if relative.parts else self.root.name
+                id_ = hashlib.blake2b(os.fsencode(str(relative)), digest_size=8).hexdigest()
+                found.append(Found(id_, shown.encode("utf-8", "replace").decode(), here / name))
+        return found
+
+    def runs(self) -> list[dict[str, Any]]:
+        """What is known of every run at a glance, the latest first; one that cannot be read says why."""
+        listed = [self._listed(found) for found in self._find(TRAJECTORY_FILE)]
+        return sorted(listed, key=lambda run: -run["changed"])
+
+    def _listed(self, found: Found) -> dict[str, Any]:
+        told: dict[str, Any] = {"id": found.id, "name": found.name, "error": None}
+        try:
+            told["changed"] = found.path.stat().st_mtime
+            told |= self._summaries.get(found.path, _glance)
+            told["has_memory"] = self._memory_file(found) is not None
+        except (OSError, WorldthreadError) as error:
+            told |= {"changed": 0.0, **told, "error": str(error)}
+        return told
+
+    def run(self, id_: str) -> tuple[Found, Trajectory, dict[str, Any]]:
+        """A run with its trajectory, and its summary with what it cost, as far as it came to its end.
+
+        Raises:
+            NotFoundError: there is no such run.
+            FormatError: its trajectory cannot be read.
+        """
+        found = self._one(TRAJECTORY_FILE, id_)
+        trajectory = self._trajectories.get(found.path, read_trajectory)
+        costs = read_summary(found.path.parent) if (found.path.parent / SUMMARY_FILE).exists() else None
+        return found, trajectory, {**trajectory.summary, **(costs or {})}
+
+    def memory_of(self, id_: str) -> Place:
+        """Where the memory of a run lies.
+
+        Raises:
+            NotFoundError: there is no such run, or it has no memory in its folder.
+        """
+        found = self._one(TRAJECTORY_FILE, id_)
+        path = self._memory_file(found)
+        if path is None:
+            raise NotFoundError(f"the run {found.name} has no memory in its folder")
+        return Place(path, self._summaries.get(found.path, _glance)["namespace"])
+
+    def _memory_file(self, found: Found) -> Path | None:
+        """The memory in the folder of a run: a header that names a file elsewhere is not followed."""
+        name = self._summaries.get(found.path, _glance)["memory"]
+        path = found.path.parent / name
+        return path if name == Path(name).name and path.is_file() and not path.is_symlink() else None
+
+    def sweeps(self) -> list[dict[str, Any]]:
+        """The sweeps, the latest first."""
+        listed = []
+        for found in self._find(RESULTS_FILE):
+            try:
+                changed = found.path.stat().st_mtime
+                done = len(_results(found.path))
+            except OSError:
+                continue
+            listed.append({"id": found.id, "name": found.name, "changed": changed, "finished": done})
+        return sorted(listed, key=lambda sweep: -sweep["changed"])
+
+    def sweep(self, id_: str) -> tuple[Found, list[tuple[Run, dict[str, Any]]]]:
+        """A sweep with its finished runs.
+
+        Raises:
+            NotFoundError: there is no such sweep.
+        """
+        found = self._one(RESULTS_FILE, id_)
+        return found, _results(found.path)
+
+    def _one(self, name: str, id_: str) -> Found:
+        for found in self._find(name):
+            if found.id == id_:
+                return found
+        raise NotFoundError("there is no such run (any more)")
+
+
+def _glance(path: Path) -> dict[str, Any]:
+    """What the first and the last line of a trajectory tell."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD).split(b"\n", 1)[0]
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        tail = file.read().split(b"\n")[:-1]
+    header = require_header([_object(head)], path)
+    last = _object(tail[-1]) if tail else {}
+    settings = header.get("settings") or {}
+    summary = last.get("summary") or {}
+    memory = header.get("memory", "memory.worldthread")
+    return {
+        "game": str(header.get("game", "")),
+        "agent": str(header.get("agent", "")),
+        "module": str(settings.get("memory") or ""),
+        "model": str(settings.get("model") or ""),
+        "seed": header.get("seed"),
+        "attempt": settings.get("attempt", 0),
+        "is_complete": bool(summary),
+        "won": summary.get("won", False),
+        "ended_by": summary.get("ended_by"),
+        "score": summary.get("score", last.get("score")),
+        "max_score": summary.get("max_score"),
+        "moves": summary.get("moves", last.get("turn")),
+        "memory": memory if isinstance(memory, str) else "",
+        "namespace": header.get("namespace") or DEFAULT_NAMESPACE,
+    }
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _results(path: Path) -> list[tuple[Run, dict[str, Any]]]:
+    """The finished runs of a sweep that may still go on; lines of other releases count for nothing."""
+    done: dict[Run, dict[str, Any]] = {}
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        entry = _object(line)
+        if entry.get("version") != RESULTS_VERSION:
+            continue
+        try:
+            done[Run(**entry["run"])] = entry["summary"]
+        except (KeyError, TypeError):
+            continue
+    return list(done.items())

@@ -1,0 +1,182 @@
+"""What the page of a memory is told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread import Episode, Fact, Memory, Reading
+
+pytestmark = pytest.mark.web
+
+
+def test_a_small_memory_is_drawn_whole_with_the_intervals_in_which_everything_held(home: Any) -> None:
+    told = home.get("/api/memories/file/graph").json()
+    assert told["whole"]
+    labels = {vertex["id"]: vertex["label"] for vertex in told["vertices"]}
+    drawn = {(labels[e["from"]], e["relation"], labels[e["to"]], str(e["held"])) for e in told["edges"]}
+    assert drawn == {
+        ("Anna", "lives in", "Rome", "[[1.0, 2.0]]"),
+        ("Anna", "lives in", "Paris", "[[2.0, None]]"),
+        ("Anna", "has dog", "Rex", "[[2.0, 3.0]]"),
+        ("Anna loves tea.", "speaks of", "Anna", "[[1.0, None]]"),
+        ("Anna loves tea.", "speaks of", "tea", "[[1.0, None]]"),
+    }
+    kinds = {vertex["label"]: vertex["kind"] for vertex in told["vertices"]}
+    assert kinds["Anna loves tea."] == "thesis"
+    assert "episode" not in kinds.values()
+
+
+def test_episodes_are_drawn_when_they_are_asked_for(home: Any) -> None:
+    told = home.get("/api/memories/file/graph?episodes=1").json()
+    episodes = {v["id"]: v for v in told["vertices"] if v["kind"] == "episode"}
+    assert sorted((v["label"], v["at"]) for v in episodes.values()) == [("a call", 2.0), ("a letter", 1.0)]
+    ends = {e["to"] for e in told["edges"] if e["from"] in episodes}
+    assert {"e:anna", "e:rome", "e:paris", "e:rex"} < ends
+
+
+def test_the_summary_counts_and_tells_where_to_begin(home: Any, home_memory: Path) -> None:
+    told = home.get("/api/memories/file").json()
+    assert told["file"] == str(home_memory)
+    assert told["strongest"][0] == {"name": "anna", "weight": 4}
+    assert (told["counts"]["current_facts"], told["counts"]["ended"], told["names"]) == (1, 2, 5)
+
+
+def test_names_are_found_by_any_part_of_them_the_likeliest_first(home: Any) -> None:
+    assert [n["name"] for n in home.get("/api/memories/file/names?q=R").json()["names"]] == ["rex", "rome", "paris"]
+    assert home.get("/api/memories/file/names?q=zzz").json()["names"] == []
+    assert home.get("/api/memories/file/names?q=%20").json()["names"] == []
+
+
+def test_an_entity_is_told_with_sources_and_with_why_it_ended(home: Any) -> None:
+    told = home.get("/api/memories/file/entity?name=ANNA").json()
+    assert (told["name"], told["label"], told["current"], told["total"]) == ("anna", "Anna", 2, 4)
+    (dog,) = [s for s in told["statements"] if s.get("relation") == "has dog"]
+    (version,) = dog["versions"]
+    assert (version["since"], version["until"], version["reason"]) == (2.0, 3.0, "he ran away")
+    ender = home.get(f"/api/memories/file/episode?id={version['ended_by']}").json()
+    assert ender["text"] == "Rex ran away."
+    assert [(e["text"], e["reason"]) for e in ender["ended"]] == [("Anna has dog Rex", "he ran away")]
+    source = home.get(f"/api/memories/file/episode?id={version['sources'][0]}").json()
+    assert source["source"] == "a call"
+    assert {s["text"] for s in source["statements"]} == {"Anna lives in Paris", "Anna has dog Rex"}
+
+
+def test_the_plural_of_a_name_is_the_name(home: Any) -> None:
+    assert home.get("/api/memories/file/entity?name=annas").json()["name"] == "anna"
+
+
+def test_a_question_recalls_at_a_moment(home: Any) -> None:
+    hits = home.get("/api/memories/file/recall?q=Where+does+Anna+live&at=1").json()["hits"]
+    assert "Anna lives in Rome" in [hit["text"] for hit in hits]
+    assert "Anna lives in Paris" not in [hit["text"] for hit in hits]
+    (episode,) = [hit for hit in hits if hit["kind"] == "episode"]
+    assert episode["text"] == "Anna lives in Rome. She loves tea."
+
+
+def test_a_statement_is_told_by_its_number(home: Any) -> None:
+    edges = home.get("/api/memories/file/graph").json()["edges"]
+    (rome,) = [edge for edge in edges if edge["to"] == "e:rome"]
+    told = home.get(f"/api/memories/file/statement?number={rome['number']}").json()
+    assert told["text"] == "Anna lives in Rome"
+    assert told["versions"][0]["reason"].startswith("replaced by")
+
+
+def test_what_others_write_meanwhile_is_seen(serve: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "growing.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        memory.add(Episode("A.", 1.0, "", Reading("t", (Fact("Ann", "knows", "Bo"),))))
+        home = serve(path)
+        assert home.get("/api/memories/file").json()["names"] == 2
+        memory.add(Episode("B.", 2.0, "", Reading("t", (Fact("Cy", "knows", "Bo"),))))
+        assert home.get("/api/memories/file").json()["names"] == 3
+        assert home.get("/api/memories/file/names?q=cy").json()["names"] == [{"name": "cy", "weight": 1}]
+        (episode,) = [e.id for e in memory.episodes() if e.text == "B."]
+        memory.forget(episode)
+        assert home.get("/api/memories/file/names?q=cy").json()["names"] == []
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hub with 9,000 spokes, and a rim."""
+    path = tmp_path_factory.mktemp("large") / "large.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        for part in range(30):
+            facts = []
+            for number in range(part * 300, (part + 1) * 300):
+                facts.append(Fact("hub", "has spoke", f"spoke {number}"))
+                facts.append(Fact(f"spoke {number}", "is beside", f"spoke {number + 1}"))
+            memory.add(Episode(f"part {part}", float(part), "", Reading("t", tuple(facts))))
+    return path
+
+
+def test_a_large_memory_is_never_drawn_whole(serve: Callable[..., Any], large: Path) -> None:
+    home = serve(large)
+    told = home.get("/api/memories/file/graph").json()
+    assert not told["whole"]
+    assert (told["centre"], told["total"]) == ("hub", 9000)
+    assert len(told["vertices"]) < 100
+    assert not home.get("/api/memories/file").json()["small"]
+
+
+def test_a_neighbourhood_comes_in_parts_that_do_not_overlap(serve: Callable[..., Any], large: Path) -> None:
+    home = serve(large)
+    seen: set[str] = set()
+    for offset in (0, 50, 100):
+        told = home.get(f"/api/memories/file/neighbours?name=hub&offset={offset}&limit=50").json()
+        spokes = {e["id"] for e in told["edges"] if e["relation"] == "has spoke"}
+        assert len(spokes) == 50
+        assert not spokes & seen
+        seen |= spokes
+    assert {e["relation"] for e in told["edges"]} == {"has spoke", "is beside"}  # between neighbours
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/memories/other", 404),
+        ("/api/memories/..%2F..%2Fetc%2Fpasswd", 404),
+        ("/api/memories/file/entity?name=nobody", 404),
+        ("/api/memories/file/entity?name=%20", 400),
+        ("/api/memories/file/entity", 400),
+        ("/api/memories/file/episode?id=../../etc/passwd", 404),
+        ("/api/memories/file/statement?number=99999", 404),
+        ("/api/memories/file/statement?number=-1", 400),
+        ("/api/memories/file/statement?number=١", 400),
+        ("/api/memories/file/neighbours?name=anna&limit=100000", 400),
+        ("/api/memories/file/recall?q=" + "a" * 3000, 400),
+        ("/api/memories/file/recall?q=x&at=yesterday", 400),
+        ("/api/nothing", 404),
+        ("/static/nothing.js", 404),
+        ("/static/..%2F..%2Fpyproject.toml", 404),
+    ],
+)
+def test_what_cannot_be_answered_is_an_error_of_ours(home: Any, path: str, status: int) -> None:
+    answer = home.get(path)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+
+
+def test_a_memory_that_is_not_there_yet_is_told_plainly(serve: Callable[..., Any], tmp_path: Path) -> None:
+    answer = serve(tmp_path / "absent.worldthread").get("/api/memories/file/graph")
+    assert answer.status_code == 404
+    assert "nothing is remembered yet" in answer.json()["error"]["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_something_else_is_told_plainly(serve: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("not a memory")
+    answer = serve(tmp_path / "x").get("/api/memories/file")
+    assert answer.status_code == 500
+    assert answer.json()["error"]["kind"] == "ForeignFileError"
+
+
+def test_the_server_needs_nothing_heavy_before_it_is_asked() -> None:
+    import subprocess
+
+    code = "import sys, worldthread.cli.web; print(any(m in sys.modules for m in ('starlette', 'uvicorn', 'numpy')))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
