@@ -13,7 +13,7 @@ from worldthread.envs.check import check_env
 from worldthread.envs.fake import ScriptedWorld, tiny_house
 from worldthread.envs.registry import games, make
 from worldthread.envs.spec import GameSpec
-from worldthread.errors import ContractError
+from worldthread.errors import ContractError, InputError
 
 Result = tuple[str, float, bool, bool, Info]
 

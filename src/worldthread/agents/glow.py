@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from worldthread.agents.archive_agent import GoExploreAgent
 from worldthread.agents.attempts import PROMPT_ROOM, require_at_least
 from worldthread.agents.base import AgentMemory
-from worldthread.agents.archive_agent import GoExploreAgent
 from worldthread.agents.lessons import Lesson, told_lessons
 from worldthread.agents.prompting import prompt, prompt_part
 from worldthread.agents.trajectories import Frontier, Trajectory, told_trajectories

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from worldthread.agents.base import AgentMemory
 from worldthread.agents.archive_agent import GoExploreAgent
+from worldthread.agents.base import AgentMemory
 from worldthread.models.chat import ChatModel
 
 

@@ -217,8 +217,8 @@ class GamePlay:
             ContractError: the world does not get there again.
         """
         if not 1 <= moves <= self.moves:
-            made = f"{self.moves} {'move' if self.moves == 1 else 'moves'}"
-            raise InputError(f"there are {made} to take back, not {moves}" if self.moves else "there is no move yet")
+            made = "1 move was" if self.moves == 1 else f"{self.moves or 'no'} moves were"
+            raise InputError(f"{made} made: {moves} cannot be taken back")
         before = self.now.info.score
         there = self.way()[-1 - moves]
         self._client.next = Decision("", "asked for", return_to=there.percept.moment)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -78,19 +79,21 @@ def names_in(text: str, find: Callable[[str], int | None]) -> tuple[int, ...]:
 
 
 def _named(span: str, find: Callable[[str], int | None]) -> int | None:
-    key = normalise_name(span)
-    if key in STOP:
-        return None
-    candidates = [key]
-    for ending in ("'s", "'"):
-        if key.endswith(ending):
-            candidates.append(key[: -len(ending)])
-    for candidate in candidates:
-        number = find(candidate)
-        if number is not None:
-            return number
-    for variant in sorted(variant for candidate in candidates for variant in number_variants(candidate)):
-        number = find(variant)
+    for key in _keys(span):
+        number = find(key)
         if number is not None:
             return number
     return None
+
+
+@lru_cache(maxsize=65536)
+def _keys(span: str) -> tuple[str, ...]:
+    """The keys under which an object may be known that ``span`` names, the likeliest first.
+
+    Kept, since the texts of an agent's prompts repeat each other.
+    """
+    key = normalise_name(span)
+    if key in STOP:
+        return ()
+    exact = [key, *(key[: -len(ending)] for ending in ("'s", "'") if key.endswith(ending))]
+    return (*exact, *sorted(variant for candidate in exact for variant in number_variants(candidate)))

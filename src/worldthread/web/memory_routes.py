@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from worldthread.bench.report import map_drawing
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
@@ -59,6 +60,7 @@ def memory_routes(desk: Desk) -> list[Route]:
         route("/entity", _entity),
         route("/statement", _statement),
         route("/episode", _episode),
+        route("/map", _map),
     ]
 
 
@@ -176,6 +178,13 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "statements": [_said(statement) for statement in dict.fromkeys(episode.reading.statements)],
             "ended": [{**_said(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)],
         }
+
+
+def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """The map that the memory of a game holds, at a moment: see :func:`worldthread.bench.report.map_drawing`."""
+    at = request.query_params.get("at")
+    with opened.reading() as (graph, _):
+        return map_drawing(graph.view(world_time(at, 0.0) if at else None))
 
 
 def _stated(graph: TemporalGraph, number: int) -> dict[str, Any]:

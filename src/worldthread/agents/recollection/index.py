@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder
 from worldthread.retrieve.index import Corpus
 from worldthread.retrieve.search import search
 from worldthread.types import Episode, Hit, Kind
+
+
+class NoVectors:
+    """In the place of an embedder, for methods that look at words alone."""
+
+    name = "none"
+    dimensions = 1
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Zeros, shape (len(texts), 1)."""
+        return np.zeros((len(texts), 1), np.float32)
 
 
 class MomentIndex:

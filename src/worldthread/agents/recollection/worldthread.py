@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, Final, TypeAlias
 
 from worldthread.agents.recollection.base import Means, Recollection, Situation, joined, listed, told
-from worldthread.agents.recollection.index import MomentIndex
+from worldthread.agents.recollection.index import MomentIndex, NoVectors
 from worldthread.agents.worldmap import WorldMap, shown_name
 from worldthread.errors import InputError
 from worldthread.extract import vocabulary as v
@@ -30,12 +30,15 @@ class Worldthread(Recollection):
     """What is known of here, what is carried, where the things are that the goal and the plan name, and what retrieval
     finds for goal, plan and place in the agent's own memory. No calls.
 
+    Retrieval is by words, which takes a millisecond; with an embedder that was asked for it is the default method,
+    which embeds every moment and statement: some 50 ms a decision with MiniLM, under 1 ms with a static one.
+
     That memory is the graph that the game reader makes: things that changed are told as they are now. The map, with
     the ways that nobody took yet, comes from it too.
 
     Args:
-        means: its memory is a :class:`~worldthread.memory.Memory`, which is searched with an embedder of its own, or a
-            bare :class:`~worldthread.graph.TemporalGraph`.
+        means: its memory is a :class:`~worldthread.memory.Memory`, or a bare
+            :class:`~worldthread.graph.TemporalGraph`.
         statements: how many statements retrieval adds at most.
         moments: how many past moments.
 
@@ -55,18 +58,19 @@ class Worldthread(Recollection):
         from worldthread.memory import Memory
 
         memory = self.means.memory
-        if isinstance(memory, Memory):
-            return lambda query, k, kinds: memory.recall(query, k=k, kinds=kinds).hits
-        if not isinstance(memory, TemporalGraph):
+        graph = memory.graph if isinstance(memory, Memory) else memory
+        if not isinstance(graph, TemporalGraph):
             raise InputError(
                 f"the recollection 'worldthread' searches a Memory or a TemporalGraph, not {type(memory).__name__}"
             )
-        index = MomentIndex(memory, self.means.load_embedder())
+        by_words = self.means.embedder is None
+        index = MomentIndex(graph, NoVectors() if by_words else self.means.load_embedder())
+        method = "lexical" if by_words else DEFAULT_METHOD
 
         def search(query: str, k: int, kinds: Collection[Kind]) -> tuple[Hit, ...]:
             for seen in self.way:
                 index.keep(seen.episode)
-            return index.search(query, method=DEFAULT_METHOD, k=k, kinds=kinds)
+            return index.search(query, method=method, k=k, kinds=kinds)
 
         return search
 

@@ -32,8 +32,8 @@ _ITEM_KEYS: Final = {
 _AIMED_KEYS: Final = {"throw": "t", "zap": "z", "apply": "a"}
 _HELP: Final = (
     "Actions are: go DIRECTION, move to NAME, explore, explore DIRECTION, descend, ascend, fight NAME or DIRECTION, "
-    "pick up NAME, open, close or kick DIRECTION, eat, quaff, read, wear, take off, put on, remove, wield or drop NAME, "
-    "throw, zap or apply NAME DIRECTION, search, wait, rest, look, inventory, pray, pay."
+    "pick up NAME, open, close or kick DIRECTION, eat, quaff, read, wear, take off, put on, remove, wield or drop "
+    "NAME, throw, zap or apply NAME DIRECTION, search, wait, rest, look, inventory, pray, pay."
 )
 
 
@@ -59,7 +59,7 @@ def perform(game: Game, action: str) -> None:
         game.say(f"That is not understood. {_HELP}")
 
 
-# -- without an object --------------------------------------------------------------------------------------------------
+# -- without an object ------------------------------------------------------------------------------------------------
 
 
 def _plain(keys: str | int, *replies: Reply) -> Callable[[Game, str], None]:
@@ -80,7 +80,7 @@ def _inventory(game: Game, _: str) -> None:
     game.say(inventory(game))
 
 
-# -- moving -------------------------------------------------------------------------------------------------------------
+# -- moving -----------------------------------------------------------------------------------------------------------
 
 
 def _go(game: Game, text: str) -> None:
@@ -109,7 +109,7 @@ def _explore(game: Game, text: str) -> None:
         explore(game, direction)
 
 
-# -- with what is near ----------------------------------------------------------------------------------------------------
+# -- with what is near ------------------------------------------------------------------------------------------------
 
 
 def _fight(game: Game, name: str) -> None:
@@ -159,15 +159,16 @@ def _pick_up(game: Game, name: str) -> None:
     game.press(",", choose=choose)
 
 
-# -- with what is carried -------------------------------------------------------------------------------------------------
+# -- with what is carried ---------------------------------------------------------------------------------------------
 
 
 def _use(verb: str) -> Callable[[Game, str], None]:
     keys = _ITEM_KEYS[verb]
 
     def use(game: Game, name: str) -> None:
-        lies_here = bool(name) and len(name) > 1 and any(fits(name, thing) for thing in game.things_here)
-        is_here = verb == "eat" and lies_here or verb == "quaff" and fits(name, game.level.sights.get(game.here, ""))
+        # corpses are eaten and fountains drunk from where they are
+        here = {"eat": game.things_here, "quaff": (game.level.sights.get(game.here, ""),)}.get(verb, ())
+        is_here = any(fits(name, thing) for thing in here)
         item = find_item(name, game.items(), verb)
         if not is_here and item is None:
             game.say(f"You have no {name or 'such thing'} to {verb}.")

@@ -6,8 +6,8 @@ alone on a line, and what follows it is about that place.
 
 from __future__ import annotations
 
-from worldthread.envs.nethack.game import Game
 from worldthread.envs.nethack.engine import COLUMNS
+from worldthread.envs.nethack.game import Game
 from worldthread.envs.nethack.level import AROUND, Place
 from worldthread.envs.nethack.terrain import DOORS, Ground
 from worldthread.envs.nethack.view import Door, View

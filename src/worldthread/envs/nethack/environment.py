@@ -17,8 +17,8 @@ from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, InputError
 
 GOAL: Final = (
-    "Explore the dungeon: find the ways down, go as deep as you can, and stay alive. Depth, experience and gold make the "
-    "score. The game is won by bringing the Amulet of Yendor up from the bottom of the dungeon and offering it."
+    "Explore the dungeon: find the ways down, go as deep as you can, and stay alive. Depth, experience and gold make "
+    "the score. The game is won by bringing the Amulet of Yendor up from the bottom of the dungeon and offering it."
 )
 
 

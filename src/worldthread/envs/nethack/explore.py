@@ -168,11 +168,11 @@ def _is_dead_end(level: Level, square: int) -> bool:
 def _unknown_behind_walls(level: Level, square: int) -> Iterator[int]:
     """For each wall beside a square: how many squares behind it were never seen, up to a limit."""
     for name in ("north", "south", "east", "west"):
-        behind = NEIGHBOURS[square].get(name)
-        if behind is None or level.ground[behind] != Ground.WALL:
+        wall = NEIGHBOURS[square].get(name)
+        if wall is None or level.ground[wall] != Ground.WALL:
             continue
-        depth = 0
-        while (behind := NEIGHBOURS[behind].get(name)) is not None and level.ground[behind] == Ground.UNKNOWN:
-            depth += 1
+        depth, behind = 0, NEIGHBOURS[wall].get(name)
+        while behind is not None and level.ground[behind] == Ground.UNKNOWN:
+            depth, behind = depth + 1, NEIGHBOURS[behind].get(name)
         # less than that leaves no room for a corridor and a room
         yield min(depth, _DEPTH_BEHIND_WALL) if depth > 2 else 0

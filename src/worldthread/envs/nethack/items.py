@@ -78,7 +78,7 @@ def fits(wanted: str, text: str) -> bool:
 
 
 def find_item(wanted: str, items: list[Item], verb: str = "") -> Item | None:
-    """The carried thing that a player means: by its letter, else the first that fits, those that suit the verb first."""
+    """The carried thing that a player means, by its letter or its name; one that suits the verb rather than another."""
     wanted = wanted.strip()
     if len(wanted) == 1:
         return next((item for item in items if item.letter == wanted), None)

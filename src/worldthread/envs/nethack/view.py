@@ -101,7 +101,7 @@ class View:
             return []
         others = [one for one in self._game.level.places() if one is not self.place]
         cost = self.ways.cost
-        return sorted(others, key=lambda one: (min((cost.get(s, 1 << 20) for s in one.squares)), min(one.squares)))
+        return sorted(others, key=lambda one: (min(cost.get(s, 1 << 20) for s in one.squares), min(one.squares)))
 
     def _door(self, square: int, place: Place) -> Door:
         level = self._game.level

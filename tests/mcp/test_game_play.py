@@ -1,0 +1,181 @@
+"""A play that a client leads, in worlds that do not always do as the map says; and the file that it is kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread import Episode, Memory
+from worldthread.envs.base import Environment, Info, Truth
+from worldthread.errors import AgentError, ContractError, InputError, NotFoundError
+from worldthread.stores import SQLiteStore
+
+pytestmark = pytest.mark.mcp
+
+HALL = "-= Hall =-\nThere is an exit to the east."
+CAVE = "-= Cave =-\nThere is an exit to the west. There is an exit to the south."
+PIT = "-= Pit =-\nThere is an exit to the north."
+ATTIC = "-= Attic =-\nNo way leads out of here."
+
+
+class Told(Environment):
+    """Tells a list of texts in turn, whatever is done: with points, and with the end, where a text is a triple."""
+
+    id = "told-v1"
+
+    def __init__(self, texts: Iterable[str | tuple[str, float, bool]], *, forgetful: bool = False) -> None:
+        self._texts = [text if isinstance(text, tuple) else (text, 0.0, False) for text in texts]
+        self._forgetful = forgetful
+        self._resets = 0
+        self.actions: list[str] = []
+
+    def reset(self, seed: int | None = None) -> tuple[str, Info]:
+        self.actions = []
+        self._resets += 1
+        text, score, _ = self._texts[0]
+        return text + (" It has changed." if self._forgetful and self._resets > 1 else ""), Info(score)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
+        self.actions.append(action)
+        before = self._texts[len(self.actions) - 1][1]
+        text, score, ended = self._texts[len(self.actions)]
+        return text, score - before, ended, False, Info(score, lost=ended)
+
+    def truth(self) -> Truth:
+        return Truth(frozenset())
+
+
+def play(env: Environment) -> Any:
+    from worldthread.mcp.game_play import GamePlay
+
+    return GamePlay(env, seed=0, run="told")
+
+
+def walked(*texts: str | tuple[str, float, bool]) -> Any:
+    """A walk from the pit to the hall, which is two moves away, through these texts."""
+    here = play(Told([HALL, CAVE, PIT, *texts]))
+    here.act("go east")
+    here.act("go south")
+    return here.act("go to hall")
+
+
+def test_a_walk_ends_where_it_shall() -> None:
+    outcome = walked(CAVE, HALL)
+    assert [step.label for step in outcome.steps] == ["go north", "go west"]
+    assert outcome.note == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "moves", "note"),
+    [
+        (["You can't go that way."], 1, "stopped in pit: the way north is blocked"),
+        ([ATTIC], 1, "stopped in attic: the way led elsewhere than before"),
+        ([(CAVE, 5.0, False)], 1, "stopped on the way: the score changed"),
+        ([(CAVE, 0.0, True)], 1, "the game ended on the way"),
+        ([CAVE, "You can't go that way."], 2, "stopped in cave: the way west is blocked"),
+    ],
+)
+def test_a_walk_stops_when_something_unexpected_happens(texts: list[Any], moves: int, note: str) -> None:
+    outcome = walked(*texts)
+    assert (len(outcome.steps), outcome.note) == (moves, note)
+
+
+def test_a_walk_opens_doors_and_stops_at_those_that_do_not_open() -> None:
+    door = "-= Hall =-\nThere is a closed oak door leading east."
+    for answer, label, note in (
+        ("You open the oak door.", "go east", ""),
+        ("It seems to be stuck.", "open oak door", "stopped in hall: oak door did not open"),
+    ):
+        here = play(Told([door, CAVE, door, answer, CAVE]))
+        here.act("go east")
+        here.act("go west")
+        outcome = here.act("go to cave")
+        assert [outcome.steps[0].label, outcome.last.label] == ["open oak door", label]
+        assert outcome.note == note
+
+
+def test_where_no_way_leads_is_said() -> None:
+    here = play(Told([HALL, ATTIC, "-= East wing =-\nNothing.", "-= West wing =-\nNothing.", HALL]))
+    here.act("pull lever")
+    here.act("go up")
+    here.act("pull lever")
+    assert here.room == "West wing"
+    with pytest.raises(NotFoundError, match="no open way from here to hall is known"):
+        here.act("go to hall")
+    with pytest.raises(NotFoundError, match="'wing' may be any of east wing, west wing: say which"):
+        here.act("go to wing")
+    assert here.moves == 3
+
+
+def test_a_pause_ends_a_walk_between_moves() -> None:
+    here = play(Told([HALL, CAVE, PIT, CAVE, HALL]))
+    here.act("go east")
+    here.act("go south")
+
+    def pause() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        here.act("go to hall", pause)
+    assert (here.room, here.moves) == ("Cave", 3)
+    assert here.act("go to hall").last.label == "go west"
+
+
+def test_a_world_that_does_not_come_back_ends_the_play() -> None:
+    here = play(Told([HALL, CAVE, PIT], forgetful=True))
+    here.act("go east")
+    with pytest.raises(ContractError, match="does not come back to moment 0"):
+        here.undo()
+    with pytest.raises(AgentError, match="new_game begins anew"):
+        here.act("go west")
+
+
+def test_undo_takes_back_what_was_learned_and_keeps_what_was_tried() -> None:
+    env = Told([HALL, CAVE, PIT, CAVE, HALL])
+    here = play(env)
+    start = here.memory.state_hash()
+    for command in ("go east", "go south"):
+        here.act(command)
+    here.undo(2)
+    assert here.memory.state_hash() == start
+    assert env.actions == []
+    ((tried, is_gone),) = here.tried_here()
+    assert (tried.deed.action, tried.led_to, is_gone) == ("go east", "Cave", True)
+    here.act("go east")
+    ((tried, is_gone),) = here.tried_here()
+    assert (tried.deed.action, tried.led_to, is_gone) == ("go south", "Pit", True)
+    assert here.watch.moves == 1
+    with pytest.raises(InputError, match="1 move was made: 2 cannot be taken back"):
+        here.undo(2)
+
+
+def test_valid_directions_are_ways_out() -> None:
+    class Listed(Told):
+        def reset(self, seed: int | None = None) -> tuple[str, Info]:
+            text, info = super().reset(seed)
+            return text, Info(info.score, valid_actions=("go east", "look", "ne", "up", "wait"))
+
+    here = play(Listed([HALL, CAVE]))
+    assert [fact.object for fact in here.memory.view().facts("hall", "has exit")] == ["east", "northeast", "up"]
+    assert here.now.learned.count(here.memory.view().facts("hall", "has exit", "east")[0]) == 1
+
+
+def test_a_record_holds_exactly_what_happened(tmp_path: Path) -> None:
+    from worldthread.mcp.game import PlayRecord
+
+    path = tmp_path / "m"
+    episodes = [Episode(f"text {number}", number, "game") for number in range(4)]
+    one, other = PlayRecord(path, "game"), PlayRecord(path, "game")
+    assert SQLiteStore.namespaces(path) == []
+    one.keep(episodes[:1])
+    other.keep(episodes[:1])  # begun at the same time by another server: it must not mix with the first
+    one.keep(episodes)
+    one.keep([*episodes[:2], episodes[3]])
+    assert SQLiteStore.namespaces(path) == ["game", "game-2"]
+    with Memory(path, namespace="game", readonly=True) as memory:
+        assert [episode.text for episode in memory.episodes()] == ["text 0", "text 1", "text 3"]
+    with Memory(path, namespace="game-2") as memory:  # nobody holds the file
+        assert [episode.text for episode in memory.episodes()] == ["text 0"]
