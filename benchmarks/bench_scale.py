@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -176,6 +177,7 @@ def main() -> None:
                 shutil.copytree(kept, folder, dirs_exist_ok=True)  # measuring adds facts
             else:
                 built = timed_build(path, given.shared, size)
+            os.sync()  # or the writing of the files goes on meanwhile
             command = [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         rows.append({**json.loads(done.stdout), "build_seconds": built})

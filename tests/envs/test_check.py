@@ -188,11 +188,11 @@ class SavingMoves(Restorable):
         return saved
 
 
-class RestoresTheRoomOnly(Restorable):
+class RestoresWhatIsToldOnly(Restorable):
     def restore(self, saved: bytes) -> tuple[str, Info]:
-        places = self._world()[1].places
+        state = self._state
         told, info = super().restore(saved)
-        self._state = replace(self._world()[1], places=places)
+        self._state = state
         return told, info
 
 
@@ -232,8 +232,8 @@ def test_a_world_that_restores_its_states_keeps_the_contract() -> None:
         (SavesNothingYet, r"save\(\) before reset\(\) must raise EpisodeOverError"),
         (SavesText, "save.* must give bytes, not str"),
         (SavingMoves, "when every state before it was saved"),
-        (RestoresTheRoomOnly, "after coming back to the state after"),
-        (RestoresOnce, "moves of the state restored after"),
+        (RestoresWhatIsToldOnly, "after coming back to the state after"),
+        (RestoresOnce, "info of the state restored after"),
         (ForgetsTheText, "observation of the state restored after"),
         (RunsAgain, "after coming back"),
         (RestoresAnything, "which was not saved, must raise InputError"),

@@ -63,7 +63,7 @@ def test_register_refuses_a_taken_id_and_an_entry_point_without_factory(own_regi
 def test_unknown_names_list_near_ones() -> None:
     with pytest.raises(UnknownGameError, match=r"Did you mean .*treasure-hunt-v1"):
         make("tresure-hunt")
-    with pytest.raises(UnknownGameError, match="Known: cleaning-v1, "):
+    with pytest.raises(UnknownGameError, match="Known: balances-v1, cleaning-v1, "):
         make("zzzzzz")
     with pytest.raises(UnknownGameError, match=r"'floppy'.*jericho:FILE.*textworld:FILE"):
         make("floppy:zork1.z5")

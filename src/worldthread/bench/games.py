@@ -171,6 +171,7 @@ class Play:
     info: Info = field(default_factory=Info, init=False)
     won: bool = field(default=False, init=False)
     curve: list[tuple[int, float]] = field(default_factory=list, init=False)
+    curve_seconds: list[float] = field(default_factory=list, init=False)
     ended_by: str | None = field(default=None, init=False)
     clock: Clock = field(default_factory=Clock, init=False)
 
@@ -301,6 +302,7 @@ class Play:
         self.won = self.won or info.won
         if not self.curve or info.score > self.curve[-1][1]:
             self.curve.append((self.moves, info.score))
+            self.curve_seconds.append(self.clock.world + sum(self.clock.agent))
         episode = self._tell(percept)
         if self.audit:
             if self.agent.returns:
@@ -419,7 +421,8 @@ class Play:
         ``cost_usd`` is ``None`` when the model's price is not known. ``seconds`` is all but what was spent on showing,
         writing and auditing; ``model_seconds`` is as long as the calls took when they were made, also in a replay;
         ``overhead_ms`` is the agent alone, without its model, for each time that it was asked to decide (and once for
-        the opening text).
+        the opening text); ``curve_seconds`` is when each score of the summary's ``curve`` was reached, as seconds of agent
+        and engine without the model.
         """
         used = self.model.meter.overall() if self.model else Tally()
         agent = sum(self.clock.agent)
@@ -433,6 +436,7 @@ class Play:
                 "p50": round(1000 * _percentile(self.clock.agent, 0.50), 3),
                 "p95": round(1000 * _percentile(self.clock.agent, 0.95), 3),
             },
+            "curve_seconds": [round(seconds, 3) for seconds in self.curve_seconds],
         }
 
     @contextmanager

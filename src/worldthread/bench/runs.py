@@ -425,7 +425,8 @@ def replay(folder: Path) -> Replayed:
     path = folder / TRAJECTORY_FILE
     comparison = Comparison(path)
     run, name = run_of(comparison.header, path)
-    more: dict[str, Any] = {"typed": typed_in(path), "show": _unheard} if run.agent == "human" else {}
+    is_typed = run.agent == "human"
+    more: dict[str, Any] = {"typed": typed_in(path), "show": _unheard, "read": _ended} if is_typed else {}
     model = replayed_model(run, folder) if agent_class(run.agent).asks_model else None
     comparison.take(orjson.dumps(comparison.header))
     difference = None
@@ -460,3 +461,8 @@ def typed_in(path: Path) -> list[Decision]:
 
 def _unheard(text: str) -> None:
     """Shows nothing."""
+
+
+def _ended(prompt: str) -> str:
+    """After all that was typed, the input is at its end."""
+    raise EOFError

@@ -23,6 +23,9 @@ from worldthread.bench.runs import Run, play_in, read_summary
 from worldthread.bench.trajectory import TRAJECTORY_FILE
 from worldthread.errors import FormatError, InputError, MissingExtraError
 
+RESULTS_FILE: Final = "results.jsonl"
+"""Name of the file in the folder of a sweep in which its finished runs are kept."""
+
 RESULTS_VERSION: Final = 2
 """Version of the lines of finished runs; what was written in an older one is left alone, and played again."""
 
@@ -69,27 +72,12 @@ class Results:
         return self.path.parent
 
     def _load(self) -> None:
-        data = self.path.read_bytes() if self.path.exists() else b""
-        complete = data[: data.rfind(b"\n") + 1]
-        for number, line in enumerate(complete.splitlines(), 1):
-            try:
-                entry = orjson.loads(line)
-                version = entry.get("version", 1)
-                if version > RESULTS_VERSION:
-                    raise FormatError(
-                        f"written by a newer release (version {version}, this one reads {RESULTS_VERSION}): upgrade, "
-                        "or name another folder",
-                        path=self.path,
-                        line=number,
-                    )
-                fields, summary = entry["run"], entry["summary"]
-                if version == RESULTS_VERSION:
-                    self.done[Run(**fields)] = summary
-            except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
-                raise FormatError(f"not a finished run: {error}", path=self.path, line=number) from error
-        if len(complete) != len(data):
+        if not self.path.exists():
+            return
+        self.done, end = _finished(self.path)
+        if end < self.path.stat().st_size:
             with self.path.open("r+b") as file:
-                file.truncate(len(complete))
+                file.truncate(end)
 
     def close(self) -> None:
         """Let others write. May be called again."""
@@ -110,6 +98,43 @@ class Results:
             file.flush()
             os.fsync(file.fileno())
         self.done[run] = summary
+
+
+def read_results(path: Path) -> dict[Run, dict[str, Any]]:
+    """The finished runs that a file holds, in the order in which they ended, also while a sweep writes it.
+
+    Raises:
+        FormatError: see :class:`Results`.
+        InputError: the file cannot be read.
+    """
+    try:
+        return _finished(path)[0]
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _finished(path: Path) -> tuple[dict[Run, dict[str, Any]], int]:
+    """The finished runs that a file holds, and where its last whole line ends."""
+    done: dict[Run, dict[str, Any]] = {}
+    data = path.read_bytes()
+    end = data.rfind(b"\n") + 1
+    for number, line in enumerate(data[:end].splitlines(), 1):
+        try:
+            entry = orjson.loads(line)
+            version = entry.get("version", 1)
+            if version > RESULTS_VERSION:
+                raise FormatError(
+                    f"written by a newer release (version {version}, this one reads {RESULTS_VERSION}): upgrade, "
+                    "or name another folder",
+                    path=path,
+                    line=number,
+                )
+            fields, summary = entry["run"], entry["summary"]
+            if version == RESULTS_VERSION:
+                done[Run(**fields)] = summary
+        except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
+            raise FormatError(f"not a finished run: {error}", path=path, line=number) from error
+    return done, end
 
 
 @dataclass(frozen=True)

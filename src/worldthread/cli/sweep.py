@@ -94,7 +94,7 @@ def sweep(
     """
     from rich.console import Console
 
-    from worldthread.bench.sweep import Results, require_statistics
+    from worldthread.bench.sweep import RESULTS_FILE, Results, require_statistics
     from worldthread.bench.sweep import sweep as run_sweep
     from worldthread.bench.sweep_figures import aggregate, groups_of
 
@@ -112,7 +112,7 @@ def sweep(
         steps=steps, audit=audit, valid_actions=valid_actions,
     )  # fmt: skip
     console = Console(stderr=True, highlight=False)
-    with Results(out / "results.jsonl") as results, Bars(console, runs, results.done) as bars:
+    with Results(out / RESULTS_FILE) as results, Bars(console, runs, results.done) as bars:
         failures = run_sweep(
             runs, results, jobs=jobs or os.cpu_count() or 1, on_done=bars.end, on_tick=bars.tick, argument=model
         )

@@ -161,25 +161,24 @@ def _check_save_before_reset(env: RestorableEnvironment) -> None:
 
 def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _Step]], seed: int) -> None:
     """Play again what was played, saving after each step; then come back to some of these states, and play on."""
-    observation, info = env.reset(seed)
-    told = [_Step(observation, 0.0, False, False, info)]
+    env.reset(seed)
     saved = [_saved(env)]
-    for action, _ in played[1:]:
-        told.append(_Step(*env.step(action)))
+    for action, step in played[1:]:
+        again = _Step(*env.step(action))
+        _check_same(step, again, f"of {action!r}, when every state before it was saved,")
         saved.append(_saved(env))
-    for number, (action, step) in enumerate(played):
-        _check_same(step, told[number], f"of {action!r}, after {number} actions, when every state before it was saved")
     last = len(played) - 1
     # forth and back, to the end and from it, and twice to one state
     for number in (last // 2, 0, last, last // 2, last // 2):
         where = f"after {number} actions"
         for state in (saved[number], None):
             result = _tuple_of(env.restore(state or _saved(env)), 2, "restore()")
-            again = told[number]._replace(observation=result[0], info=result[1])
-            _check_same(told[number], again, f"of the state restored {where}")
+            step = played[number][1]
+            again = step._replace(observation=result[0], info=result[1])
+            _check_same(step, again, f"of the state restored {where}")
         for action, step in played[number + 1 :]:
             _check_same(step, _Step(*env.step(action)), f"of {action!r}, after coming back to the state {where}")
-        if told[last].terminated or told[last].truncated:
+        if played[last][1].terminated or played[last][1].truncated:
             _check_is_outside(env, f"after coming back {where} and playing to the end")
     for nonsense in (b"", b"nonsense", saved[0][:-1]):
         try:

@@ -43,8 +43,21 @@ def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Pat
             f"no game file is called {name!r}: give the path of a {' or '.join(suffixes)} file, or name the folder "
             f"with your game files in ${GAMES_VARIABLE}, which is not set."
         )
-    known = {file.stem for place in places for suffix in suffixes for file in place.glob(f"*{suffix}")}
+    known = {file.stem for file in game_files(subfolder=subfolder, suffixes=suffixes)}
     raise UnknownGameError(f"no game file is called {name!r} in ${GAMES_VARIABLE}.{near_names(name, sorted(known))}")
+
+
+def game_files(*, subfolder: str, suffixes: Sequence[str]) -> list[Path]:
+    """The game files of a kind in the folders of ``$WORLDTHREAD_GAMES``, the first of each name; see
+    :func:`find_game_file`.
+    """
+    found: dict[str, Path] = {}
+    for folder in _named_folders():
+        for place in (folder, folder / subfolder):
+            for suffix in suffixes:
+                for file in sorted(place.glob(f"*{suffix}")):
+                    found.setdefault(file.stem, file)
+    return list(found.values())
 
 
 def near_names(name: str, known: Sequence[str]) -> str:

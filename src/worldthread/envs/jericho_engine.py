@@ -10,7 +10,6 @@ import ctypes
 import hashlib
 import importlib.util
 import threading
-import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,18 +90,16 @@ class Engine:
 
         self.story = path.read_bytes()
         self.digest = hashlib.sha256(self.story).hexdigest()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", jericho.jericho.UnsupportedGameWarning)
-            # any seed: every reset gives one
-            self._frotz: Any = jericho.FrotzEnv(str(path), seed=1)
-        bindings = self._frotz.bindings
-        if not (self._frotz.is_fully_supported and bindings):
+        known_by = hashlib.md5(self.story, usedforsecurity=False).hexdigest()
+        # asked before it is loaded: at a damaged story, the interpreter ends the process
+        if known_by not in jericho.defines.BINDINGS_DICT:
             raise GameFileError(
                 f"{path}: jericho knows no game with this content, so its score and its end could not be told; get the "
-                f"release that jericho supports (this file's MD5 is "
-                f"{hashlib.md5(self.story, usedforsecurity=False).hexdigest()})"
+                f"release that jericho supports (this file's MD5 is {known_by})"
             )
-        self.own_seed: int = bindings["seed"]
+        # any seed: every reset gives one
+        self._frotz: Any = jericho.FrotzEnv(str(path), seed=1)
+        self.own_seed: int = self._frotz.bindings["seed"]
         self.walkthrough: tuple[str, ...] = _single_commands(self._frotz.get_walkthrough())
         dictionary = self._frotz.get_dictionary()
         self.words: frozenset[str] = frozenset(word.word for word in dictionary)

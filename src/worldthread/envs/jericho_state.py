@@ -28,6 +28,7 @@ DIGEST_VERSION: Final = "1"
 
 _IDLE = ("wait", "look", "inventory", "zq " * 24)
 """The last is unknown to every game, and long enough to fill what its parser keeps of a line."""
+_LONGEST_LINE = 90
 _MOVED = struct.Struct("<4i")
 
 
@@ -67,11 +68,13 @@ def learn_noise(engine: Engine) -> bytes:
     for number, command in enumerate(engine.walkthrough):
         state, world = engine.save(), engine.world_bytes()
         names = list(dict.fromkeys(name.words for name in finder.names(engine.things())))
-        for line in (*_IDLE, *_handling(names, number), command):
-            engine.restore(state)
-            engine.step(line[:90])
+        for line in (*_IDLE, *_handling(names, number)):
+            engine.step(line[:_LONGEST_LINE])
             if not (engine.over or engine.won) and engine.world_bytes() == world:
                 noise |= np.frombuffer(engine.save().ram, np.uint8) != np.frombuffer(state.ram, np.uint8)
+            engine.restore(state)
+        # what it does may matter, even when the tree of objects does not show it
+        engine.step(command)
         if engine.over or engine.won:
             break
     return noise.astype(np.uint8).tobytes()

@@ -266,7 +266,7 @@ class GamePlay:
         tried = self.tried(step)
         action = None
         if tried is not None:  # the same direction in another room is no repetition
-            action = f"{tried.deed.action} (in {tried.room})" if tried.room else tried.deed.action
+            action = action_key(tried.deed.action) + (f" (in {tried.room})" if tried.room else "")
         self.watch.see(action, step.info.score, step.info.state)
 
     def _new_warnings(self) -> tuple[str, ...]:

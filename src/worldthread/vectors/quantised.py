@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 
 _LEVELS: Final = 127
+_ALONE: Final = 200_000  # rows that one thread goes through in less time than it takes to wait for others
 _PART: Final = 1 << 16  # rows that are rounded at a time
 
 
@@ -136,7 +137,8 @@ class QuantisedTable:
         import simsimd
 
         codes, factors = _rounded(queries)
-        products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot"))
+        threads = 0 if self._count > _ALONE else 1  # 0: as many as there are processors
+        products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot", threads=threads))
         return np.asarray(products * (self.factors * factors[:, None]), np.float32)
 
 

@@ -18,6 +18,7 @@ from worldthread.web.answers import answer, told_error
 from worldthread.web.assets import PAGES, Asset, served
 from worldthread.web.desk import Desk
 from worldthread.web.memory_routes import memory_routes
+from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
 
 
@@ -40,6 +41,12 @@ def create_app(desk: Desk, assets: Mapping[str, Asset], access: Access) -> ASGIA
         return answer({"version": __version__})
 
     routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items()]
-    routes += [Route("/static/{name}", static), Route("/api/about", about), *memory_routes(desk), *run_routes(desk)]
+    routes += [
+        Route("/static/{name}", static),
+        Route("/api/about", about),
+        *memory_routes(desk),
+        *run_routes(desk),
+        *play_routes(desk),
+    ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: told_error, Exception: told_error})
     return Guard(app, access)

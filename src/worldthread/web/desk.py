@@ -12,6 +12,7 @@ from worldthread.errors import NotFoundError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import Memories, OpenMemory, Place
+from worldthread.web.plays import Plays
 from worldthread.web.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Desk:
         self._embedder = embedder
         self._memories = Memories(self._open)
         self.runs = RunFolder(runs)
+        self.plays = Plays(self.runs.root, model)
 
     def _open(self, place: Place) -> Memory:
         return Memory(
@@ -89,7 +91,8 @@ class Desk:
         return [own, *of_runs[:_MOST_LISTED]]
 
     def close(self) -> None:
-        """Close the memories. May be called again."""
+        """Stop the plays, and close the memories. May be called again."""
+        self.plays.close()
         self._memories.close()
 
     def __enter__(self) -> Self:

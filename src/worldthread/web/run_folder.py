@@ -89,9 +89,12 @@ class RunFolder:
             below.sort()
             if name in files and not (here / name).is_symlink():
                 shown = str(relative) if relative.parts else self.root.name
-                id_ = hashlib.blake2b(os.fsencode(str(relative)), digest_size=8).hexdigest()
-                found.append(Found(id_, shown.encode("utf-8", "replace").decode(), here / name))
+                found.append(Found(self.id_of(here), shown.encode("utf-8", "replace").decode(), here / name))
         return found
+
+    def id_of(self, folder: Path) -> str:
+        """The id of a run in a folder below this one."""
+        return hashlib.blake2b(os.fsencode(folder.relative_to(self.root)), digest_size=8).hexdigest()
 
     def runs(self) -> list[dict[str, Any]]:
         """What is known of every run at a glance, the latest first; one that cannot be read says why."""

@@ -14,18 +14,20 @@ from worldthread.envs.nethack.level import AROUND, NEIGHBOURS, Level, direction_
 from worldthread.envs.nethack.paths import Ways
 from worldthread.envs.nethack.skills import Watch, beside, step, walk
 from worldthread.envs.nethack.terrain import DOORS, Ground
+from worldthread.envs.nethack.words import enumerate_words, with_article
 
 KICK: Final = "\x04"
 _MOST_LEGS: Final = 100
 _KICKS: Final = 6
 _SEARCH: Final = "10s"
 
-# what a last resort costs, in steps of walking
-_UNTRIED: Final = 1000
+# what a last resort costs beside the walk, in steps; searching costs about as many as it takes turns
+_UNTRIED: Final = -1000
 _KICK_AGAIN: Final = 8
 _PUSH_AGAIN: Final = 30
+_SEARCH_FIRST: Final = 22
 _SEARCH_AGAIN: Final = 14
-_SEARCH_COST: Final = 22
+# what a promising place to search is worth
 _DEAD_END: Final = 60
 _DEPTH_BEHIND_WALL: Final = 30
 
@@ -92,32 +94,33 @@ def _go_and_look(game: Game, route: list[int], watch: Watch) -> bool:
 
 
 def _try_harder(game: Game, watch: Watch, ways: Ways) -> None:
-    """Nothing is left to look at: force a door, push a boulder, or search."""
+    """Nothing is left to look at: force a door, wait for creatures in the way, push a boulder, or search."""
     level = game.level
     free = ways.cost.keys() - game.obstacles()
-    plans = [*_door_plans(level, ways, free), *_boulder_plans(game, ways), *_search_plans(level, ways, free)]
-    if not plans:
-        game.say("There is nothing left to explore here.")
-        return
-    _, what, square = min(plans)
+    plans = [*_door_plans(level, ways, free), *_hindered_plans(game, ways), *_search_plans(level, ways, free)]
+    _, what, square = min(plans, default=(0, "", game.here))
     if what == "door":
         if walk(game, beside([square], straight=True), watch):
             force(game, square, watch)
-    elif what == "boulder":
+    elif what == "search":
+        if walk(game, [square], watch):
+            game.say("Nothing unexplored is left within reach, so you search for hidden doors and passages.")
+            game.press(_SEARCH)
+            level.searched.update((square, *AROUND[square]))
+    elif what:
         level.pushed[square] += 1
-        walk(game, [square], watch, push=True)
-    elif walk(game, [square], watch):
-        game.say("Nothing unexplored is left within reach, so you search for hidden doors and passages.")
-        game.press(_SEARCH)
-        for one in (square, *AROUND[square]):
-            level.searched[one] += 1
+        walk(game, [square], watch, push=what == "boulder")
+    else:
+        near = {one.name for one in game.monsters() if one.square in beside(ways.cost.keys())}
+        hindrance = f" Near are {enumerate_words([with_article(one) for one in sorted(near)])}." if near else ""
+        game.say(f"There is nothing left to explore within reach.{hindrance}")
 
 
 def force(game: Game, door: int, watch: Watch) -> None:
     """Open a closed door next to the player; kick it when it is locked, until it gives way or something happens."""
     level = game.level
     key = key_towards(game.here, door)
-    level.kicked[door] += 1
+    level.forced[door] += 1
     said = game.press("o", replies=[("In what direction", key)])
     if "locked" not in said or level.leave_shut:
         return
@@ -133,18 +136,23 @@ _Plan: TypeAlias = tuple[int, str, int]
 
 def _door_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
     for door in level.ground_squares(Ground.CLOSED_DOOR):
-        tries = level.kicked[door]
+        tries = level.forced[door]
         reach = min((ways.cost[one] for one in beside([door], straight=True) & free), default=None)
         if reach is not None and not (level.leave_shut and tries):
-            yield (reach + _KICK_AGAIN * tries if tries else reach - _UNTRIED, "door", door)
+            yield (reach + (_KICK_AGAIN * tries or _UNTRIED), "door", door)
 
 
-def _boulder_plans(game: Game, ways: Ways) -> Iterator[_Plan]:
+def _hindered_plans(game: Game, ways: Ways) -> Iterator[_Plan]:
+    """What could be looked at, were there no creatures, or no boulders, in the way."""
     level = game.level
-    pushing = Ways(level, game.here, occupied=game.obstacles(), push=True)
-    for square, cost in pushing.cost.items():
-        if square not in ways.cost and level.is_walkable(square) and level.is_frontier(square):
-            yield (cost + _PUSH_AGAIN * level.pushed[square], "boulder", square)
+    without = {
+        "creature": Ways(level, game.here),
+        "boulder": Ways(level, game.here, occupied=game.obstacles(), push=True),
+    }
+    for what, others in without.items():
+        for square, cost in others.cost.items():
+            if square not in ways.cost and level.is_walkable(square) and level.is_frontier(square):
+                yield (cost + _PUSH_AGAIN * level.pushed[square], what, square)
 
 
 def _search_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
@@ -154,7 +162,8 @@ def _search_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
             continue
         hidden = _DEAD_END if _is_dead_end(level, square) else max(_unknown_behind_walls(level, square), default=0)
         if hidden:
-            yield (_SEARCH_COST + ways.cost[square] - hidden + _SEARCH_AGAIN * level.searched[square], "search", square)
+            effort = _SEARCH_FIRST + _SEARCH_AGAIN * level.searched[square]
+            yield (ways.cost[square] + effort - hidden, "search", square)
 
 
 def _is_dead_end(level: Level, square: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -34,6 +33,7 @@ _GROUND_HERE: Final = (
 )  # fmt: skip
 _SEES: Final = re.compile(r"You (?:see|feel) here (?P<thing>.+?)\.(?:\s|$)")
 _STANDS_ON: Final = re.compile(r"There is an? (?P<name>[^.]+) here\.")
+_LEAVE_SHUT: Final = re.compile(r"Closed for inventory|stop damaging that door")
 _LIST: Final = re.compile(r"Things that (?:are|you feel) here:?\s*\n(?P<list>(?:.|\n)*)")
 
 
@@ -116,7 +116,7 @@ class Game:
         """Press keys, hear what is said, and look at the map."""
         said = self.console.press(keys, replies=replies, choose=choose)
         self.refresh()
-        if "Closed for inventory" in said:
+        if _LEAVE_SHUT.search(said):
             self.level.leave_shut = True
         return said
 
@@ -219,10 +219,6 @@ class Game:
     def obstacles(self) -> set[int]:
         """Squares of creatures that do not change places with the player."""
         return {one.square for one in self.monsters() if one.sort != Sort.PET}
-
-    def hostile_names(self) -> Counter[str]:
-        """How many of each hostile creature are in view."""
-        return Counter(one.name for one in self.monsters() if one.is_hostile)
 
     def _describe(self, square: int) -> str:
         return self.engine.description(*divmod(square, COLUMNS))

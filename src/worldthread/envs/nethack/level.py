@@ -69,14 +69,16 @@ class Level:
         ground: :class:`Ground` of each square.
         visited: squares on which the player stood.
         near: squares next to those.
-        searched: how often the player searched beside a square.
         shut: steps, as a square and the next, that turned out to be impossible.
-        kicked: how often each door was kicked.
+        balked: how often a step, as a square and the next, failed.
+        searched: how often the player searched beside a square.
+        pushed: how often a way through boulders to a square was tried.
+        forced: how often each door was tried.
+        leave_shut: the level has a door that must not be forced.
+        met: hostile creatures that ended a skill by coming into view, each with its square.
+        passed: the same for coming next to the player.
         doors: the number and the noun ("door" or "doorway") of each door that was spoken of.
         sights: what ground worth a word is called.
-        balked: how often a step, as a square and the next, failed.
-        pushed: how often a way through boulders to a square was tried.
-        leave_shut: the level has a door that must not be forced.
         joined: names of places that turned out to be part of others, with the names of those; not told yet.
     """
 
@@ -84,14 +86,16 @@ class Level:
     ground: bytearray = field(default_factory=lambda: bytearray(SQUARES))
     visited: set[int] = field(default_factory=set)
     near: set[int] = field(default_factory=set)
-    searched: Counter[int] = field(default_factory=Counter)
     shut: set[tuple[int, int]] = field(default_factory=set)
-    kicked: Counter[int] = field(default_factory=Counter)
+    balked: Counter[tuple[int, int]] = field(default_factory=Counter)
+    searched: Counter[int] = field(default_factory=Counter)
+    pushed: Counter[int] = field(default_factory=Counter)
+    forced: Counter[int] = field(default_factory=Counter)
+    leave_shut: bool = False
+    met: set[tuple[int, str]] = field(default_factory=set)
+    passed: set[tuple[int, str]] = field(default_factory=set)
     doors: dict[int, tuple[int, str]] = field(default_factory=dict)
     sights: dict[int, str] = field(default_factory=dict)
-    balked: Counter[tuple[int, int]] = field(default_factory=Counter)
-    pushed: Counter[int] = field(default_factory=Counter)
-    leave_shut: bool = False
     joined: list[tuple[str, str]] = field(default_factory=list)
     _sorts: NDArray[np.int8] = field(default_factory=lambda: np.zeros(SQUARES, np.int8))
     _places: list[Place] = field(default_factory=list)

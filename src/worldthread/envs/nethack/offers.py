@@ -32,7 +32,7 @@ def valid_actions(game: Game, view: View) -> tuple[str, ...]:
 
 def is_in_trouble(stats: Stats) -> bool:
     """Whether the gods would help: few hit points, or weakness from hunger (NetHack's ``in_trouble``)."""
-    low = stats.hit_points < max(6, stats.most_hit_points // 7 + 1)
+    low = stats.hit_points <= 5 or stats.hit_points * 7 <= stats.most_hit_points
     return low or stats.hunger.startswith(("weak", "faint"))
 
 

@@ -15,7 +15,7 @@ from worldthread.envs.nethack.game import Game, Monster, key_towards
 from worldthread.envs.nethack.items import fits
 from worldthread.envs.nethack.level import AROUND, distance
 from worldthread.envs.nethack.paths import Ways
-from worldthread.envs.nethack.terrain import Ground
+from worldthread.envs.nethack.terrain import Ground, Sort
 from worldthread.envs.nethack.words import capital, with_article
 
 _MOST_STEPS: Final = 200
@@ -27,47 +27,65 @@ _STUCK: Final = 8
 
 
 class Watch:
-    """Notices what should end a skill."""
+    """Notices what should end a skill.
+
+    A creature that stays where it is ends skills once: when it is first seen there, and when the player first comes
+    next to it.
+    """
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self._known = game.hostile_names()
-        self._beside = self._hostile_beside()
         self._level = game.level
         self._hit_points = game.stats.hit_points
         self._state = self._condition()
+        self._known = Counter(one.name for one in self._hostile())
+        self._known_beside = Counter(one.name for one in self._beside())
+        self._remember()
 
     def stops(self) -> bool:
         """Whether to stop; says why, unless what the game said is reason enough."""
         game = self._game
         if game.is_interrupted or game.level is not self._level:
             return True
-        hurt = game.stats.hit_points < self._hit_points
+        is_hurt = game.stats.hit_points < self._hit_points
         self._hit_points = game.stats.hit_points
-        if hurt:
+        if is_hurt:
             game.say("You stop, for you are hurt.")
-            return True
-        if self.meets():
-            return True
-        if beside := self._hostile_beside() - self._beside:
-            game.say(f"You stop, for {with_article(min(beside))} is next to you.")
-            return True
-        return self._condition() != self._state
+        elif not self.meets():
+            name = _newcomer(self._beside(), self._known_beside, self._level.passed)
+            if name is None:
+                return self._condition() != self._state
+            game.say(f"You stop, for {with_article(name)} is next to you.")
+        self._remember()
+        return True
 
     def meets(self) -> bool:
         """Whether another hostile creature came into view; says so."""
-        appeared = self._game.hostile_names() - self._known
-        if appeared:
-            self._game.say(f"You stop, for {with_article(min(appeared))} comes into view.")
-        return bool(appeared)
+        name = _newcomer(self._hostile(), self._known, self._level.met)
+        if name is not None:
+            self._game.say(f"You stop, for {with_article(name)} comes into view.")
+        return name is not None
 
-    def _hostile_beside(self) -> Counter[str]:
-        game = self._game
-        return Counter(one.name for one in game.monsters() if one.is_hostile and distance(game.here, one.square) == 1)
+    def _hostile(self) -> list[Monster]:
+        return [one for one in self._game.monsters() if one.is_hostile]
+
+    def _beside(self) -> list[Monster]:
+        return [one for one in self._hostile() if distance(self._game.here, one.square) == 1]
+
+    def _remember(self) -> None:
+        self._level.met.update((one.square, one.name) for one in self._hostile())
+        self._level.passed.update((one.square, one.name) for one in self._beside())
 
     def _condition(self) -> tuple[str, str, tuple[str, ...]]:
         stats = self._game.stats
         return stats.hunger, stats.burden, stats.conditions
+
+
+def _newcomer(monsters: list[Monster], known: Counter[str], told: set[tuple[int, str]]) -> str | None:
+    """One of these creatures that were not there before, and were not told of at the same place earlier."""
+    more = Counter(one.name for one in monsters) - known
+    untold = Counter(one.name for one in monsters if (one.square, one.name) not in told)
+    return min(more & untold, default=None)
 
 
 def walk(game: Game, targets: Collection[int], watch: Watch, *, push: bool = False) -> bool:
@@ -110,8 +128,9 @@ def step(game: Game, wanted: int) -> bool:
     if game.here != origin or game.level is not level:
         return True
     level.balked[origin, wanted] += 1
-    # when time passes, it may have been a pet in the way, or a pit to climb out of
-    if game.stats.turn == turn or level.balked[origin, wanted] == _STUCK:
+    # a pet may have been in the way; and when time has passed, one may have to climb out of a pit first
+    is_refused = game.stats.turn == turn and level.shows(wanted) != Sort.PET
+    if is_refused or level.balked[origin, wanted] == _STUCK:
         level.shut.add((origin, wanted))
     return False
 

@@ -50,8 +50,8 @@ DOORS: Final = frozenset({Ground.DOORWAY, Ground.OPEN_DOOR, Ground.CLOSED_DOOR})
 # ranges of NetHack's map symbols (defsym.h), by their first and last number
 _GROUND_OF_SYMBOLS: Final = (
     (0, 0, Ground.UNKNOWN), (1, 11, Ground.WALL), (12, 12, Ground.DOORWAY), (13, 14, Ground.OPEN_DOOR),
-    (15, 16, Ground.CLOSED_DOOR), (17, 18, Ground.BARRIER), (19, 20, Ground.FLOOR), (21, 22, Ground.CORRIDOR), (23, 23, Ground.UP),
-    (24, 24, Ground.DOWN), (25, 25, Ground.UP), (26, 26, Ground.DOWN), (27, 31, Ground.FEATURE),
+    (15, 16, Ground.CLOSED_DOOR), (17, 18, Ground.BARRIER), (19, 20, Ground.FLOOR), (21, 22, Ground.CORRIDOR),
+    (23, 23, Ground.UP), (24, 24, Ground.DOWN), (25, 25, Ground.UP), (26, 26, Ground.DOWN), (27, 31, Ground.FEATURE),
     (32, 32, Ground.LIQUID), (33, 33, Ground.FLOOR), (34, 34, Ground.LIQUID), (35, 36, Ground.FLOOR),
     (37, 38, Ground.BARRIER), (39, 40, Ground.FLOOR), (41, 41, Ground.LIQUID), (42, 53, Ground.TRAP),
     (54, 55, Ground.HOLE), (56, 63, Ground.TRAP), (64, 64, Ground.FEATURE),

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread.envs.jericho_actions import ActionFinder
+from worldthread.envs.jericho_engine import Engine, EngineState
+
+pytestmark = pytest.mark.games
+
+
+def states_of(engine: Engine, every: int) -> list[EngineState]:
+    """States along the game's walkthrough."""
+    engine.reset(engine.own_seed)
+    states = []
+    for number, command in enumerate(engine.walkthrough):
+        if number % every == 0:
+            states.append(engine.save())
+        engine.step(command)
+        if engine.over or engine.won:
+            break
+    return states
+
+
+def jericho_groups(engine: Engine) -> list[set[str]]:
+    """Valid actions that jericho itself finds, those together that change the world alike."""
+    import spacy
+    from jericho import util
+
+    util.spacy_nlp = spacy.blank("en")  # the model that jericho asks for is not needed for the names of objects
+    frotz: Any = engine._frotz
+    state = frotz.get_state()
+    nouns = frotz._score_object_names(frotz._identify_interactive_objects(use_object_tree=True))
+    changes = frotz._filter_candidate_actions(frotz.act_gen.generate_actions(nouns), use_ctypes=True)
+    frotz.set_state(state)
+    return [set(actions) for actions in changes.values()]
+
+
+@pytest.mark.parametrize(
+    ("file", "every"), [("zork1.z5", 45), ("zork3.z5", 40), ("detective.z5", 12), ("balances.z5", 60), ("ztuu.z5", 20)]
+)
+def test_everything_that_jericho_finds_is_found(jericho_games: Path, file: str, every: int) -> None:
+    engine = Engine(jericho_games / file)
+    finder = ActionFinder(engine)
+    for state in states_of(engine, every):
+        engine.restore(state)
+        found = finder.find()
+        assert engine.save() == state
+        assert found == tuple(sorted(set(found)))
+        engine.restore(state)
+        for alike in jericho_groups(engine):
+            assert alike & set(found), f"none of {sorted(alike)[:5]} in {found}"
+
+
+def test_what_is_only_told_of_is_found_by_the_games_own_dictionary(jericho_games: Path) -> None:
+    """A window, a lake and a door are no objects of the room, and need a reading of its text."""
+    engine = Engine(jericho_games / "zork3.z5")
+    engine.reset(engine.own_seed)
+    finder = ActionFinder(engine)
+    wanted = {"enter lake", "open door"}
+    for command in engine.walkthrough:
+        if command in ("JUMP LAKE", "KNOCK ON DOOR"):
+            wanted -= {action for action in finder.find()}
+        engine.step(command)
+    assert "enter lake" not in wanted
+
+
+def test_chance_does_not_hide_a_blow(jericho_games: Path) -> None:
+    engine = Engine(jericho_games / "zork1.z5")
+    engine.reset(engine.own_seed)
+    finder = ActionFinder(engine)
+    for command in engine.walkthrough:
+        if command == "Kill troll with sword":
+            break
+        engine.step(command)
+    blows = [{action for action in finder.find(chance) if "troll" in action} for chance in range(1000, 9000, 1000)]
+    hits = 0
+    with engine.trials() as trials:
+        for chance in range(1000, 9000, 1000):
+            hits += trials.attempt(b"kill troll with sword", chance).change is not None
+    assert hits < 8, "the troll parries some of them"
+    assert sum(map(bool, blows)) > hits
+
+
+def test_trials_leave_the_state_as_it_is(jericho_games: Path) -> None:
+    engine = Engine(jericho_games / "zork1.z5")
+    engine.reset(3)
+    before = engine.save()
+    with engine.trials() as trials:
+        north, nothing = trials.attempt(b"north"), trials.attempt(b"put zq on zq")
+        assert trials.attempt(b"north") == north
+        assert north.change is not None
+        assert north.took_time
+        assert (nothing.change, nothing.took_time) == (None, False)
+    assert engine.save() == before
+    for action in ("open mailbox", "north", "wait"):
+        engine.step(action)
+    after = engine.save()
+    engine.restore(before)
+    for action in ("open mailbox", "north", "wait"):
+        engine.step(action)
+    assert engine.save() == after
+
+
+def test_a_game_that_loops_without_end_is_halted(jericho_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.envs.jericho_engine._COMMAND_SECONDS", 0.2)
+    engine = Engine(jericho_games / "zork1.z5")
+    engine.reset(3)
+    before = engine.save()
+    # an instruction that jumps to itself (Z-Machine Standard 1.1, section 15: jump), as the next to be done
+    jump, at = 0x8C, 0x1000
+    ram = bytearray(before.ram)
+    ram[at : at + 3] = bytes([jump, 0xFF, 0xFF])
+    loop = before._replace(ram=bytes(ram), registers=(at + 1, *before.registers[1:4], jump))
+    engine.restore(loop)
+    with engine.trials() as trials:
+        assert trials.attempt(b"look").change is None
+    engine.restore(loop)
+    engine.step("look")
+    assert engine.over
+    engine.restore(before)
+    assert not engine.over
+    assert "mailbox" in engine.step("look")

@@ -1,0 +1,226 @@
+"""Plays that go on while a browser watches, and what they leave behind."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread.bench.runs import replay
+from worldthread.bench.trajectory import read_trajectory
+
+pytestmark = pytest.mark.web
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def client(serve: Callable[..., Any], home_memory: Path, runs: Path) -> Any:
+    return serve(home_memory, runs=runs)
+
+
+def begin(client: Any, **wanted: Any) -> dict[str, Any]:
+    answer = client.post("/api/plays", json={"game": "tiny", "delay": 0, **wanted})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def turn(client: Any, play: dict[str, Any], do: str, **more: Any) -> Any:
+    return client.post(f"/api/plays/{play['id']}/turn", json={"do": do, **more})
+
+
+def until(client: Any, play: dict[str, Any], asked: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        told = client.get(f"/api/plays/{play['id']}").json()
+        if asked(told):
+            return told
+        time.sleep(0.01)
+    raise AssertionError(told)
+
+
+def events(client: Any, play: dict[str, Any], after: int = 0) -> list[tuple[str, dict[str, Any]]]:
+    """What a watcher is told, to the end of the play."""
+    stream = client.get(f"/api/plays/{play['id']}/events", headers={"last-event-id": str(after)})
+    assert stream.headers["content-type"].startswith("text/event-stream")
+    found = []
+    for block in stream.text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+def test_a_play_is_watched_to_its_end_and_kept_as_a_run(client: Any, runs: Path) -> None:
+    play = begin(client)
+    told = events(client, play)
+    kinds = [kind for kind, _ in told]
+    assert kinds[-1] == "over"
+    steps = [data for kind, data in told if kind == "step"]
+    (end,) = [data for kind, data in told if kind == "end"]
+    assert end["summary"]["won"]
+    assert [step["turn"] for step in steps] == list(range(end["summary"]["moves"] + 1))
+    picture = [data for kind, data in told if kind == "picture"][-1]
+    assert len(picture["map"]["rooms"]) == 3
+    assert "gem" in " ".join(picture["carried"]).lower()
+    trajectory = read_trajectory(runs / "tiny-v1-explorer-seed0" / "trajectory.jsonl")
+    assert [step["action"] for step in trajectory.steps] == [step["action"] for step in steps]
+    assert trajectory.summary["won"]
+    (listed,) = client.get("/api/runs").json()["runs"]
+    assert (listed["id"], listed["won"], listed["has_memory"]) == (play["run"], True, True)
+    assert replay(runs / "tiny-v1-explorer-seed0").difference is None
+
+
+def test_a_watcher_who_lost_the_line_goes_on_where_it_was(client: Any) -> None:
+    play = begin(client)
+    everything = [told for told in events(client, play) if told[0] not in ("picture", "over")]
+    rest = [told for told in events(client, play, after=4) if told[0] not in ("picture", "over")]
+    assert rest == everything[4:]
+
+
+def test_a_play_is_held_stepped_and_let_go(client: Any) -> None:
+    play = begin(client, hold=True)
+    until(client, play, lambda told: told["state"] == "playing")
+    turn(client, play, "step")
+    turn(client, play, "step")
+    time.sleep(0.2)
+    assert client.get(f"/api/plays/{play['id']}").json()["held"]
+    turn(client, play, "go_on")
+    steps = [data for kind, data in events(client, play) if kind == "step"]
+    assert len(steps) > 3
+
+
+def test_ten_moves_of_a_person_are_stored_and_can_be_replayed(client: Any, runs: Path) -> None:
+    play = begin(client, agent="human")
+    typed = ["look", "inventory", "examine me", "go north", "go south", "go east", "go west", "look", "wait", "look"]
+    for line in typed:
+        until(client, play, lambda told: told["asking"])
+        assert turn(client, play, "type", text=line).status_code == 200
+    until(client, play, lambda told: told["asking"])
+    turn(client, play, "finish")
+    events(client, play)
+    folder = runs / "tiny-v1-human-seed0"
+    trajectory = read_trajectory(folder / "trajectory.jsonl")
+    assert [step["action"] for step in trajectory.steps[1:]] == typed
+    assert (trajectory.summary["moves"], trajectory.summary["ended_by"]) == (10, "agent")
+    assert replay(folder).difference is None
+    (listed,) = client.get("/api/runs").json()["runs"]
+    assert (listed["agent"], listed["moves"], listed["is_complete"]) == ("human", 10, True)
+
+
+def test_a_person_takes_a_move_back(client: Any, runs: Path) -> None:
+    play = begin(client, agent="human")
+    for line in ("go north", None):
+        until(client, play, lambda told: told["asking"])
+        turn(client, play, "type", text=line) if line else turn(client, play, "undo")
+    until(client, play, lambda told: told["asking"])
+    turn(client, play, "finish")
+    steps = [data for kind, data in events(client, play) if kind == "step"]
+    assert [step["return_to"] for step in steps] == [None, None, 0]
+
+
+def test_a_person_takes_over_and_gives_back(client: Any, runs: Path) -> None:
+    play = begin(client, hold=True)
+    until(client, play, lambda told: told["state"] == "playing")
+    turn(client, play, "take")
+    until(client, play, lambda told: told["asking"])
+    turn(client, play, "type", text="look")
+    until(client, play, lambda told: told["asking"])
+    turn(client, play, "give_back")
+    turn(client, play, "go_on")
+    told = events(client, play)
+    steps = [data for kind, data in told if kind == "step"]
+    assert (steps[1]["action"], steps[1]["reason"]) == ("look", "by hand")
+    assert "by hand" not in [step["reason"] for step in steps[2:]]
+    (end,) = [data for kind, data in told if kind == "end"]
+    assert end["summary"]["won"]
+
+
+def test_a_play_that_is_stopped_is_kept_as_far_as_it_went(client: Any, runs: Path) -> None:
+    play = begin(client, hold=True)
+    until(client, play, lambda told: told["state"] == "playing")
+    turn(client, play, "stop")
+    events(client, play)
+    assert client.get(f"/api/plays/{play['id']}").json()["state"] == "stopped"
+    (listed,) = client.get("/api/runs").json()["runs"]
+    assert not listed["is_complete"]
+    assert turn(client, play, "go_on").status_code == 400
+
+
+def test_what_an_agent_with_a_model_spends_is_shown(client: Any) -> None:
+    play = begin(client, agent="react", fake_model=True, steps=3)
+    told = events(client, play)
+    picture = [data for kind, data in told if kind == "picture"][-1]
+    assert picture["tokens"] > 0
+    assert picture["cost_usd"] == 0
+    assert all(data["model_calls"] for kind, data in told if kind == "step" and data["turn"])
+
+
+def test_an_agent_without_its_model_says_what_to_set(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLDTHREAD_MODEL", "none")
+    play = begin(client, agent="react")
+    (problem,) = [data for kind, data in events(client, play) if kind == "problem"]
+    assert "WORLDTHREAD_MODEL" in problem["message"]
+    assert client.get(f"/api/plays/{play['id']}").json()["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"game": "textworld:/etc/passwd"},
+        {"game": "../../x"},
+        {"game": "no-such-game"},
+        {"agent": "os:system"},
+        {"agent": "worldthread.agents.explorer:Explorer"},
+        {"agent": "explorer", "module": "worldthread"},
+        {"agent": "react", "module": "../x", "fake_model": True},
+        {"seed": -1},
+        {"seed": "1"},
+        {"steps": 0},
+        {"delay": -1},
+        {"model": "http://evil.example"},
+        {"game": 7},
+    ],
+)
+def test_only_what_is_listed_can_be_played(client: Any, runs: Path, wanted: dict[str, Any]) -> None:
+    answer = client.post("/api/plays", json={"game": "tiny", **wanted})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["kind"] == "InputError"
+    assert not runs.exists()
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_what_a_foreign_form_could_send_is_refused(client: Any, content_type: str) -> None:
+    answer = client.post("/api/plays", content=b'{"game": "tiny"}', headers={"content-type": content_type})
+    assert answer.status_code == 400
+
+
+def test_moves_are_one_line(client: Any) -> None:
+    play = begin(client, agent="human")
+    until(client, play, lambda told: told["asking"])
+    for text in ("", " ", "a\nb", "\x1b[2J", "a" * 1001):
+        assert turn(client, play, "type", text=text).status_code == 400
+    assert turn(client, play, "take").status_code == 400
+    assert turn(client, play, "dance").status_code == 400
+
+
+def test_no_more_plays_than_a_machine_can_bear(client: Any) -> None:
+    for _ in range(6):
+        begin(client, agent="human")
+    answer = client.post("/api/plays", json={"game": "tiny", "agent": "human"})
+    assert answer.status_code == 400
+    assert "stop one" in answer.json()["error"]["message"]
+
+
+def test_choices_name_games_and_players(client: Any) -> None:
+    told = client.get("/api/choices").json()
+    assert "tiny" in [game["name"] for game in told["games"]]
+    (react,) = [agent for agent in told["agents"] if agent["name"] == "react"]
+    assert react["asks_model"]
