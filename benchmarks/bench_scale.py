@@ -141,14 +141,14 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     from matplotlib import pyplot
 
     found = exponents(rows)
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, axes = pyplot.subplots(figsize=(9, 4.5))
     for name in MEASURES:
         axes.plot(
             [row["facts"] for row in rows], [row[name] for row in rows], "o-", label=f"{name} ~ n^{found[name]:.2f}"
         )
     axes.set(xscale="log", yscale="log", xlabel="facts")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.tight_layout()
     figure.savefig(path, dpi=150)
 

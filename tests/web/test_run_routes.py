@@ -75,7 +75,7 @@ def test_the_memory_of_a_run_can_be_opened_and_shows_its_map_at_a_moment(client:
     assert client.get(f"/api/memories/{key}/graph").json()["whole"]
     first = client.get(f"/api/memories/{key}/map?at=0").json()
     last = client.get(f"/api/memories/{key}/map").json()
-    assert len(first["rooms"]) < len(last["rooms"]) == 3
+    assert len(first["rooms"]) < len(last["rooms"]) == 4
     assert key in [memory["key"] for memory in client.get("/api/memories").json()["memories"]]
 
 

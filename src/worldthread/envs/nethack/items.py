@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 _ADORNMENT: Final = re.compile(
-    r"^(?:(?:an?|the|some|\d+)\s+)?(?:(?:blessed|uncursed|cursed|(?:very |thoroughly )?(?:rusty|corroded|burnt|rotted)|"
-    r"rustproof|fireproof|corrodeproof|rotproof|poisoned|greased|partly eaten|partly used|diluted|[+-]\d+)\s+)*",
+    r"^(?:(?:an?|the|some|\d+)\s+)?(?:(?:empty|blessed|uncursed|cursed|(?:very |thoroughly )?"
+    r"(?:rusty|corroded|burnt|rotted)|rustproof|fireproof|corrodeproof|rotproof|poisoned|greased|partly eaten|"
+    r"partly used|diluted|[+-]\d+)\s+)*",
     re.I,
 )
 _REMARK: Final = re.compile(r"\s*\(.*$")
