@@ -37,17 +37,17 @@ def at(column: int, row: int) -> int:
 ROOMS = (
     "-----      -----",
     "|...|      |...|",
-    "|../####   |...|",
+    "|.../###   |...|",
     "|...|  ####:...|",
     "-----      -----",
 )
 
 
 def test_a_way_leads_through_an_open_door_only_straight() -> None:
-    ways = Ways(level(*ROOMS), at(2, 1))
-    assert ways.steps_to(at(4, 2)) == [at(3, 2), at(4, 2)]
-    assert ways.cost[at(3, 1)] == 1
-    # from (3, 1) the corridor square (4, 2) behind the door is a diagonal step away
+    ways = Ways(level(*ROOMS), at(3, 1))
+    # the door is a diagonal step away
+    assert ways.steps_to(at(5, 2)) == [at(3, 2), at(4, 2), at(5, 2)]
+    # but a doorway without a door can be left diagonally
     assert ways.steps_to(at(12, 2))[-2:] == [at(11, 3), at(12, 2)]
     assert not ways.reaches(at(0, 0))
 
@@ -96,10 +96,10 @@ def test_places_that_turn_out_to_be_one_are_told() -> None:
 def test_doors_are_numbered_when_they_are_first_named() -> None:
     known = level(*ROOMS)
     assert known.door_name(at(11, 3)) == "doorway 1 of level 1"
-    assert known.door_name(at(3, 2)) == "door 2 of level 1"
-    known.learn(at(3, 2), Ground.DOORWAY)  # it was broken
-    assert known.door_name(at(3, 2)) == "door 2 of level 1"
-    assert find_door(known, "door 2") == find_door(known, "Door 2 of level 1") == at(3, 2)
+    assert known.door_name(at(4, 2)) == "door 2 of level 1"
+    known.learn(at(4, 2), Ground.DOORWAY)  # it was broken
+    assert known.door_name(at(4, 2)) == "door 2 of level 1"
+    assert find_door(known, "door 2") == find_door(known, "Door 2 of level 1") == at(4, 2)
     assert find_door(known, "door 2 of level 7") is None
     assert find_door(known, "room 2") is None
 

@@ -17,16 +17,27 @@ interface Frame {
   bottom: number;
 }
 
-const FRAME: Frame = { width: 640, height: 170, left: 40, right: 12, top: 24, bottom: 22 };
+/** On a small screen the plot is narrow, so that its letters stay legible. */
+const frame = (): Frame => ({
+  width: matchMedia("(max-width: 760px)").matches ? 380 : 640,
+  height: 170,
+  left: 40,
+  right: 12,
+  top: 24,
+  bottom: 22,
+});
 
 /** Steps of a "nice" size, some five of them up to `most`. */
-export function ticks(least: number, most: number, wanted = 4): number[] {
+export function ticks(least: number, most: number, wanted = 4, smallest = 0): number[] {
   const span = most - least || 1;
   const rough = span / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const size = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? rough;
+  const size =
+    [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= Math.max(rough, smallest)) ??
+    Math.max(rough, smallest);
   const found: number[] = [];
-  for (let value = Math.ceil(least / size) * size; value <= most + size * 1e-9; value += size) found.push(Number(value.toPrecision(12)));
+  for (let value = Math.ceil(least / size) * size; value <= most + size * 1e-9; value += size)
+    found.push(Number(value.toPrecision(12)));
   return found;
 }
 
@@ -51,43 +62,58 @@ export interface ChartParts {
 /** Lines, or bars, over the steps of a run. */
 export function chart(parts: ChartParts): Chart {
   const { lines = [], bars } = parts;
-  const f = FRAME;
+  const f = frame();
   const steps = parts.x.length;
   const firstX = parts.x[0] ?? 0;
   const lastX = Math.max(...parts.x, firstX + 1);
   const values = bars ? [...bars.up, ...bars.down.map((value) => -value)] : lines.flatMap((line) => line.values);
   const most = Math.max(parts.most ?? 0, ...values, 1);
   const least = Math.min(0, ...values);
-  const px = (step: number): number => f.left + ((f.width - f.left - f.right) * ((parts.x[step] ?? 0) - firstX)) / (lastX - firstX);
+  const px = (step: number): number =>
+    f.left + ((f.width - f.left - f.right) * ((parts.x[step] ?? 0) - firstX)) / (lastX - firstX);
   const py = (value: number): number => f.top + ((f.height - f.top - f.bottom) * (most - value)) / (most - least);
-  const svg = s("svg", { class: "chart", viewBox: `0 0 ${f.width} ${f.height}`, role: "img", "aria-label": parts.title });
+  const svg = s("svg", {
+    class: "chart",
+    viewBox: `0 0 ${f.width} ${f.height}`,
+    role: "img",
+    "aria-label": parts.title,
+  });
   for (const value of ticks(least, most, 3)) {
     svg.append(
       s("line", { class: "grid", x1: f.left, x2: f.width - f.right, y1: py(value), y2: py(value) }),
       s("text", { class: "tick", x: f.left - 6, y: py(value) + 4, "text-anchor": "end" }, shortNumber(Math.abs(value))),
     );
   }
-  for (const value of ticks(firstX, lastX, 6)) {
+  for (const value of ticks(firstX, lastX, 6, 1)) {
     const x = f.left + ((f.width - f.left - f.right) * (value - firstX)) / (lastX - firstX);
     svg.append(s("text", { class: "tick", x, y: f.height - 6, "text-anchor": "middle" }, shortNumber(value)));
   }
   if (bars) {
     const width = Math.max(((f.width - f.left - f.right) / Math.max(steps, 1)) * 0.75, 1);
     bars.up.forEach((value, step) => {
-      if (value) svg.append(s("rect", { class: "up", x: px(step) - width / 2, y: py(value), width, height: py(0) - py(value) }));
+      if (value)
+        svg.append(s("rect", { class: "up", x: px(step) - width / 2, y: py(value), width, height: py(0) - py(value) }));
     });
     bars.down.forEach((value, step) => {
-      if (value) svg.append(s("rect", { class: "down", x: px(step) - width / 2, y: py(0), width, height: py(-value) - py(0) }));
+      if (value)
+        svg.append(s("rect", { class: "down", x: px(step) - width / 2, y: py(0), width, height: py(-value) - py(0) }));
     });
   }
   for (const line of lines) {
     const points = line.values.map((value, step) => `${px(step).toFixed(1)},${py(value).toFixed(1)}`).join(" ");
     svg.append(s("polyline", { class: line.dashed ? "line dashed" : "line", points, stroke: line.colour }));
   }
-  const legend = bars ? [[bars.upName, "up"], [bars.downName, "down"]] : lines.map((line) => [line.name, line.colour]);
+  const legend = bars
+    ? [
+        [bars.upName, "up"],
+        [bars.downName, "down"],
+      ]
+    : lines.map((line) => [line.name, line.colour]);
   let place = f.left;
   for (const [name = "", colour = ""] of legend) {
-    const mark = bars ? s("rect", { class: colour, x: place, y: 6, width: 10, height: 10, rx: 2 }) : s("rect", { fill: colour, x: place, y: 9, width: 14, height: 3 });
+    const mark = bars
+      ? s("rect", { class: colour, x: place, y: 6, width: 10, height: 10, rx: 2 })
+      : s("rect", { fill: colour, x: place, y: 9, width: 14, height: 3 });
     svg.append(mark, s("text", { class: "legend", x: place + 19, y: 15 }, name));
     place += 34 + name.length * 7;
   }
@@ -120,8 +146,8 @@ export interface Range {
 
 /** Means with their intervals, a line each. */
 export function ranges(title: string, rows: Range[], most: number): SVGSVGElement {
-  const width = 640;
-  const left = 210;
+  const { width } = frame();
+  const left = width * 0.33;
   const height = rows.length * 28 + 26;
   const px = (value: number): number => left + ((width - left - 70) * value) / most;
   const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });

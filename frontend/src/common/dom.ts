@@ -59,7 +59,10 @@ export function at<T extends Element>(id: string, kind: new () => T): T {
 }
 
 /** A function that is called once things have been quiet for some milliseconds. */
-export function whenQuiet<A extends unknown[]>(milliseconds: number, work: (...given: A) => void): (...given: A) => void {
+export function whenQuiet<A extends unknown[]>(
+  milliseconds: number,
+  work: (...given: A) => void,
+): (...given: A) => void {
   let timer = 0;
   return (...given) => {
     clearTimeout(timer);

@@ -19,7 +19,16 @@ export interface MapDrawing {
 }
 
 const ARROWS: Record<string, string> = {
-  north: "↑", south: "↓", east: "→", west: "←", northeast: "↗", northwest: "↖", southeast: "↘", southwest: "↙", up: "⇡", down: "⇣",
+  north: "↑",
+  south: "↓",
+  east: "→",
+  west: "←",
+  northeast: "↗",
+  northwest: "↖",
+  southeast: "↘",
+  southwest: "↙",
+  up: "⇡",
+  down: "⇣",
 };
 const LETTERS = 20; // that fit into a room
 const THINGS = 2; // listed in a room
@@ -34,7 +43,15 @@ export function mapPicture(drawing: MapDrawing): SVGSVGElement {
     "aria-label": `map of ${drawing.rooms.length} rooms, ${drawing.exits.length} ways not taken yet${here ? `, the player is in ${here}` : ""}`,
   });
   for (const way of drawing.ways) {
-    svg.append(s("line", { class: way.presumed ? "way presumed" : "way", x1: way.from[0], y1: way.from[1], x2: way.to[0], y2: way.to[1] }));
+    svg.append(
+      s("line", {
+        class: way.presumed ? "way presumed" : "way",
+        x1: way.from[0],
+        y1: way.from[1],
+        x2: way.to[0],
+        y2: way.to[1],
+      }),
+    );
   }
   for (const room of drawing.rooms) {
     const middle = room.x + width / 2;
@@ -47,11 +64,22 @@ export function mapPicture(drawing: MapDrawing): SVGSVGElement {
     );
     const more = room.things.length - THINGS;
     const shown = more > 0 ? [...room.things.slice(0, THINGS - 1), `and ${more + 1} more`] : room.things;
-    shown.forEach((thing, number) => group.append(s("text", { class: "thing", x: middle, y: room.y + 39 + 15 * number, "text-anchor": "middle" }, cut(thing))));
+    shown.forEach((thing, number) =>
+      group.append(
+        s("text", { class: "thing", x: middle, y: room.y + 39 + 15 * number, "text-anchor": "middle" }, cut(thing)),
+      ),
+    );
     svg.append(group);
   }
   for (const exit of drawing.exits) {
-    svg.append(s("text", { class: "exit", x: exit.x, y: exit.y, "text-anchor": "middle" }, ARROWS[exit.direction] ?? exit.direction, s("title", {}, `${exit.direction}: not taken yet`)));
+    svg.append(
+      s(
+        "text",
+        { class: "exit", x: exit.x, y: exit.y, "text-anchor": "middle" },
+        ARROWS[exit.direction] ?? exit.direction,
+        s("title", {}, `${exit.direction}: not taken yet`),
+      ),
+    );
   }
   return svg;
 }

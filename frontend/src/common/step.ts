@@ -39,17 +39,32 @@ export function stepParts(step: Step, maxScore: number | null): Child[] {
     h(
       "p",
       { class: "badges" },
-      h("span", { class: step.reward > 0 ? "badge good" : "badge" }, `score ${step.score}${best}${step.reward ? ` (${step.reward > 0 ? "+" : ""}${step.reward})` : ""}`),
+      h(
+        "span",
+        { class: step.reward > 0 ? "badge good" : "badge" },
+        `score ${step.score}${best}${step.reward ? ` (${step.reward > 0 ? "+" : ""}${step.reward})` : ""}`,
+      ),
       h("span", { class: "badge" }, count(step.facts, "fact")),
       step.valid === false ? h("span", { class: "badge bad" }, "not a valid action") : null,
       step.over ? h("span", { class: "badge" }, "the game is over") : null,
-      step.model_calls ? h("span", { class: "badge" }, `${count(step.model_calls, "model call")}, ${count(tokens, "token")}`) : null,
+      step.model_calls
+        ? h("span", { class: "badge" }, `${count(step.model_calls, "model call")}, ${count(tokens, "token")}`)
+        : null,
     ),
-    changes("Learned", "learned", step.learned.map((text) => [text, ""])),
+    changes(
+      "Learned",
+      "learned",
+      step.learned.map((text) => [text, ""]),
+    ),
     changes("Ended", "ended", step.ended),
     step.inventory ? h("details", {}, h("summary", {}, "Inventory"), h("p", { class: "told" }, step.inventory)) : null,
     step.valid_actions?.length
-      ? h("details", {}, h("summary", {}, count(step.valid_actions.length, "valid action")), h("ul", { class: "chips" }, ...step.valid_actions.map((action) => h("li", { class: "badge" }, action))))
+      ? h(
+          "details",
+          {},
+          h("summary", {}, count(step.valid_actions.length, "valid action")),
+          h("ul", { class: "chips" }, ...step.valid_actions.map((action) => h("li", { class: "badge" }, action))),
+        )
       : null,
   ];
 }
@@ -61,6 +76,12 @@ export function changes(title: string, kind: "learned" | "ended", statements: [s
     "section",
     { class: `changes ${kind}` },
     h("h4", {}, `${title} (${statements.length})`),
-    h("ul", {}, ...statements.map(([text, why]) => h("li", {}, h("span", {}, text), why ? h("span", { class: "muted" }, ` (${why})`) : null))),
+    h(
+      "ul",
+      {},
+      ...statements.map(([text, why]) =>
+        h("li", {}, h("span", {}, text), why ? h("span", { class: "muted" }, ` (${why})`) : null),
+      ),
+    ),
   );
 }

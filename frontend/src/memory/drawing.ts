@@ -48,8 +48,11 @@ const PARALLEL = 0.22; // how much the edges between two vertices bend apart
 // scripts may only be loaded through a policy; this one knows a single script
 const policy =
   "trustedTypes" in window
-    ? (window as unknown as { trustedTypes: { createPolicy: (n: string, r: object) => { createScriptURL(u: string): string } } })
-        .trustedTypes.createPolicy("worldthread", { createScriptURL: () => "/static/layout.js" })
+    ? (
+        window as unknown as {
+          trustedTypes: { createPolicy: (n: string, r: object) => { createScriptURL(u: string): string } };
+        }
+      ).trustedTypes.createPolicy("worldthread", { createScriptURL: () => "/static/layout.js" })
     : { createScriptURL: () => "/static/layout.js" };
 
 export class Drawing {
@@ -311,7 +314,12 @@ export class Drawing {
       x,
       y,
       hidden,
-      label: isLit || this.hovered === id ? (isChosen || this.hovered === id ? vertex.label : shortened(vertex.label)) : null,
+      label:
+        isLit || this.hovered === id
+          ? isChosen || this.hovered === id
+            ? vertex.label
+            : shortened(vertex.label)
+          : null,
       color: isLit ? colours[vertex.kind] : colours.faint,
       size: Math.min(base, 15) * scale + (isChosen ? 3 : 0),
       forceLabel: isChosen || (this.lit !== null && isLit && this.lit.size < 80),
@@ -325,7 +333,11 @@ export class Drawing {
     const hasEnded = statusAt(edge.held, this.filters.moment) === "ended";
     const { colours } = this;
     const colour =
-      edge.kind === "fact" ? this.relationColour(edge.relation) : edge.kind === "thesis" ? colours.thesis : colours.episode;
+      edge.kind === "fact"
+        ? this.relationColour(edge.relation)
+        : edge.kind === "thesis"
+          ? colours.thesis
+          : colours.episode;
     return {
       hidden: !this.shownEdges.has(id),
       type: hasEnded ? "dashed" : curvature !== 0 ? "curved" : "arrow",

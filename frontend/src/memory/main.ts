@@ -90,7 +90,14 @@ function makeDrawing(): Drawing | null {
       },
     );
   } catch {
-    fill(container, h("p", { class: "empty" }, "This browser does not draw graphs (WebGL is off). Search, and what is known about a name, work without."));
+    fill(
+      container,
+      h(
+        "p",
+        { class: "empty" },
+        "This browser does not draw graphs (WebGL is off). Search, and what is known about a name, work without.",
+      ),
+    );
     return null;
   }
 }
@@ -119,7 +126,8 @@ async function open(): Promise<void> {
     if (first.centre !== null && first.total !== null) {
       loaded.set(first.centre, { shown: Math.min(NEIGHBOURS, first.total), total: first.total });
     }
-    if (first.whole && episodes && !first.episodes) tell("With its episodes this memory is too large to be drawn whole: choose a name to see them.");
+    if (first.whole && episodes && !first.episodes)
+      tell("With its episodes this memory is too large to be drawn whole: choose a name to see them.");
     document.title = `${about.file.split("/").at(-1) ?? "memory"} · worldthread`;
     changed();
     panel.welcome(about);
@@ -281,7 +289,10 @@ at("show-ended", HTMLInputElement).addEventListener("change", (event) => {
 });
 const relationFilter = at("relation-filter", HTMLInputElement);
 relationFilter.addEventListener("input", whenQuiet(80, drawRelations));
-for (const [id, hide] of [["relations-all", false], ["relations-none", true]] as const) {
+for (const [id, hide] of [
+  ["relations-all", false],
+  ["relations-none", true],
+] as const) {
   at(id, HTMLButtonElement).addEventListener("click", () => {
     for (const [relation] of listedRelations()) {
       if (hide) filters.hidden.add(relation);
@@ -324,7 +335,11 @@ function drawRelations(): void {
       ),
     );
   });
-  fill(at("relations", HTMLElement), ...rows, listed.length > rows.length ? h("li", { class: "muted" }, `and ${listed.length - rows.length} more`) : null);
+  fill(
+    at("relations", HTMLElement),
+    ...rows,
+    listed.length > rows.length ? h("li", { class: "muted" }, `and ${listed.length - rows.length} more`) : null,
+  );
 }
 
 at("zoom-in", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1 / 1.5));
@@ -336,7 +351,8 @@ at("all", HTMLButtonElement).addEventListener("click", () => {
   void open();
 });
 document.addEventListener("keydown", (event) => {
-  const typing = event.target instanceof HTMLInputElement && event.target.type !== "range" && event.target.type !== "checkbox";
+  const typing =
+    event.target instanceof HTMLInputElement && event.target.type !== "range" && event.target.type !== "checkbox";
   if (event.key === "/" && !typing) {
     event.preventDefault();
     at("search", HTMLInputElement).focus();
@@ -372,7 +388,12 @@ async function listMemories(): Promise<void> {
   const select = at("memories", HTMLSelectElement);
   try {
     const { memories } = await get<{ memories: Listed[] }>("/api/memories");
-    fill(select, ...memories.map(({ key, label }) => h("option", { value: key, selected: key === memory }, label)));
+    fill(
+      select,
+      ...memories.map(({ key, label, exists }) =>
+        h("option", { value: key, selected: key === memory }, exists ? label : `${label} (not there yet)`),
+      ),
+    );
     select.hidden = memories.length < 2;
   } catch (error) {
     tell(said(error));

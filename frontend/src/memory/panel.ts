@@ -43,10 +43,18 @@ export class Panel {
       this.place,
       h("h2", {}, "This memory"),
       h("p", { class: "muted path" }, summary.file),
-      h("dl", { class: "figures" }, ...figures.flatMap(([name, number]) => [h("dt", {}, name), h("dd", {}, (number ?? 0).toLocaleString("en"))])),
+      h(
+        "dl",
+        { class: "figures" },
+        ...figures.flatMap(([name, number]) => [h("dt", {}, name), h("dd", {}, (number ?? 0).toLocaleString("en"))]),
+      ),
       summary.small
         ? null
-        : h("p", { class: "hint" }, `Too large to be drawn whole (${summary.most_drawn.toLocaleString("en")} vertices are the most): neighbourhoods are shown. Search for a name, or begin with one of these.`),
+        : h(
+            "p",
+            { class: "hint" },
+            `Too large to be drawn whole (${summary.most_drawn.toLocaleString("en")} vertices are the most): neighbourhoods are shown. Search for a name, or begin with one of these.`,
+          ),
       h("h3", {}, "Most is known about"),
       h("ul", { class: "chips" }, ...summary.strongest.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
     );
@@ -71,18 +79,46 @@ export class Panel {
       this.place,
       h("p", { class: "kicker" }, "name"),
       h("h2", { id: "chosen" }, entity.label),
-      h("p", { class: "muted" }, `${count(entity.total, "statement")}, ${entity.current} of them ${entity.current === 1 ? "holds" : "hold"} now`),
+      h(
+        "p",
+        { class: "muted" },
+        `${count(entity.total, "statement")}, ${entity.current} of them ${entity.current === 1 ? "holds" : "hold"} now`,
+      ),
       h(
         "div",
         { class: "buttons" },
-        more ? h("button", { id: "expand", click: () => this.actions.expand(entity.name) }, `More neighbours (${loaded.total - loaded.shown})`) : null,
+        more
+          ? h(
+              "button",
+              { id: "expand", click: () => this.actions.expand(entity.name) },
+              `More neighbours (${loaded.total - loaded.shown})`,
+            )
+          : null,
         h("button", { click: () => this.actions.only(entity.name) }, "Only its neighbourhood"),
       ),
       h("h3", {}, moment === null ? "Holds now" : `Held at ${namedTime(moment)}`),
-      current.length ? h("ul", { class: "statements" }, ...current.map(({ statement }) => this.statementItem(statement, entity.name))) : h("p", { class: "muted" }, "Nothing."),
+      current.length
+        ? h(
+            "ul",
+            { class: "statements" },
+            ...current.map(({ statement }) => this.statementItem(statement, entity.name)),
+          )
+        : h("p", { class: "muted" }, "Nothing."),
       ended.length ? h("h3", {}, "Ended") : null,
-      ended.length ? h("ul", { class: "statements past" }, ...ended.map(({ statement }) => this.statementItem(statement, entity.name))) : null,
-      left > 0 ? h("button", { click: () => this.actions.longer(entity.name) }, `Show more of ${entity.total.toLocaleString("en")} statements`) : null,
+      ended.length
+        ? h(
+            "ul",
+            { class: "statements past" },
+            ...ended.map(({ statement }) => this.statementItem(statement, entity.name)),
+          )
+        : null,
+      left > 0
+        ? h(
+            "button",
+            { click: () => this.actions.longer(entity.name) },
+            `Show more of ${entity.total.toLocaleString("en")} statements`,
+          )
+        : null,
       entity.statements.length > 1 ? h("h3", {}, "Timeline") : null,
       entity.statements.length > 1 ? this.timeline(entity, moment) : null,
     );
@@ -121,7 +157,14 @@ export class Panel {
   private hit(hit: Hit | EpisodeHit): HTMLElement {
     const path = hit.path.length ? h("p", { class: "muted trail" }, hit.path.join(" › ")) : null;
     if (hit.kind === "episode") {
-      return h("li", {}, h("span", { class: "tag episode" }, "episode"), h("p", { class: "text clamped" }, hit.text), this.sourceButton(hit.episode, `read it (${namedTime(hit.at)})`), path);
+      return h(
+        "li",
+        {},
+        h("span", { class: "tag episode" }, "episode"),
+        h("p", { class: "text clamped" }, hit.text),
+        this.sourceButton(hit.episode, `read it (${namedTime(hit.at)})`),
+        path,
+      );
     }
     const version = hit.version;
     return h(
@@ -129,7 +172,13 @@ export class Panel {
       {},
       h("span", { class: `tag ${hit.kind}` }, hit.kind),
       h("p", { class: "text" }, hit.text),
-      version ? h("p", { class: version.until === null ? "muted" : "muted over" }, shownInterval(version.since, version.until)) : null,
+      version
+        ? h(
+            "p",
+            { class: version.until === null ? "muted" : "muted over" },
+            shownInterval(version.since, version.until),
+          )
+        : null,
       h("ul", { class: "chips" }, ...hit.names.map((name) => h("li", {}, this.name(name)))),
       path,
     );
@@ -156,7 +205,13 @@ export class Panel {
         {},
         statement.relation === undefined
           ? h("span", { class: "text" }, statement.text)
-          : h("span", { class: "text" }, h("span", {}, statement.subject), h("em", {}, ` ${statement.relation} `), h("span", {}, statement.object)),
+          : h(
+              "span",
+              { class: "text" },
+              h("span", {}, statement.subject),
+              h("em", {}, ` ${statement.relation} `),
+              h("span", {}, statement.object),
+            ),
         last ? h("span", { class: "when" }, shownInterval(last.since, last.until)) : null,
       ),
       body,
@@ -167,7 +222,16 @@ export class Panel {
   private versionParts(version: Version, open: boolean): Child[] {
     return [
       h("p", { class: open ? "when strong" : "when" }, shownInterval(version.since, version.until)),
-      version.reason === null ? null : h("p", { class: "why" }, h("strong", {}, "Ended: "), version.reason, " ", version.ended_by ? this.sourceButton(version.ended_by, "by this episode") : null),
+      version.reason === null
+        ? null
+        : h(
+            "p",
+            { class: "why" },
+            h("strong", {}, "Ended: "),
+            version.reason,
+            " ",
+            version.ended_by ? this.sourceButton(version.ended_by, "by this episode") : null,
+          ),
       h(
         "div",
         { class: "sources" },
@@ -207,22 +271,49 @@ export class Panel {
       episode.left_out ? h("p", { class: "muted" }, `and ${count(episode.left_out, "more character")}`) : null,
       level === "h2" ? this.saidList("It states", episode.statements) : null,
       level === "h2" ? this.saidList("It ended", episode.ended) : null,
-      h("p", { class: "muted" }, [episode.reader ? `read by ${episode.reader}` : "not read yet", episode.recorded_at === null ? "" : `recorded ${shownTime(episode.recorded_at)}`].filter(Boolean).join(", ")),
+      h(
+        "p",
+        { class: "muted" },
+        [
+          episode.reader ? `read by ${episode.reader}` : "not read yet",
+          episode.recorded_at === null ? "" : `recorded ${shownTime(episode.recorded_at)}`,
+        ]
+          .filter(Boolean)
+          .join(", "),
+      ),
     ];
   }
 
   private saidList(title: string, said: (Said & { reason?: string })[]): HTMLElement | null {
     if (!said.length) return null;
-    return h("section", {}, h("h3", {}, title), h("ul", { class: "plain" }, ...said.map((one) => h("li", {}, one.text, one.reason ? h("span", { class: "muted" }, ` (${one.reason})`) : null))));
+    return h(
+      "section",
+      {},
+      h("h3", {}, title),
+      h(
+        "ul",
+        { class: "plain" },
+        ...said.map((one) =>
+          h("li", {}, one.text, one.reason ? h("span", { class: "muted" }, ` (${one.reason})`) : null),
+        ),
+      ),
+    );
   }
 
   private name(name: string, weight?: number): HTMLElement {
-    return h("button", { class: "chip", click: () => this.actions.choose(name) }, name, weight === undefined ? null : h("span", { class: "muted" }, ` ${weight}`));
+    return h(
+      "button",
+      { class: "chip", click: () => this.actions.choose(name) },
+      name,
+      weight === undefined ? null : h("span", { class: "muted" }, ` ${weight}`),
+    );
   }
 
   /** Bars over world time, a line each. */
   private timeline(entity: Entity, moment: number | null): SVGElement {
-    const rows = [...entity.statements].sort((a, b) => (a.versions[0]?.since ?? 0) - (b.versions[0]?.since ?? 0)).slice(0, 60);
+    const rows = [...entity.statements]
+      .sort((a, b) => (a.versions[0]?.since ?? 0) - (b.versions[0]?.since ?? 0))
+      .slice(0, 60);
     const times = rows.flatMap((row) => row.held.flatMap(([from, to]) => (to === null ? [from] : [from, to])));
     const first = Math.min(...times);
     const last = Math.max(...times, first + 1);
@@ -234,16 +325,36 @@ export class Panel {
       row.versions.map((version) => {
         const start = x(version.since);
         const end = version.until === null ? width : x(version.until);
-        const bar = s("rect", { class: version.until === null ? "span" : "span over", x: start, y: number * (BAR + 4), width: Math.max(end - start, 2), height: BAR, rx: 2 });
+        const bar = s("rect", {
+          class: version.until === null ? "span" : "span over",
+          x: start,
+          y: number * (BAR + 4),
+          width: Math.max(end - start, 2),
+          height: BAR,
+          rx: 2,
+        });
         bar.append(s("title", {}, `${row.text}: ${shownInterval(version.since, version.until)}`));
         return bar;
       }),
     );
     return s(
       "svg",
-      { class: "timeline", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `when statements about ${entity.label} held` },
+      {
+        class: "timeline",
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "aria-label": `when statements about ${entity.label} held`,
+      },
       ...bars,
-      moment === null || moment < first ? null : s("line", { class: "cursor", x1: x(Math.min(moment, last)), x2: x(Math.min(moment, last)), y1: 0, y2: height - 16 }),
+      moment === null || moment < first
+        ? null
+        : s("line", {
+            class: "cursor",
+            x1: x(Math.min(moment, last)),
+            x2: x(Math.min(moment, last)),
+            y1: 0,
+            y2: height - 16,
+          }),
       s("text", { x: 0, y: height - 3 }, shownTime(first)),
       s("text", { x: width, y: height - 3, "text-anchor": "end" }, shownTime(last)),
     );

@@ -46,9 +46,29 @@ export class Search {
 
   private show(text: string): void {
     const rows = this.found.map(({ name, weight }, number) =>
-      h("li", { id: `found-${number}`, role: "option", "aria-selected": String(number === this.active), click: () => this.take(number) }, h("span", {}, name), h("span", { class: "muted" }, weight)),
+      h(
+        "li",
+        {
+          id: `found-${number}`,
+          role: "option",
+          "aria-selected": String(number === this.active),
+          click: () => this.take(number),
+        },
+        h("span", {}, name),
+        h("span", { class: "muted" }, weight),
+      ),
     );
-    const ask = h("li", { id: `found-${this.found.length}`, role: "option", class: "ask", "aria-selected": String(this.active === this.found.length), click: () => this.take(this.found.length) }, `Recall “${text}”`);
+    const ask = h(
+      "li",
+      {
+        id: `found-${this.found.length}`,
+        role: "option",
+        class: "ask",
+        "aria-selected": String(this.active === this.found.length),
+        click: () => this.take(this.found.length),
+      },
+      `Recall “${text}”`,
+    );
     fill(this.list, ...rows, ask);
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");

@@ -61,7 +61,8 @@ export class Slider {
 
   private show(moment: number | null): void {
     const later = moment === null ? -1 : this.moments.findIndex((other) => other > moment);
-    const place = later === -1 ? (moment === null ? this.moments.length : this.moments.length - 1) : Math.max(later - 1, 0);
+    const place =
+      later === -1 ? (moment === null ? this.moments.length : this.moments.length - 1) : Math.max(later - 1, 0);
     this.parts.range.value = String(place);
     this.label();
   }

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -110,22 +110,24 @@ class Sweep:
     groups: dict[tuple[str, Run], Group]
     best: int | None
     releases: tuple[str, ...]
-    _names: dict[str, str] = field(init=False, repr=False)
-    _labels: dict[Run, str] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_names", _short_names(self.games))
-        object.__setattr__(self, "_labels", _labels(self.players))
-
-    @property
+    @cached_property
     def games(self) -> tuple[str, ...]:
         """The games, in the order in which they first came."""
         return tuple(dict.fromkeys(game for game, _ in self.groups))
 
-    @property
+    @cached_property
     def players(self) -> tuple[Run, ...]:
         """The players, in the order in which they first came."""
         return tuple(dict.fromkeys(player for _, player in self.groups))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return _short_names(self.games)
+
+    @cached_property
+    def _labels(self) -> dict[Run, str]:
+        return _labels(self.players)
 
     def of(self, game: str, player: Run) -> Group | None:
         """The plays of a player in a game."""
@@ -162,7 +164,10 @@ def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
     path = folder / RESULTS_FILE
     if not path.exists():
         raise InputError(f"{folder} is not the folder of a sweep: it holds no {RESULTS_FILE}")
-    done = {replace(run, version="", audit=True): Played(run, s, folder / run.folder) for run, s in read_results(path).items()}
+    done = {
+        replace(run, version="", audit=True): Played(run, s, folder / run.folder)
+        for run, s in read_results(path).items()
+    }
     if not done:
         raise InputError(f"no play of {folder} came to its end yet; worldthread sweep goes on with it")
     plays: dict[tuple[str, Run], list[Played]] = {}

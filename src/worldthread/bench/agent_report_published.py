@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+
+import orjson
 
 from worldthread.bench.runs import Run
 
@@ -26,15 +29,13 @@ def published() -> dict[str, Any]:
 
 
 def plain_name(game: str) -> str:
-    """A game's name without kind, folders, ending and version: ``zork1`` of ``jericho:games/zork1.z5`` and ``zork1-v1``."""
+    """A game without kind, folders, ending and version: ``zork1`` of ``zork1-v1`` and ``jericho:games/zork1.z5``."""
     name = re.sub(r".*[:/\\]", "", game)
     return re.sub(r"(\.z\d|\.ulx|-v\d+)$", "", name)
 
 
 def settings_of(player: Run) -> dict[str, Any]:
     """The arguments of an agent."""
-    import orjson
-
     settings: dict[str, Any] = orjson.loads(player.options)
     return settings
 
@@ -50,6 +51,14 @@ def explorations_of(player: Run) -> int:
     return int(settings_of(player).get("explorations", EXPLORATIONS))
 
 
+def whole(player: Run) -> Run:
+    """The ``glow`` that a player is an ablation of; any other player as it is."""
+    if player.agent != "glow":
+        return player
+    rest = {name: value for name, value in settings_of(player).items() if name not in (*SWITCHES, "explorations")}
+    return replace(player, options=orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode())
+
+
 def is_ablation(player: Run) -> bool:
     """Whether a player belongs into Table 2 or 3 of the GLoW paper rather than 1."""
     return player.agent == "glow" and bool(switched_off(player) or explorations_of(player) != EXPLORATIONS)
@@ -57,9 +66,10 @@ def is_ablation(player: Run) -> bool:
 
 def model_beside(player: Run) -> str:
     """The model of the GLoW paper whose figures stand beside a player: its own one, else the paper's first."""
-    known = list(published()["glow"]["models"])
+    known: list[str] = list(published()["glow"]["models"])
     name = player.model.rpartition("/")[2].casefold()
-    return max((model for model in known if name.startswith(model)), key=len, default=known[0])
+    fitting = [model for model in known if name.startswith(model)]
+    return max(fitting, key=len) if fitting else known[0]
 
 
 def glow_score(player: Run, game: str) -> Figure | None:

@@ -421,8 +421,8 @@ class Play:
         ``cost_usd`` is ``None`` when the model's price is not known. ``seconds`` is all but what was spent on showing,
         writing and auditing; ``model_seconds`` is as long as the calls took when they were made, also in a replay;
         ``overhead_ms`` is the agent alone, without its model, for each time that it was asked to decide (and once for
-        the opening text); ``curve_seconds`` is when each score of the summary's ``curve`` was reached, as seconds of agent
-        and engine without the model.
+        the opening text); ``curve_seconds`` tells of each score of the summary's ``curve`` when it was reached, as
+        seconds of agent and engine, without the model.
         """
         used = self.model.meter.overall() if self.model else Tally()
         agent = sum(self.clock.agent)

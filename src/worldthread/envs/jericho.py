@@ -247,9 +247,12 @@ class JerichoEnvironment(RestorableEnvironment):
         engine = self._engine
         try:
             digest, *numbers, size = _SAVED.unpack_from(saved)
-            body = zlib.decompress(saved[_SAVED.size :])
+            unpacker = zlib.decompressobj()
+            body = unpacker.decompress(saved[_SAVED.size :])
         except (TypeError, struct.error, zlib.error) as error:
             raise InputError("this is not a state that the game has saved") from error
+        if not unpacker.eof or unpacker.unused_data:
+            raise InputError("this is not the whole of a state that the game has saved, or more than it")
         if digest != bytes.fromhex(engine.digest[:16]) or size != engine.ram_size:
             raise InputError(f"this state was saved in another game than {self.id!r}")
         (length,) = struct.unpack_from("<H", body, size)

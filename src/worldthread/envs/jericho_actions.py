@@ -29,6 +29,17 @@ FINDER_VERSION: Final = "1"
 
 _HOLE = "OBJ"
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_NO_THINGS = frozenset(
+    {
+        *("a", "an", "the", "this", "that", "these", "those", "here", "there", "it", "them", "him", "her", "me", "my"),
+        *("i", "you", "your", "yourself", "self", "myself", "all", "another", "both", "each", "every", "everything"),
+        *("one", "other", "others", "some", "any", "and", "of", "at", "can", "see", "is", "are"),
+        *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "half"),
+        *("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest"),
+        *("n", "s", "e", "w", "ne", "nw", "se", "sw", "u", "d", "up", "down", "in", "out", "inside", "outside"),
+    }
+)
+"""Words that many games count among their nouns, and that name nothing that could be handled."""
 _NOUN = 1.1
 _WHOLE_NAME = 0.6
 _ADJECTIVE = 0.1
@@ -100,10 +111,10 @@ class ActionFinder:
         return [_encoded(noun) for noun in dict.fromkeys([*reach, "all"])], [_encoded(noun) for noun in told.values()]
 
     def _words_in(self, reply: bytes) -> list[str]:
-        """The nouns of a text, in the order of the text."""
+        """The nouns of a text that may name things, in the order of the text."""
         length = self._engine.word_length
         words = dict.fromkeys(_WORD.findall(reply.decode("cp1252", "replace").lower()))
-        return [word for word in words if word[:length] in self._engine.nouns]
+        return [word for word in words if word not in _NO_THINGS and word[:length] in self._engine.nouns]
 
     def names(self, things: list[Thing]) -> Iterable[_Name]:
         """The names of what is where the player is, that the game can understand."""

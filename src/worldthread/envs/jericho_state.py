@@ -67,8 +67,10 @@ def learn_noise(engine: Engine) -> bytes:
     engine.reset(engine.own_seed)
     for number, command in enumerate(engine.walkthrough):
         state, world = engine.save(), engine.world_bytes()
-        names = list(dict.fromkeys(name.words for name in finder.names(engine.things())))
-        for line in (*_IDLE, *_handling(names, number)):
+        things = engine.things()
+        names = list(dict.fromkeys(name.words for name in finder.names(things)))
+        elsewhere = things[number % len(things)].name
+        for line in (*_IDLE, f"examine {elsewhere}", *_handling(names, number)):
             engine.step(line[:_LONGEST_LINE])
             if not (engine.over or engine.won) and engine.world_bytes() == world:
                 noise |= np.frombuffer(engine.save().ram, np.uint8) != np.frombuffer(state.ram, np.uint8)

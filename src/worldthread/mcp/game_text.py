@@ -298,7 +298,7 @@ def _unexplored(world: WorldMap) -> str:
     told = [
         f"{room} ({_away(world, room)}): {', '.join(ways[room])}" for room, _ in _by_distance(world) if room in ways
     ]
-    return f"Ways never taken: {_listed(told, _NAMES, '; ')}."
+    return f"Ways never taken: {_listed(told, _NEAR_ROOMS, '; ')}."
 
 
 def _away(world: WorldMap, room: str) -> str:

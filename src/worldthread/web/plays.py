@@ -170,7 +170,7 @@ def _picture(play: Play, record: StepRecord) -> dict[str, Any]:
     """How things stand after a step: the map, what is carried, the goal, and what was spent."""
     view = play.graph.view()
     costs = play.costs() if play.model is not None else {"cost_usd": None}
-    goal = " ".join(thesis.text for thesis in view.theses(about=v.GOAL)) or record.info.goal
+    goal = record.info.goal or " ".join(thesis.text for thesis in view.theses(about=v.GOAL))
     return {
         "map": map_drawing(view),
         "carried": [fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)],

@@ -64,7 +64,7 @@ def explore(game: Game, direction: str | None = None) -> None:
 
 def _is_new_room(game: Game) -> bool:
     place = game.place()
-    return place is not None and place.kind == "room" and not place.number
+    return place is not None and place.kind == "room" and not place.entered
 
 
 def _frontier(game: Game, ways: Ways, direction: str | None) -> list[int]:

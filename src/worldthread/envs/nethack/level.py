@@ -53,11 +53,13 @@ class Place:
         kind: ``"room"`` or ``"corridor"``.
         squares: those that were seen.
         number: counted from 1 for each kind on a level; 0 before the place was spoken of.
+        entered: the player has been told of being in it.
     """
 
     kind: str
     squares: set[int]
     number: int = 0
+    entered: bool = False
 
 
 @dataclass
@@ -204,16 +206,18 @@ class Level:
         kinds = dict.fromkeys(self.ground_squares(*_ROOM), "room")
         kinds.update(dict.fromkeys(self.ground_squares(Ground.CORRIDOR), "corridor"))
         kinds.update({square: self._kind_around(square) for square in self.ground_squares(*_EITHER)})
-        named = [place for place in self._places if place.number]
+        former = self._places
         self._places, self._place_of = [], {}
         for squares, kind in _components(kinds):
-            held = sorted((p for p in named if p.kind == kind and not p.squares.isdisjoint(squares)), key=_by_number)
-            place = held[0] if held and held[0] not in self._places else Place(kind, set())
-            place.squares = squares
-            for other in held[1:]:
-                if place.number:
+            held = [one for one in former if one.kind == kind and not one.squares.isdisjoint(squares)]
+            held.sort(key=lambda one: (one.number == 0, one.number))
+            place = held.pop(0) if held else Place(kind, squares)
+            former = [one for one in former if one is not place and one not in held]
+            for other in held:
+                place.entered |= other.entered
+                if other.number:
                     self.joined.append((self.name_of(other), self.name_of(place)))
-                    named.remove(other)
+            place.squares = squares
             self._places.append(place)
             self._place_of.update(dict.fromkeys(squares, place))
 
@@ -226,10 +230,6 @@ class Level:
 def _squares_where(values: NDArray[np.int8], wanted: Sequence[int]) -> list[int]:
     hits: list[int] = np.flatnonzero(np.isin(values, wanted)).tolist()
     return hits
-
-
-def _by_number(place: Place) -> int:
-    return place.number
 
 
 def _straight(square: int) -> Iterator[int]:

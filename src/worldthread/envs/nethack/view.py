@@ -54,6 +54,8 @@ class View:
         # creatures come and go: what stands in a door does not make the room behind it unreachable
         self.ways = Ways(game.level, game.here)
         self.place = game.place()
+        if self.place is not None:
+            self.place.entered = True
         self.monsters = game.monsters()
         self.sights = [one for one in game.sights() if mode == "level" or self._is_around(one.square)]
 

@@ -1,0 +1,178 @@
+// What is to be played, and by whom.
+import { post, said } from "../common/api";
+import { fill, h, tell } from "../common/dom";
+
+export interface Choices {
+  games: { name: string; title: string; description: string; max_moves: number | null; missing: string | null }[];
+  agents: { name: string; asks_model: boolean; takes_module: boolean }[];
+  modules: string[];
+  model: string;
+}
+
+export interface PlayTold {
+  id: string;
+  game: string;
+  agent: string;
+  module: string;
+  model: string;
+  seed: number;
+  name: string;
+  state: string;
+  held: boolean;
+  by_hand: boolean;
+  asking: boolean;
+  delay: number;
+  can_undo: boolean;
+}
+
+export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTold[]): void {
+  const playable = choices.games.filter((game) => game.missing === null);
+  const first = playable.find((game) => game.name === "treasure-hunt") ?? playable[0];
+  const game = h(
+    "select",
+    { id: "game" },
+    ...choices.games.map((one) =>
+      h(
+        "option",
+        { value: one.name, disabled: one.missing !== null, selected: one === first },
+        one.title === one.name ? one.name : `${one.title} (${one.name})`,
+      ),
+    ),
+  );
+  const about = h("p", { class: "muted", id: "about-game" });
+  const agent = h(
+    "select",
+    { id: "agent" },
+    ...choices.agents
+      .filter(({ name }) => name !== "human")
+      .map((one) =>
+        h(
+          "option",
+          { value: one.name, selected: one.name === "explorer" },
+          one.asks_model ? `${one.name} (asks a model)` : one.name,
+        ),
+      ),
+  );
+  const module = h(
+    "select",
+    { id: "module" },
+    h("option", { value: "" }, "its own"),
+    ...choices.modules.map((name) => h("option", { value: name }, name)),
+  );
+  const model = h(
+    "select",
+    { id: "model" },
+    choices.model ? h("option", { value: "" }, choices.model) : null,
+    h("option", { value: "fake" }, "fake (answers at random, costs nothing)"),
+  );
+  const seed = h("input", { type: "number", id: "seed", min: 0, max: 2147483647, value: 1, required: true });
+  const steps = h("input", { type: "number", id: "steps", min: 1, max: 100000, placeholder: "the game's limit" });
+  const dollars = h("input", { type: "number", id: "dollars", min: 0, step: 0.01, placeholder: "no limit" });
+  const withModel = [
+    h("label", { for: "model" }, "Model"),
+    model,
+    h("label", { for: "dollars" }, "Dollars at most"),
+    dollars,
+  ];
+  const withModule = [h("label", { for: "module" }, "Memory module"), module];
+  const update = (): void => {
+    const chosen = choices.games.find((one) => one.name === game.value);
+    fill(about, chosen?.description, chosen?.max_moves ? ` At most ${chosen.max_moves} moves.` : null);
+    const kind = choices.agents.find((one) => one.name === agent.value);
+    for (const element of withModel) element.hidden = !kind?.asks_model;
+    for (const element of withModule) element.hidden = !kind?.takes_module;
+  };
+  game.addEventListener("change", update);
+  agent.addEventListener("change", update);
+  const begin = async (who: string): Promise<void> => {
+    const kind = choices.agents.find((one) => one.name === who);
+    try {
+      const play = await post<PlayTold>("/api/plays", {
+        game: game.value,
+        agent: who,
+        module: kind?.takes_module ? module.value : "",
+        seed: seed.valueAsNumber || 0,
+        steps: Number.isNaN(steps.valueAsNumber) ? null : steps.valueAsNumber,
+        fake_model: Boolean(kind?.asks_model) && model.value === "fake",
+        budget_dollars: kind?.asks_model && !Number.isNaN(dollars.valueAsNumber) ? dollars.valueAsNumber : null,
+      });
+      location.hash = `play=${play.id}`;
+    } catch (error) {
+      tell(said(error));
+    }
+  };
+  const form = h(
+    "form",
+    {
+      class: "card choices",
+      submit: (event) => {
+        event.preventDefault();
+        void begin(agent.value);
+      },
+    },
+    h("label", { for: "game" }, "Game"),
+    game,
+    about,
+    h("label", { for: "agent" }, "Agent"),
+    agent,
+    ...withModule,
+    ...withModel,
+    h("label", { for: "seed" }, "Seed"),
+    seed,
+    h("label", { for: "steps" }, "Moves at most"),
+    steps,
+    h(
+      "div",
+      { class: "buttons" },
+      h("button", { class: "primary", id: "watch" }, "Watch the agent"),
+      h("button", { type: "button", id: "play-self", click: () => void begin("human") }, "Play it yourself"),
+    ),
+  );
+  const missing = choices.games.filter((one) => one.missing !== null);
+  fill(
+    place,
+    h("h1", {}, "Play"),
+    h(
+      "p",
+      { class: "muted" },
+      "Watch an agent explore a world it has never seen, take over whenever you like, or play yourself. Every play is kept as a run.",
+    ),
+    h(
+      "div",
+      { class: "begin" },
+      form,
+      plays.length
+        ? h(
+            "section",
+            {},
+            h("h2", { class: "small" }, "Plays of this server"),
+            h(
+              "ul",
+              { class: "plays" },
+              ...plays.map((play) =>
+                h(
+                  "li",
+                  {},
+                  h(
+                    "a",
+                    { class: "card link", href: `#play=${play.id}` },
+                    h("strong", {}, play.game),
+                    h("span", { class: "muted" }, `${play.agent}, seed ${play.seed}`),
+                    h("span", { class: "badge" }, play.state),
+                  ),
+                ),
+              ),
+            ),
+          )
+        : null,
+    ),
+    missing.length
+      ? h(
+          "p",
+          { class: "muted" },
+          `Not installed: ${missing.map((one) => one.name).join(", ")} (pip install 'worldthread[${[...new Set(missing.map((one) => one.missing))].join(",")}]')`,
+        )
+      : null,
+  );
+  update();
+}
