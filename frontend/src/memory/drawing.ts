@@ -66,6 +66,7 @@ export class Drawing {
   private lit: Set<string> | null = null;
   private hovered: string | null = null;
   private chosen: Chosen | null = null;
+  private areFew = false;
   private run = 0;
   private order: string[] = [];
 
@@ -103,7 +104,11 @@ export class Drawing {
     });
     this.listen(container, onExpand);
     this.worker.onmessage = (event: MessageEvent<Progress>) => this.move(event.data);
-    onTheme(() => this.redraw());
+    onTheme(() => {
+      this.paint();
+      this.redraw();
+    });
+    this.paint();
   }
 
   private listen(container: HTMLElement, onExpand: (id: string) => void): void {
@@ -162,10 +167,13 @@ export class Drawing {
       edges.forEach((edge, number) => {
         const side = edge.from < edge.to ? 1 : -1;
         const curvature = edges.length === 1 ? 0 : side * (number - (edges.length - 1) / 2) * PARALLEL;
-        if (this.graph.hasEdge(edge.id)) this.graph.mergeEdgeAttributes(edge.id, { edge, curvature });
-        else this.graph.addEdgeWithKey(edge.id, edge.from, edge.to, { edge, curvature });
+        if (!this.graph.hasEdge(edge.id)) this.graph.addEdgeWithKey(edge.id, edge.from, edge.to, { edge, curvature });
+        else if (this.graph.getEdgeAttribute(edge.id, "curvature") !== curvature) {
+          this.graph.setEdgeAttribute(edge.id, "curvature", curvature);
+        }
       });
     }
+    this.relationColours = coloursOf(this.store.relations(), this.colours);
     this.redraw();
     this.arrange();
   }
@@ -200,7 +208,7 @@ export class Drawing {
       ids: this.order,
       positions,
       edges,
-      milliseconds: this.order.length < FEW ? 1200 : Math.min(6000, 1500 + this.order.length),
+      milliseconds: this.order.length < FEW ? 700 : Math.min(6000, 1500 + this.order.length),
     };
     this.worker.postMessage(task, [positions.buffer, edges.buffer]);
   }
@@ -218,12 +226,15 @@ export class Drawing {
     if (progress.done) document.body.dataset["layout"] = "done";
   }
 
-  /** Shows the filters, the moment and the choice as they are now. */
-  redraw(): void {
+  private paint(): void {
     this.colours = theme();
     this.sigma.setSetting("labelColor", { color: this.colours.ink });
     this.sigma.setSetting("edgeLabelColor", { color: this.colours.muted });
     this.relationColours = coloursOf(this.store.relations(), this.colours);
+  }
+
+  /** Shows the filters, the moment and the choice as they are now. */
+  redraw(): void {
     this.shownEdges.clear();
     this.shownVertices.clear();
     const tied = new Set<string>();
@@ -237,10 +248,13 @@ export class Drawing {
       if (!tied.has(vertex.id) && vertex.kind === "entity") this.shownVertices.add(vertex.id);
     }
     const areFew = this.shownVertices.size < FEW;
-    this.sigma.setSetting("labelDensity", areFew ? 3 : 0.6);
-    this.sigma.setSetting("labelRenderedSizeThreshold", areFew ? 0 : 4);
+    if (areFew !== this.areFew) {
+      this.areFew = areFew;
+      this.sigma.setSetting("labelDensity", areFew ? 3 : 0.6);
+      this.sigma.setSetting("labelRenderedSizeThreshold", areFew ? 0 : 4);
+    }
     this.light();
-    this.sigma.refresh();
+    this.sigma.scheduleRefresh();
   }
 
   /** How much is to be seen. */
@@ -256,7 +270,7 @@ export class Drawing {
   choose(chosen: Chosen | null): void {
     this.chosen = chosen;
     this.light();
-    this.sigma.refresh({ skipIndexation: true });
+    this.sigma.scheduleRefresh();
   }
 
   private light(): void {

@@ -21,6 +21,7 @@ import { Slider } from "./slider";
 
 const NEIGHBOURS = 40; // asked for at a time
 const STATEMENTS = 100; // shown of a name at first
+const MOST_DRAWN = 1500; // vertices of neighbourhoods: with more, the next one is drawn alone
 
 interface Listed {
   key: string;
@@ -31,13 +32,20 @@ interface Listed {
 const store = new Store();
 const filters = new Filters();
 const loaded = new Map<string, { shown: number; total: number }>();
-let memory = "file";
+const address = new URLSearchParams(location.hash.slice(1));
+let memory = address.get("memory") ?? "file";
 let summary: Summary | null = null;
 let chosen: { kind: "name" | "statement" | "episode"; id: string } | null = null;
 let entity: Entity | null = null;
 let whole = true;
 
 const path = (tail = ""): string => `/api/memories/${encodeURIComponent(memory)}${tail}`;
+const askPicture = (): Promise<FirstPicture> =>
+  get<FirstPicture>(path("/graph"), { episodes: filters.kinds.has("episode") });
+
+// asked for first of all: it takes a browser a while to make ready for drawing
+const begun = askPicture();
+begun.catch(() => undefined);
 
 const panel = new Panel(at("panel", HTMLElement), {
   choose: (name) => void show(name),
@@ -104,8 +112,8 @@ function makeDrawing(): Drawing | null {
 
 async function guarded(work: () => Promise<void>): Promise<void> {
   try {
-    await work();
     tell(null);
+    await work();
   } catch (error) {
     tell(said(error));
   }
@@ -113,11 +121,10 @@ async function guarded(work: () => Promise<void>): Promise<void> {
 
 // -- what is on the page ------------------------------------------------------------------------------------------
 
-async function open(): Promise<void> {
+async function open(asked = askPicture()): Promise<void> {
+  summary = null;
   await guarded(async () => {
-    const episodes = filters.kinds.has("episode");
-    const [first, about] = await Promise.all([get<FirstPicture>(path("/graph"), { episodes }), get<Summary>(path())]);
-    summary = about;
+    const first = await asked;
     whole = first.whole;
     drawing?.clear();
     store.clear();
@@ -126,13 +133,21 @@ async function open(): Promise<void> {
     if (first.centre !== null && first.total !== null) {
       loaded.set(first.centre, { shown: Math.min(NEIGHBOURS, first.total), total: first.total });
     }
-    if (first.whole && episodes && !first.episodes)
+    if (first.whole && filters.kinds.has("episode") && !first.episodes)
       tell("With its episodes this memory is too large to be drawn whole: choose a name to see them.");
-    document.title = `${about.file.split("/").at(-1) ?? "memory"} · worldthread`;
     changed();
-    panel.welcome(about);
-    document.body.dataset["ready"] = "yes";
+    at("nothing", HTMLElement).hidden = store.vertices.size > 0;
+    void guarded(welcome);
   });
+  document.body.dataset["ready"] = "yes";
+}
+
+async function welcome(): Promise<void> {
+  const about = await get<Summary>(path());
+  summary = about;
+  document.title = `${about.file.split("/").at(-1) ?? "memory"} · worldthread`;
+  if (chosen === null) panel.welcome(about);
+  redraw();
 }
 
 function changed(): void {
@@ -149,7 +164,6 @@ function redraw(): void {
   at("shown", HTMLElement).textContent = store.vertices.size
     ? `${count(shown.vertices, "vertex", "vertices")}, ${count(shown.edges, "edge")}${part}`
     : "";
-  at("nothing", HTMLElement).hidden = store.vertices.size > 0 || summary === null;
   document.body.dataset["shownEdges"] = String(shown.edges);
 }
 
@@ -183,19 +197,18 @@ function clearChoice(): void {
 /** A name: its neighbourhood in the light, and what is known about it in the panel. */
 async function show(name: string): Promise<void> {
   await guarded(async () => {
-    const started = performance.now();
     const vertex = `e:${name}`;
     const needed = !whole && !loaded.has(name);
+    const isFar = !whole && (!store.vertices.has(vertex) || store.vertices.size > MOST_DRAWN);
     const [about] = await Promise.all([
       get<Entity>(path("/entity"), { name, limit: STATEMENTS }),
-      needed ? load(name) : Promise.resolve(),
+      needed ? load(name, isFar) : Promise.resolve(),
     ]);
     entity = about;
     chosen = { kind: "name", id: about.name };
     drawing?.choose({ kind: "vertex", id: `e:${about.name}` });
     panel.entity(about, slider.moment, loaded.get(about.name) ?? null);
     remember();
-    performance.measure("neighbourhood", { start: started, end: performance.now() });
     await drawing?.lookAt(vertex);
   });
 }
@@ -238,8 +251,8 @@ async function recall(question: string): Promise<void> {
   }
 }
 
-/** Loads a part of the neighbourhood of a name: what follows on what was loaded before. */
-async function load(name: string): Promise<void> {
+/** Loads a part of the neighbourhood of a name: what follows on what was loaded before, or it alone. */
+async function load(name: string, alone = false): Promise<void> {
   const before = loaded.get(name)?.shown ?? 0;
   const found = await get<Neighbourhood>(path("/neighbours"), {
     name,
@@ -247,6 +260,11 @@ async function load(name: string): Promise<void> {
     limit: NEIGHBOURS,
     episodes: filters.kinds.has("episode"),
   });
+  if (alone) {
+    drawing?.clear();
+    store.clear();
+    loaded.clear();
+  }
   loaded.set(found.centre, { shown: Math.min(before + NEIGHBOURS, found.total), total: found.total });
   drawing?.grow(store.add(found), `e:${found.centre}`);
   changed();
@@ -263,10 +281,8 @@ async function expand(name: string): Promise<void> {
 async function only(name: string): Promise<void> {
   await guarded(async () => {
     whole = false;
-    drawing?.clear();
-    store.clear();
-    loaded.clear();
-    await load(name);
+    loaded.delete(name);
+    await load(name, true);
     await show(name);
     drawing?.fit();
   });
@@ -309,7 +325,6 @@ function listedRelations(): [string, number][] {
 }
 
 function drawRelations(): void {
-  drawing?.redraw();
   const listed = listedRelations();
   const rows = listed.slice(0, 200).map(([relation, number]) => {
     const dot = h("span", { class: "dot", "aria-hidden": "true" });
@@ -373,14 +388,12 @@ function remember(): void {
 }
 
 async function start(): Promise<void> {
-  const state = new URLSearchParams(location.hash.slice(1));
-  memory = state.get("memory") ?? "file";
-  const drawn = open();
+  const drawn = open(begun);
   void listMemories();
   await drawn;
-  const moment = state.get("at");
+  const moment = address.get("at");
   if (moment !== null && Number.isFinite(Number(moment))) slider.set(Number(moment));
-  const name = state.get("name");
+  const name = address.get("name");
   if (name !== null) await show(name);
 }
 

@@ -99,7 +99,8 @@ class Group:
 class Sweep:
     """What was played, by game and player.
 
-    A player is a :class:`Run` without game, seed, attempt and release: all that decides how it plays.
+    A player is a :class:`Run` without game, seed, attempt and release: all that decides how it plays. Its limit of
+    moves is left out too where it is the same for all its plays of each game: limits belong to games then.
 
     Args:
         groups: by game and player, in the order in which these first came.
@@ -170,11 +171,22 @@ def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
     }
     if not done:
         raise InputError(f"no play of {folder} came to its end yet; worldthread sweep goes on with it")
+    limited = _players_told_apart_by_limits(done)
     plays: dict[tuple[str, Run], list[Played]] = {}
     for run, play in done.items():
-        plays.setdefault((run.game, replace(run, game="", seed=0, attempt=0)), []).append(play)
+        player = replace(run, game="", seed=0, attempt=0)
+        without = replace(player, steps=None)
+        plays.setdefault((run.game, player if without in limited else without), []).append(play)
     groups = {key: Group(tuple(own), _counted(own, best)) for key, own in plays.items()}
     return Sweep(groups, best, tuple(dict.fromkeys(play.run.version for play in done.values())))
+
+
+def _players_told_apart_by_limits(runs: Iterable[Run]) -> set[Run]:
+    """The players, without their limits of moves, that played some game with several."""
+    limits: dict[tuple[str, Run], set[int | None]] = {}
+    for run in runs:
+        limits.setdefault((run.game, replace(run, game="", seed=0, attempt=0, steps=None)), set()).add(run.steps)
+    return {player for (_, player), own in limits.items() if len(own) > 1}
 
 
 def _counted(plays: Sequence[Played], best: int | None) -> tuple[Played, ...]:
@@ -218,8 +230,8 @@ def _settings(player: Run) -> dict[str, str]:
 
 
 def told_settings(player: Run) -> str:
-    """Everything that a player was given, for people."""
-    return ", ".join(_settings(player).values())
+    """Everything that a player was given, for people, but for its model and its limit of moves."""
+    return ", ".join(_settings(replace(player, model="", steps=None)).values())
 
 
 def all_plays(groups: Iterable[Group]) -> list[Played]:

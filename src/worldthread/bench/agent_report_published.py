@@ -41,7 +41,9 @@ def settings_of(player: Run) -> dict[str, Any]:
 
 
 def switched_off(player: Run) -> frozenset[str]:
-    """Which parts a ``glow`` plays without."""
+    """Which parts a ``glow`` plays without; none of any other agent."""
+    if player.agent != "glow":
+        return frozenset()
     settings = settings_of(player)
     return frozenset(name for name in SWITCHES if not settings.get(name, True))
 
@@ -59,9 +61,14 @@ def whole(player: Run) -> Run:
     return replace(player, options=orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode())
 
 
+def is_varied(player: Run) -> bool:
+    """Whether a player is a ``glow`` that makes another number of attempts from one state than usual."""
+    return player.agent == "glow" and explorations_of(player) != EXPLORATIONS
+
+
 def is_ablation(player: Run) -> bool:
     """Whether a player belongs into Table 2 or 3 of the GLoW paper rather than 1."""
-    return player.agent == "glow" and bool(switched_off(player) or explorations_of(player) != EXPLORATIONS)
+    return bool(switched_off(player)) or is_varied(player)
 
 
 def model_beside(player: Run) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Final
 from worldthread.bench.agent_report_plays import Group
 from worldthread.bench.agent_report_published import Figure
 
+_MARKS: Final = re.compile(r"[\\`*|\[\]$~]|(?<!\w)_|_(?!\w)")
 NOTHING: Final = "-"
 """In a cell of which nothing is known."""
 
@@ -23,7 +25,7 @@ class AgentTable:
         name: one word or two, joined by hyphens.
         title: a few words.
         caption: what the figures are.
-        header: names of the columns.
+        header: names of the columns; may have line breaks.
         rows: cells in words.
         names: how many of the first columns tell what a row is about.
         published: columns whose figures are published ones.
@@ -48,11 +50,8 @@ class AgentTable:
 
 
 def in_markdown(text: str) -> str:
-    """Text that stays text in Markdown: no tags, cells, links, code or emphasis come out of it."""
-    text = html.escape(" ".join(text.split()), quote=False)
-    for character in "\\`*|[]":
-        text = text.replace(character, f"\\{character}")
-    return text
+    """Text that stays text in Markdown: no tags, cells, links, code, formulas or emphasis come out of it."""
+    return _MARKS.sub(r"\\\g<0>", html.escape(" ".join(text.split()), quote=False))
 
 
 # -- cells ------------------------------------------------------------------------------------------------------------

@@ -83,14 +83,14 @@ def activity(sweep: Sweep) -> list[AgentTable]:
             ]
         )
     header = [
-        "game", "player", "plays", "won", "moves", "decisions", "probes", "returns", "valid actions", "no action",
-        "unusable answers", "overhead p50", "overhead p95",
+        "game", "player", "plays", "won", "moves", "decisions", "probes", "returns", "valid\nactions", "no\naction",
+        "unusable\nanswers", "overhead\np50", "overhead\np95",
     ]  # fmt: skip
     caption = (
-        "All plays. Won: with the 95 % interval of the share. Moves to returns: means of a play; a probe asks the engine "
-        "for its valid actions, a return goes back to an earlier moment. Valid actions: share of the actions that were "
-        "on the list. No action: decisions that could not be used. Unusable answers: answers of the model, of any "
-        "purpose, that could not be used. Overhead: milliseconds of the agent for a decision, without its model; "
-        "medians over plays."
+        "All plays. Won: with the 95 % interval of the share. Moves to returns: means of a play; a probe asks the "
+        "engine for its valid actions, a return goes back to an earlier moment. Valid actions: share of the actions "
+        "that were on the list. No action: decisions that could not be used. Unusable answers: answers of the model, "
+        "of any purpose, that could not be used. Overhead: milliseconds of the agent for a decision, without its "
+        "model; medians over plays."
     )
     return [AgentTable("activity", "How the plays went", caption, header, rows, names=2)]

@@ -24,13 +24,12 @@ def normalized_scores(sweep: Sweep) -> list[AgentTable]:
     if not games:
         return []
     source = published()["arigraph"]
-    known = any(memory_score(player, game) is not None for player in players for game in games)
-    others = list(source["others"]) if known else []
+    others = [name for name in source["others"] if any(other_memory_score(name, game) is not None for game in games)]
     columns = Columns(("player", [*map(sweep.label, players), *others]))
     for game in games:
         own = [mean_and_deviation(groups.get((game, player)), 2) for player in players]
         columns.add(sweep.name(game), [*own, *[NOTHING] * len(others)])
-        theirs = [quoted(memory_score(player, game), 2) for player in players]
+        theirs = [quoted(memory_score(p, game) if (game, p) in groups else None, 2) for p in players]
         theirs += [quoted(other_memory_score(name, game), 2) for name in others]
         columns.quote(f"{sweep.name(game)}, published", theirs)
     told = (

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from worldthread.bench.agent_report_plays import Group, Sweep, all_plays
 from worldthread.bench.agent_report_published import (
-    EXPLORATIONS,
     SWITCHES,
     Figure,
     ablation_score,
@@ -16,6 +15,7 @@ from worldthread.bench.agent_report_published import (
     explorations_score,
     glow_score,
     is_ablation,
+    is_varied,
     method_score,
     model_beside,
     published,
@@ -45,10 +45,8 @@ def best_scores(sweep: Sweep) -> list[AgentTable]:
     """The highest score by game and player (Tables 1 and 4 of GLoW), and methods that the paper compares with."""
     players = main_players(sweep)
     games = [game for game in sweep.games if any(sweep.of(game, player) for player in players)]
-    highest = [next(p.summary["max_score"] for p in all_plays(_of_game(sweep, game))) for game in games]
     columns = Columns(
-        ("game", [*map(sweep.name, games), "moves of a play"]),
-        ("of", [*(f"{h:g}" if h else NOTHING for h in highest), ""]),
+        ("game", [*map(sweep.name, games), "moves of a play"]), ("of", [*(_highest(sweep, game) for game in games), ""])
     )
     source = published()["glow"]
     for player in players:
@@ -56,10 +54,10 @@ def best_scores(sweep: Sweep) -> list[AgentTable]:
         moves = [play.summary["moves"] for play in all_plays(filter(None, groups))]
         scores = [_score(group) for group in groups]
         columns.add(sweep.label(player), [*scores, f"{statistics.fmean(moves):,.0f}"])
-        cells = [quoted(glow_score(player, game)) for game in games]
+        cells = [quoted(glow_score(player, game) if sweep.of(game, player) else None) for game in games]
         if any(cell != NOTHING for cell in cells):
             model = source["models"][model_beside(player)]
-            columns.quote(f"{player.agent}, published ({model})", [*cells, f"{source['moves']:,}"])
+            columns.quote(f"{player.agent}, published, {model}", [*cells, f"{source['moves']:,}"])
     told = f"Published: {source['source']}, {source['tables']}, {source['runs']} runs. {_DEVIATIONS}"
     table = columns.table(
         "best-score",
@@ -89,7 +87,7 @@ def ablations(sweep: Sweep) -> list[AgentTable]:
         return []
     own.sort(key=lambda player: (len(switched_off(player)), sorted(map(SWITCHES.index, switched_off(player)))))
     own += [player for player in sweep.players if player.agent == "ige"]
-    without = [", ".join(words for name, words in _WITHOUT.items() if name in switched_off(player)) for player in own]
+    without = [" and ".join(_WITHOUT[name] for name in SWITCHES if name in switched_off(player)) for player in own]
     source = published()["glow"]["ablations"]
 
     def beside(player: Run, game: str) -> Figure | None:
@@ -97,7 +95,7 @@ def ablations(sweep: Sweep) -> list[AgentTable]:
             return glow_score(player, game)
         return ablation_score(switched_off(player), game)
 
-    names = [("player", [sweep.label(player) for player in own]), ("without", without)]
+    names = [("player", [sweep.label(player) for player in own]), ("without", [words or NOTHING for words in without])]
     return [_variants(sweep, own, names, beside, source, "ablations", "GLoW without its parts")]
 
 
@@ -121,11 +119,6 @@ def explorations(sweep: Sweep) -> list[AgentTable]:
     ]
 
 
-def is_varied(player: Run) -> bool:
-    """Whether a ``glow`` makes another number of attempts from one state than usual."""
-    return explorations_of(player) != EXPLORATIONS
-
-
 def _variants(
     sweep: Sweep,
     players: Sequence[Run],
@@ -140,7 +133,13 @@ def _variants(
         groups = [sweep.of(game, player) for player in players]
         if any(groups):
             columns.add(sweep.name(game), [_score(group) for group in groups])
-            columns.quote(f"{sweep.name(game)}, published", [quoted(beside(player, game)) for player in players])
+            columns.quote(
+                f"{sweep.name(game)}, published",
+                [
+                    quoted(beside(player, game) if group else None)
+                    for player, group in zip(players, groups, strict=True)
+                ],
+            )
     told = f"Published: {published()['glow']['source']}, {source['tables']}, {source['model']}."
     return columns.table(
         name,
@@ -151,8 +150,11 @@ def _variants(
     )
 
 
-def _of_game(sweep: Sweep, game: str) -> list[Group]:
-    return [group for (own, _), group in sweep.groups.items() if own == game]
+def _highest(sweep: Sweep, game: str) -> str:
+    """The highest possible score: a number, two ends where it depends on the seed, or nothing when it is not known."""
+    plays = all_plays(group for (own, _), group in sweep.groups.items() if own == game)
+    known = sorted({play.summary["max_score"] for play in plays if play.summary["max_score"]})
+    return " to ".join(f"{score:g}" for score in dict.fromkeys([*known[:1], *known[-1:]])) or NOTHING
 
 
 def _score(group: Group | None) -> str:

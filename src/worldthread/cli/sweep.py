@@ -128,7 +128,7 @@ def sweep(
     else:
         if figures:
             _show(figures)
-        typer.echo(f"plays are kept in {results.folder}")
+        typer.echo(f"plays are kept in {results.folder}; worldthread report {results.folder} makes a page of them")
         if failed:
             typer.echo(f"{len(failed)} of {len(runs)} plays failed; the same command goes on with them")
     if failures:

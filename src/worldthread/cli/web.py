@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Final
@@ -81,6 +82,8 @@ def web(
         shown = f"?token={access.token}" if access.token and token is None else ""
         url = access.url(port_of(listening)) + shown
         typer.echo(f"Serving {desk.place.path} and the runs in {runs} at {url}  (Ctrl-C ends)", err=True)
+        # while the browser starts
+        threading.Thread(target=desk.warm, daemon=True).start()
         if open_browser:
             webbrowser.open(url)
         serve(create_app(desk, assets, access), listening)

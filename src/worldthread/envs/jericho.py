@@ -58,8 +58,9 @@ _ONE_AT_A_TIME = "One action at a time: the line holds several, and none was pas
 _SILENCE = "The game says nothing."
 _REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} characters that the game reads; it was not passed on."
-_KEYS = ("n", "p", "q", "y")
-"""What is offered where the game waits for a key: next, previous, quit and yes lead out of every kind of it."""
+_LEAVE = "q"
+"""The key that leaves every menu, and goes on where any key will do."""
+_MOST_KEYS = 20
 _MOST_KNOWN = 10_000
 """States that are remembered without the disk: some 30 MB."""
 
@@ -116,7 +117,7 @@ class JerichoEnvironment(RestorableEnvironment):
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         chosen = self._seed if seed is None else seed
         self._chosen = chosen
-        observation = clean_text(self._engine.reset((chosen or self._engine.own_seed) % 2**31)) or _SILENCE
+        observation = self._past_keys(self._engine.reset((chosen or self._engine.own_seed) % 2**31))
         self._was_reset = self._running = True
         self._info = self._read_info(observation, moves=0)
         self._observation = f"{observation}\n\n{self._goal}" if self._goal else observation
@@ -131,7 +132,7 @@ class JerichoEnvironment(RestorableEnvironment):
             self._observation = refusal
             self._info = replace(before, moves=before.moves + 1)
         else:
-            self._observation = clean_text(self._engine.step(action.strip())) or _SILENCE
+            self._observation = self._past_keys(self._engine.step(action.strip()))
             self._info = self._read_info(self._observation, moves=before.moves + 1)
         terminated = self._info.won or self._info.lost
         truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
@@ -218,6 +219,14 @@ class JerichoEnvironment(RestorableEnvironment):
             state=digest.hex(),
         )
 
+    def _past_keys(self, printed: str) -> str:
+        """The text for the player, who is led past menus and past pauses that wait for a key."""
+        texts = [clean_text(printed)]
+        engine = self._engine
+        while engine.awaits_key and len(texts) <= _MOST_KEYS and not (engine.over or engine.won):
+            texts.append(clean_text(engine.step(_LEAVE)))
+        return "\n\n".join(filter(None, texts)) or _SILENCE
+
     def _look_ahead(self, now: EngineState, digest: bytes) -> tuple[str | None, tuple[str, ...] | None]:
         """Inventory and valid actions of a state that goes on."""
         if digest not in self._known:
@@ -238,7 +247,7 @@ class JerichoEnvironment(RestorableEnvironment):
         if finder is None:
             return None
         if self._engine.awaits_key:
-            return _KEYS
+            return (_LEAVE,)
         # with a chance of the state's own: what is found must not depend on how the player came here
         chance = int.from_bytes(digest[:4], "little") >> 1
         return self._cache.actions(digest, lambda: finder.find(chance))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from worldthread.errors import NotFoundError
+from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import Memories, OpenMemory, Place
@@ -70,6 +70,11 @@ class Desk:
         """
         with self._memories.using(self._place_of(key)) as opened:
             yield opened
+
+    def warm(self) -> None:
+        """Make ready for the first page, where there is a memory: open it, and count its names."""
+        with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.reading():
+            pass
 
     def _place_of(self, key: str) -> Place:
         if key.startswith(_RUN):

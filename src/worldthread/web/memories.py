@@ -31,6 +31,14 @@ class OpenMemory:
 
     memory: Memory
     names: NameIndex = field(default_factory=NameIndex)
+    _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
+
+    def counts(self, graph: TemporalGraph) -> dict[str, int]:
+        """Numbers of what there is, as :meth:`~worldthread.memory.Memory.stats` has them; counted after a change."""
+        known = self._counts
+        if known is None or known[0] is not graph or known[1] != graph.change_count:
+            known = self._counts = graph, graph.change_count, graph.counts()
+        return known[2]
 
     @contextmanager
     def reading(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:

@@ -70,7 +70,7 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
         return {
             "file": str(opened.memory.path),
             "namespace": opened.memory.namespace,
-            "counts": opened.memory.stats(),
+            "counts": opened.counts(graph),
             "names": len(names),
             "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest(_STRONGEST)],
             "small": is_small(graph, names),

@@ -21,6 +21,7 @@ from worldthread.envs.nethack.targets import find_door, find_squares, find_thing
 
 _PRAY: Final = 0x80 | ord("p")
 _SEARCH: Final = "10s"
+_MOST_CORPSES: Final = 20
 _SELF, _UP, _DOWN = ".", "<", ">"
 
 _ANSWERS: Final = {"yes": "y", "y": "y", "no": "n"}
@@ -151,10 +152,15 @@ def _pick_up(game: Game, name: str) -> None:
         if not walk(game, [square], Watch(game)):
             return
 
+    chosen: list[str] = []
+
     def choose(lines: list[str]) -> str:
         entries = [match for line in lines if (match := re.match(r"(?P<letter>\w) - (?P<text>.+)", line))]
         wanted = [entry["letter"] for entry in entries if not name or fits(name, entry["text"])]
-        return "".join(wanted if not name else wanted[:1])
+        if name:
+            wanted = wanted[: 1 - len(chosen)]  # one, of whatever page
+        chosen.extend(wanted)
+        return "".join(wanted)
 
     game.press(",", choose=choose)
 
@@ -173,16 +179,15 @@ def _use(verb: str) -> Callable[[Game, str], None]:
         if not is_here and item is None:
             game.say(f"You have no {name or 'such thing'} to {verb}.")
             return
-        words = "".join(rf"(?=.*{re.escape(word)})" for word in words_of(name))
-        game.press(
-            keys,
-            replies=[
-                (rf"(?i)^{words}.* here; eat|(?i:^Drink from)" if is_here else r"^Nothing$", "y"),
-                (r"here; eat|^Drink from", "n"),
-                (r"^What do you want to", ESCAPE if item is None else item.letter),
-                (r"^Which ring-finger", "r"),
-            ],
-        )
+        replies = [
+            *[(r"here; eat|^Drink from", "n")] * _MOST_CORPSES,
+            (r"^What do you want to", ESCAPE if item is None else item.letter),
+            (r"^Which ring-finger", "r"),
+        ]
+        if is_here:
+            words = "".join(rf"(?=.*{re.escape(word)})" for word in words_of(name))
+            replies.insert(0, (rf"(?i)^{words}.* here; eat|^Drink from", "y"))
+        game.press(keys, replies=replies)
 
     return use
 

@@ -49,7 +49,7 @@ class Console:
 
         Args:
             keys: characters, or the number of a single key.
-            replies: the first that fits answers a question.
+            replies: the first that fits answers a question. Each answers only one.
             choose: answers menus, which are then not told.
         """
         begin = len(self.heard)
@@ -57,10 +57,10 @@ class Console:
         for key in (keys,) if isinstance(keys, int) else keys:
             if not self.engine.over:
                 self.engine.press(key)
-        self._settle(replies, choose)
+        self._settle(list(replies), choose)
         return " ".join(self.heard[begin:])
 
-    def _settle(self, replies: Sequence[Reply], choose: Chooser | None) -> None:
+    def _settle(self, replies: list[Reply], choose: Chooser | None) -> None:
         engine = self.engine
         for _ in range(_PATIENCE):
             if engine.over:
@@ -69,13 +69,15 @@ class Console:
             if engine.asks_patience:
                 self._read_page(choose)
             elif engine.asks_key or engine.asks_line:
-                answer = next((keys for pattern, keys in replies if re.search(pattern, message)), None)
-                if answer is None and engine.asks_key and _YES_OR_NO.search(message):
+                reply = next((one for one in replies if re.search(one[0], message)), None)
+                if reply is not None:
+                    replies.remove(reply)
+                elif engine.asks_key and _YES_OR_NO.search(message):
                     self.question = _YES_OR_NO.sub("", message)
                     return
-                if answer is None:
+                else:
                     self.heard.append(_CHOICE.sub("", message))
-                for key in answer or ESCAPE:
+                for key in ESCAPE if reply is None else reply[1]:
                     engine.press(key)
             elif _ASKS_PLACE.search(message):
                 self.heard.append(message)
@@ -104,8 +106,10 @@ class Console:
             else:
                 for letter in choose(page):
                     engine.press(letter)
-            if end["page"] and end["page"] != end["pages"]:
+            if end["page"] != end["pages"]:
                 key = ">"
+            elif end[0] != "--More--" and choose is None:
+                key = ESCAPE
         engine.press(key)
 
 

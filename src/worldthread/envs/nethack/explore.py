@@ -112,7 +112,9 @@ def _try_harder(game: Game, watch: Watch, ways: Ways) -> None:
         walk(game, [square], watch, push=what == "boulder")
     else:
         near = {one.name for one in game.monsters() if one.square in beside(ways.cost.keys())}
-        hindrance = f" In the way may be {enumerate_words([with_article(one) for one in sorted(near)])}." if near else ""
+        hindrance = (
+            f" In the way may be {enumerate_words([with_article(one) for one in sorted(near)])}." if near else ""
+        )
         game.say(f"There is nothing left to explore within reach.{hindrance}")
 
 

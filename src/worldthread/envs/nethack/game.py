@@ -102,6 +102,7 @@ class Game:
         self.engine = engine
         self.console = Console(engine)
         self._levels: dict[tuple[int, int], Level] = {}
+        self._whereabouts: tuple[int, int] | None = None
         self.swallowed = False
         self._monsters: list[Monster] | None = None
         self.trail: list[int] = []
@@ -150,12 +151,13 @@ class Game:
         stats = self.engine.stats
         self.here = int(stats[_Y]) * COLUMNS + int(stats[_X])
         self.stats = self._read_stats()
-        key = (int(stats[_DUNGEON]), int(stats[_LEVEL]))
-        if key not in self._levels:
-            self._levels[key] = Level(f"{_BRANCHES[key[0]]}level {self.stats.depth}")
-        if self._levels[key] is not getattr(self, "level", None):
+        whereabouts = (int(stats[_DUNGEON]), int(stats[_LEVEL]))
+        if whereabouts != self._whereabouts:
+            self._whereabouts = whereabouts
             self.trail.clear()
-        self.level = self._levels[key]
+        if whereabouts not in self._levels:
+            self._levels[whereabouts] = Level(f"{_BRANCHES[whereabouts[0]]}level {self.stats.depth}")
+        self.level = self._levels[whereabouts]
         self.trail.append(self.here)
         self.swallowed = not self.level.look(self.engine, self.here)
 

@@ -22,7 +22,7 @@ def valid_actions(game: Game, view: View) -> tuple[str, ...]:
     """
     if game.console.question is not None:
         return ("no", "yes")
-    found = {*_ALWAYS, *_steps(game), *_with_belongings(game), *_with_floor(game)}
+    found = {*_ALWAYS, *_steps(game, view), *_with_belongings(game), *_with_floor(game)}
     if is_in_trouble(game.stats):
         found.add("pray")
     if not game.swallowed:
@@ -40,15 +40,11 @@ def _is_way_out(game: Game) -> bool:
     return game.stats.depth == 1 and game.stats.dungeon == 0
 
 
-def _steps(game: Game) -> list[str]:
-    level, here = game.level, game.here
-    free = [
-        direction
-        for direction, square in NEIGHBOURS[here].items()
-        if level.is_walkable(square) and square not in game.obstacles() and (here, square) not in level.shut
-    ]
+def _steps(game: Game, view: View) -> list[str]:
+    free = {square for square, cost in view.ways.cost.items() if cost == 1} - game.obstacles()
+    directions = [name for name, square in NEIGHBOURS[game.here].items() if square in free]
     # where nothing can be seen, every direction is worth a try
-    return [f"go {direction}" for direction in free or DIRECTIONS]
+    return [f"go {direction}" for direction in (DIRECTIONS if game.swallowed else directions or DIRECTIONS)]
 
 
 def _with_floor(game: Game) -> Iterator[str]:
@@ -104,6 +100,5 @@ def _walks(game: Game, view: View) -> Iterator[str]:
         for door in view.doors_of(place):
             if door.square != game.here and view.steps_to(door.square) is not None:
                 yield f"move to {door.name}"
-        for direction in view.passages(place) if place is view.place else ():
-            if direction:
-                yield f"explore {direction}"
+        if place is view.place:
+            yield from (f"explore {direction}" for direction in view.passages(place))

@@ -1,0 +1,140 @@
+"""Z-machine games: steps a second, time for valid actions, bytes of a saved state; for each game file of a folder.
+
+The states are spread along each game's walkthrough. "first" is the time to find the valid actions of a state, "kept"
+that to read them from the disk; with ``--compare``, "jericho" is the time of jericho's own search from the same states
+(with spaCy's empty English model, which finds no nouns in texts), and "lost" counts the changes of the world that it
+finds and we do not (which of several names of a thing jericho tries differs between processes). Times are of the
+processor. Run it as
+
+    python benchmarks/bench_jericho.py FOLDER [--games zork1,zork3] [--states 40] [--compare] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from worldthread.envs.jericho import open_jericho
+from worldthread.envs.jericho_actions import ActionFinder
+from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState
+
+
+def spread_states(engine: Engine, wanted: int) -> list[EngineState]:
+    """States along the walkthrough, as evenly as it allows."""
+    engine.reset(engine.own_seed)
+    states = [engine.save()]
+    for command in engine.walkthrough:
+        engine.step(command)
+        if engine.over or engine.won:
+            break
+        states.append(engine.save())
+    return states[:: max(1, len(states) // wanted)][:wanted]
+
+
+def jericho_changes(engine: Engine) -> list[str]:
+    """One action for each change of the world that jericho finds."""
+    import spacy
+    from jericho import util
+
+    util.spacy_nlp = spacy.blank("en")
+    frotz: Any = engine._frotz
+    nouns = frotz._score_object_names(frotz._identify_interactive_objects(use_object_tree=True))
+    alike = frotz._filter_candidate_actions(frotz.act_gen.generate_actions(nouns), use_ctypes=True)
+    return [max(actions, key=util.verb_usage_count) for actions in alike.values()]
+
+
+def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
+    """Time and yield of the search for valid actions."""
+    engine = Engine(path)
+    finder = ActionFinder(engine)
+    states = spread_states(engine, wanted)
+    ours: list[float] = []
+    theirs: list[float] = []
+    found = known = lost = 0
+    for state in states:
+        engine.restore(state)
+        started = time.process_time()
+        actions = finder.find()
+        ours.append(time.process_time() - started)
+        found += len(actions)
+        if compare:
+            started = time.process_time()
+            changes = jericho_changes(engine)
+            theirs.append(time.process_time() - started)
+            engine.restore(state)
+            known += len(changes)
+            with engine.trials() as trials:
+                reached = {trials.attempt(action.encode()).change for action in actions}
+                lost += sum(trials.attempt(action.encode()).change not in reached for action in changes)
+    figures = {
+        "states": len(states),
+        "first_ms": round(sum(ours) / len(ours) * 1000, 1),
+        "first_ms_most": round(max(ours) * 1000, 1),
+        "actions": round(found / len(states), 1),
+    }
+    if compare:
+        figures |= {
+            "jericho_ms": round(sum(theirs) / len(theirs) * 1000, 1),
+            "jericho_actions": round(known / len(states), 1),
+            "lost": lost,
+        }
+    return figures
+
+
+def play(path: Path, cache: Path) -> dict[str, float]:
+    """Speed of play without valid actions, and with those of the beginning kept; sizes of saved states."""
+    with open_jericho(str(path), id=path.stem, cache_dir=cache, valid_actions=False) as world:
+        world.reset()
+        walkthrough = world.truth().walkthrough
+        sizes = []
+        started = time.process_time()
+        for command in walkthrough:
+            if world.step(command)[2]:
+                break
+        seconds = time.process_time() - started
+        world.reset()
+        for command in walkthrough:
+            if world.step(command)[2]:
+                break
+            sizes.append(len(world.save()))
+    with open_jericho(str(path), id=path.stem, cache_dir=cache) as world:
+        world.reset()
+    with open_jericho(str(path), id=path.stem, cache_dir=cache) as world:
+        started = time.process_time()
+        world.reset()
+        kept = time.process_time() - started
+    return {
+        "steps_per_second": round(len(walkthrough) / seconds),
+        "kept_ms": round(kept * 1000, 2),
+        "saved_bytes": round(sum(sizes) / len(sizes)),
+        "saved_bytes_most": max(sizes),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--games", default="", help="names, separated by commas; default: all files")
+    parser.add_argument("--states", type=int, default=40)
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    names = set(filter(None, options.games.split(",")))
+    files = sorted(path for path in options.folder.iterdir() if path.suffix in SUFFIXES)
+    for path in files:
+        if names and path.stem not in names:
+            continue
+        with tempfile.TemporaryDirectory() as cache:
+            figures = search(path, options.states, compare=options.compare) | play(path, Path(cache))
+        if options.json:
+            print(json.dumps({"game": path.stem, **figures}), flush=True)
+        else:
+            print(path.stem, *(f"{name} {value}" for name, value in figures.items()), sep="  ", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""How quickly the page of a large memory is there, and a neighbourhood after a click, in a real browser.
+
+    python benchmarks/bench_web.py [--vertices 50000] [--clicks 200] [--shared FOLDER] [--keep FOLDER]
+
+The memory is made as in ``bench_scale.py``, until it has so many distinct names. Needs Chromium, playwright, and the
+pages built (``make web``). WebGL is rendered in software, so a machine with a graphics card is quicker.
+
+*First paint*: from asking for the page until the graph is in its first frame. *Click*: from choosing a name until its
+neighbourhood is in a frame, the two requests and the drawing included; once in the browser, and once of the server
+alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_memory import StandIn, renamed
+from playwright.sync_api import Page, sync_playwright
+
+from worldthread import Episode, Fact, Memory, Reading
+from worldthread.bench.datasets import load
+
+_CLICK = """() => new Promise(resolve => {
+    const before = document.getElementById("chosen");
+    const panel = document.getElementById("panel");
+    const begun = performance.now();
+    new MutationObserver((_, observer) => {
+        const now = document.getElementById("chosen");
+        if (now === null || now === before) return;
+        observer.disconnect();
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - begun)));
+    }).observe(panel, {childList: true});
+    document.getElementById("found-0").click();
+})"""
+
+
+def build(path: Path, shared: Path, vertices: int) -> None:
+    """Passages with their triples, renamed, until there are so many names."""
+    passages = load("musique_train", shared / "data").passages
+    names: set[str] = set()
+    with Memory(path, model="none", embedder=StandIn(set())) as memory:
+        generation = 0
+        while len(names) < vertices:
+            batch = []
+            for passage in passages:
+                facts = tuple(
+                    Fact(renamed(f.subject, generation), f.relation, renamed(f.object, generation))
+                    for f in passage.facts
+                )
+                names.update(name for fact in facts for name in (fact.key[0], fact.key[2]))
+                text = renamed(passage.full_text, generation)
+                batch.append(Episode(text, float(generation), passage.id, Reading("given/1", facts)))
+                if len(names) >= vertices:
+                    break
+            memory.add_many(batch)
+            generation += 1
+        memory.checkpoint()
+
+
+def percentiles(milliseconds: list[float]) -> dict[str, float]:
+    return {share: round(float(np.percentile(milliseconds, int(share[1:]))), 1) for share in ("p50", "p95", "p99")}
+
+
+def server_alone(url: str, names: list[str]) -> list[float]:
+    """Milliseconds of the two requests of a click, one after the other."""
+    took = []
+    for name in names:
+        query = urllib.parse.urlencode({"name": name, "limit": 40})
+        begin = time.perf_counter()
+        for path in ("neighbours", "entity"):
+            with urllib.request.urlopen(f"{url}api/memories/file/{path}?{query}") as answer:
+                answer.read()
+        took.append(1000 * (time.perf_counter() - begin))
+    return took
+
+
+def first_paint(page: Page, url: str) -> float:
+    begin = time.perf_counter()
+    page.goto(url)
+    page.wait_for_selector("body[data-ready]")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return 1000 * (time.perf_counter() - begin)
+
+
+def click(page: Page, name: str) -> float:
+    """Milliseconds from a click on a name that was found until its neighbourhood is drawn and told."""
+    page.fill("#search", name)
+    page.locator("#found-0 span", has_text=name).first.wait_for()
+    return float(page.evaluate(_CLICK))
+
+
+def measure(path: Path, clicks: int, chromium: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "worldthread", "web", str(path), "--port", "0"]
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "WORLDTHREAD_EMBEDDER": "fake"}
+    )
+    try:
+        url = re.search(r"http://\S+", process.stderr.readline())[0]
+        started = time.perf_counter() - begin
+        with sync_playwright() as playwright:
+            options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
+            options += ["--no-sandbox"] if os.getuid() == 0 else []
+            browser = playwright.chromium.launch(executable_path=chromium, args=options)
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            cold = first_paint(page, url)
+            warm = [first_paint(browser.new_page(viewport={"width": 1280, "height": 800}), url) for _ in range(5)]
+            with urllib.request.urlopen(f"{url}api/memories/file") as answer:
+                about = json.load(answer)
+            names = sample(url, clicks)
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            first_paint(page, url)
+            took = [click(page, name) for name in names]
+            alone = server_alone(url, names)
+            browser.close()
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+    return {
+        "names": about["names"],
+        "facts": about["counts"]["facts"],
+        "server_start_seconds": round(started, 2),
+        "first_paint_ms": round(cold),
+        "next_paints_ms": {"p50": round(float(np.median(warm))), "max": round(max(warm))},
+        "click_ms": percentiles(took),
+        "click_server_ms": percentiles(alone),
+    }
+
+
+def sample(url: str, number: int) -> list[str]:
+    """Names as people come upon them: any, and every fourth one of the strongest."""
+    found: list[str] = []
+    for letter in "abcdefghijklmnoprstuvw":
+        with urllib.request.urlopen(f"{url}api/memories/file/names?q={letter}&limit=1000") as answer:
+            found += [one["name"] for one in json.load(answer)["names"]]
+    with urllib.request.urlopen(f"{url}api/memories/file") as answer:
+        strong = [one["name"] for one in json.load(answer)["strongest"]]
+    chosen = random.Random(0).sample(sorted(set(found)), number)
+    return [strong[place // 4 % len(strong)] if place % 4 == 0 else name for place, name in enumerate(chosen)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vertices", type=int, default=50_000, help="distinct names")
+    parser.add_argument("--clicks", type=int, default=200)
+    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
+    parser.add_argument("--keep", type=Path, help="keep the memory there, and measure the one that is there already")
+    given = parser.parse_args()
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        sys.exit("Chromium was not found. On Debian or Ubuntu: apt-get install chromium")
+    with tempfile.TemporaryDirectory() as temporary:
+        path = (given.keep or Path(temporary)) / f"names-{given.vertices}.worldthread"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            build(path, given.shared, given.vertices)
+        print(json.dumps(measure(path, given.clicks, chromium)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,410 @@
+"""The pages in a real browser, against a server in a process of its own. Run by ``make test-web``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread.bench.runs import Run, play_in
+from worldthread.bench.trajectory import TrajectoryWriter
+from worldthread.extract import vocabulary as v
+
+pytestmark = [pytest.mark.web, pytest.mark.browser]
+
+TOKEN = "a-token-of-the-tests-0123456789"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+STATIC = Path(__file__).parents[2] / "src" / "worldthread" / "web" / "static"
+
+ATTACKS = [
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "<svg onload=window.hacked=1><circle r=9 /></svg>",
+    "\"><iframe srcdoc='<script>parent.hacked=1</script>'>",
+    "' onmouseover='window.hacked=1",
+    "javascript:window.hacked=1",
+    "{{constructor.constructor('window.hacked=1')()}}",
+    "${window.hacked=1}",
+    "<%= window.hacked = 1 %>",
+    "</textarea></title></style><script>window.hacked=1</script>",
+    "&lt;script&gt;window.hacked=1&lt;/script&gt;",
+    "\u202egnp.drawkcab\u202c",
+    "\u2066isolated\u2069 \u200b\u200d\ufeff zero width",
+    "<math><mtext><style><img src onerror=window.hacked=1></style></mtext></math>",
+    "<a href='javascript:window.hacked=1'>click</a>",
+    "__proto__",
+    "constructor",
+    "<base href=//evil.example/>",
+    "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "Z̸̡̢̛͎̈a̷̧͉̾l̵͎̽g̶̱̈́o̴͎͐",
+]
+HOSTILE = [f"{attack} {number}" for number, attack in enumerate(islice(cycle(ATTACKS), 200))]
+
+
+def until(asked: Callable[[], Any], seconds: float = 30) -> Any:
+    """What is asked for, once it is so. The pages allow no evaluated script, so that playwright cannot wait there."""
+    end = time.monotonic() + seconds
+    while True:
+        found = asked()
+        if found:
+            return found
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None or importlib.util.find_spec("playwright") is None:
+        pytest.skip("needs Chromium (apt-get install chromium) and playwright (pip install playwright)")
+    if not (STATIC / "memory.js").is_file():
+        pytest.skip("needs the built pages: make web")
+    from playwright.sync_api import sync_playwright
+
+    options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
+    if os.getuid() == 0:
+        options.append("--no-sandbox")  # it does not start as root otherwise
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(memory: Path, runs: Path, *options: str, **environment: str) -> Iterator[str]:
+    """The address of a server."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WORLDTHREAD_")}
+    if "WORLDTHREAD_GAMES" in os.environ:
+        kept["WORLDTHREAD_GAMES"] = os.environ["WORLDTHREAD_GAMES"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "worldthread", "web", str(memory), "--runs", str(runs), "--port", "0", *options],
+        env={**kept, "WORLDTHREAD_EMBEDDER": "fake", **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        told = process.stderr.readline()
+        yield re.search(r"http://\S+", told)[0]
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+        assert process.returncode in (0, -15)
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages that must not complain, nor ask anybody but their server."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(url: str, width: int = 1280, scheme: str = "light") -> Any:
+        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        home = re.match(r"http://[^/]+", url)[0]
+        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
+        page.on("request", lambda r: None if r.url.startswith((home, "blob:")) else complaints.append(f"asked {r.url}"))
+        page.goto(url)
+        page.wait_for_selector("body[data-ready]", timeout=30_000)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    # software rendering says that it is slow
+    assert [line for line in complaints if "GPU stall" not in line and "GL Driver" not in line] == []
+
+
+@pytest.fixture(scope="module")
+def homes(home_memory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a server with the memory of Anna, and its folder of runs, with two runs in it."""
+    runs = tmp_path_factory.mktemp("runs")
+    for agent in ("explorer", "random"):
+        run = Run("tiny-v1", agent, 1)
+        (runs / agent).mkdir()
+        with Memory(runs / agent / "memory.worldthread", model="none") as memory:
+            header = {"memory": "memory.worldthread"}
+            play_in(runs / agent, run, name=agent, memory=memory, graph=memory.graph, header=header)
+    with served(home_memory, runs) as url:
+        yield url, runs
+
+
+def shown_edges(page: Any) -> int:
+    return int(page.get_attribute("body", "data-shown-edges"))
+
+
+def graph_pixels(page: Any) -> int:
+    """How many bytes a picture of the graph takes: an empty one takes few."""
+    return len(page.locator("#graph").screenshot())
+
+
+def test_the_graph_appears_and_the_slider_changes_it(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(homes[0])
+    assert shown_edges(page) == 5
+    until(lambda: page.get_attribute("body", "data-layout") == "done")
+    page.click(".filters summary")
+    drawn = graph_pixels(page)
+    page.uncheck("#show-ended")
+    assert shown_edges(page) == 3
+    page.focus("#moment")
+    page.keyboard.press("Home")
+    assert page.text_content("#moment-shown") == "1"
+    assert shown_edges(page) == 3  # Rome, and the two ends of a thesis
+    page.keyboard.press("ArrowRight")
+    assert (page.text_content("#moment-shown"), shown_edges(page)) == ("2", 4)
+    page.click("#moment-now")
+    page.uncheck("#kind-fact")
+    page.uncheck("#kind-thesis")
+    assert shown_edges(page) == 0
+    until(lambda: graph_pixels(page) < drawn)
+
+
+def test_what_is_known_about_a_name_is_told_with_sources_and_reasons(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(homes[0])
+    page.keyboard.press("/")
+    page.keyboard.type("ann")
+    page.wait_for_selector("#found-0")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel h2:has-text('Anna')")
+    past = page.locator(".past > li", has_text="has dog")
+    past.locator("summary").click()
+    page.wait_for_selector(".past li:has-text('he ran away')")
+    past.locator("button:has-text('by this episode')").click()
+    page.wait_for_selector(".past blockquote:has-text('Rex ran away.')")
+    page.locator(".past .sources .source").first.click()
+    page.wait_for_selector(".sources + blockquote:has-text('a call')")
+    assert "name=anna" in page.url
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#panel h2:has-text('This memory')")
+
+
+def test_a_question_is_recalled(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(homes[0])
+    page.fill("#search", "Where does Anna live?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hits li:has-text('Anna lives in Paris')")
+
+
+def test_an_address_leads_to_a_name_at_a_moment(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}#name=anna&at=1")
+    page.wait_for_selector("#panel h3:has-text('Held at turn 1')")
+    assert "lives in Rome" in page.text_content(".statements")
+
+
+@pytest.mark.games
+def test_a_treasure_hunt_is_watched_to_its_end(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}play")
+    page.select_option("#game", "treasure-hunt")
+    page.fill("#seed", "1")
+    page.click("#watch")
+    page.wait_for_selector(".map .room.here", timeout=60_000)
+    page.select_option("#speed", "0")
+    page.wait_for_selector("#outcome", timeout=120_000)
+    assert "Won" in page.text_content("#outcome")
+    until(lambda: "7/7" in page.text_content(".tiles"))
+    assert page.locator(".map .room").count() == 12
+    page.click("#outcome a:has-text('Step through it')")
+    page.wait_for_selector(".run h2:has-text('treasure-hunt')")
+
+
+def test_a_play_is_held_and_taken_over(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}play")
+    page.select_option("#game", "tiny")
+    page.click("#watch")
+    page.wait_for_selector(".watch[data-state=playing]")
+    page.click("#take")
+    page.wait_for_selector(".watch[data-asking=true]")
+    page.fill("#typed", "look")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".moves li:has-text('by hand')")
+    page.click("#take")
+    page.select_option("#speed", "0")
+    page.wait_for_selector("#outcome:has-text('Won')")
+
+
+def test_ten_moves_of_a_person_are_stored_and_stepped_through(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}play")
+    page.select_option("#game", "tiny")
+    page.click("#play-self")
+    for number in range(1, 11):
+        page.wait_for_selector(".watch[data-asking=true]")
+        if number % 2:
+            page.locator(".offered button").first.click()
+        else:
+            page.fill("#typed", "look")
+            page.keyboard.press("Enter")
+        until(lambda number=number: page.get_attribute(".watch", "data-moves") == str(number))
+    page.wait_for_selector(".watch[data-asking=true]")
+    page.click("#finish")
+    page.wait_for_selector("#outcome:has-text('10 moves')")
+    page.goto(f"{homes[0]}runs")
+    page.click(".list a >> nth=0")
+    page.wait_for_selector(".run[data-step='0']")
+    for step in range(1, 11):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector(f".run[data-step='{step}']")
+    assert page.text_content(".action") == "look"
+    page.keyboard.press("Home")
+    page.wait_for_selector(".run[data-step='0']")
+    page.keyboard.press("End")
+    page.wait_for_selector(".run[data-step='10']")
+
+
+def test_two_runs_are_compared_move_by_move(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}runs")
+    for name in ("explorer", "random"):
+        page.locator("tr", has_text=re.compile(rf"tiny-v1{name}$|{name}.*{name}")).first.locator("input").check()
+    page.click("#compare")
+    page.wait_for_selector(".compared .run >> nth=1")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    until(lambda: [r.get_attribute("data-step") for r in page.query_selector_all(".run")] == ["2", "2"])
+    assert page.locator(".run .chart").count() >= 6
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server whose memory and whose run consist of attacks."""
+    folder = tmp_path_factory.mktemp("hostile")
+    with Memory(folder / "<img src=x onerror=hacked=1>.worldthread", model="none", embedder="fake") as memory:
+        for number, text in enumerate(HOSTILE):
+            said = (Fact("hub", text, text), Thesis(text, (text, "hub")))
+            memory.add(Episode(text, float(number // 20), text, Reading(text, said)))
+    run = folder / "runs" / "run"
+    header = {"game": HOSTILE[0], "agent": HOSTILE[1], "seed": 0, "name": HOSTILE[2], "memory": "m.worldthread"}
+    with TrajectoryWriter(run / "trajectory.jsonl", {**header, "settings": {"memory": HOSTILE[3]}}) as writer:
+        for turn, text in enumerate(HOSTILE):
+            writer.write(
+                {
+                    "turn": turn, "action": text, "reason": text, "observation": text, "inventory": text, "score": 0,
+                    "reward": 0, "valid_actions": [text], "learned": [text], "ended": [[text, text]], "facts": 1,
+                    "vertices": 1, "problem": text if turn % 2 else "", "return_to": None,
+                }
+            )  # fmt: skip
+    with Memory(run / "m.worldthread", model="none") as memory:
+        rooms = [Fact(text, v.IS_A, "room") for text in HOSTILE[:20]]
+        things = [Fact(text, v.IS_IN, HOSTILE[0]) for text in HOSTILE[20:25]]
+        here = Fact(v.PLAYER, v.IS_IN, HOSTILE[0])
+        memory.add(Episode("rooms", 0.0, "", Reading("t", (*rooms, *things, here))))
+    with served(folder / "<img src=x onerror=hacked=1>.worldthread", folder / "runs") as url:
+        yield url
+
+
+def foreign_elements(page: Any) -> list[str]:
+    """Elements of kinds that the pages have none of, but attacks bring."""
+    kinds = "iframe, object, embed, math, base, style, meta[http-equiv], img:not(.brand img)"
+    kinds += ", [onerror], [onload], [onmouseover]"
+    found = [element.evaluate("e => e.outerHTML") for element in page.query_selector_all(kinds)]
+    found += [e.evaluate("e => e.outerHTML") for e in page.query_selector_all("script:not([src^='/static/'])")]
+    return found + [e.evaluate("e => e.outerHTML") for e in page.query_selector_all("a[href^='javascript']")]
+
+
+def is_hacked(page: Any) -> bool:
+    return bool(page.evaluate("() => 'hacked' in window")) or bool(foreign_elements(page))
+
+
+def test_two_hundred_hostile_names_are_text(open_page: Any, hostile: str) -> None:
+    page = open_page(hostile)
+    assert page.text_content(".path").endswith("<img src=x onerror=hacked=1>.worldthread")
+    page.fill("#search", "hub")
+    page.click("#found-0")
+    page.wait_for_selector("#panel h2:has-text('hub')")
+    page.click("button:has-text('Show more')")
+    until(lambda: page.locator(".statements > li").count() >= 380)
+    texts = {element.text_content() for element in page.query_selector_all(".statements .text")}
+    # statements whose names are the same to the memory are one
+    assert sum(f"hub {text} {text}" in texts for text in HOSTILE) >= 190
+    assert sum(text in texts for text in HOSTILE) >= 190
+    for number in (0, 2, 10, 11, 16):
+        page.fill("#search", HOSTILE[number])
+        page.wait_for_selector("#found-0")
+        page.locator("#found li").first.click()
+        until(lambda: "hub" not in (page.text_content("#chosen") or "hub"))
+        page.locator("#panel summary").first.click()
+        page.locator("#panel .source").first.click()
+        page.wait_for_selector("#panel blockquote")
+    page.click(".filters summary")
+    relations = page.text_content("#relations")
+    assert "<script>window.hacked = 1</script> 0" in relations
+    page.check("#kind-episode")
+    until(lambda: page.locator("body[data-ready]").count())
+    assert not is_hacked(page)
+
+
+def test_two_hundred_hostile_observations_are_text(open_page: Any, hostile: str) -> None:
+    page = open_page(f"{hostile}runs")
+    assert HOSTILE[0] in page.text_content(".list")
+    page.click(".list a >> nth=0")
+    for step, text in enumerate(HOSTILE):
+        page.wait_for_selector(f".run[data-step='{step}']")
+        assert page.text_content(".step .told") == text
+        assert text in page.text_content(".changes.learned")
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".map .room").count() == 20
+    assert HOSTILE[0][:19] in page.text_content(".map .room.here")
+    assert not is_hacked(page)
+
+
+def test_a_person_shows_the_token_once(chromium: Any, home_memory: Path, tmp_path: Path) -> None:
+    with served(home_memory, tmp_path, WORLDTHREAD_WEB_TOKEN=TOKEN) as url:
+        page = chromium.new_page()
+        assert page.goto(url).status == 401
+        assert TOKEN not in page.content()
+        page.fill("#token", "wrong")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=This is not the token.")
+        page.fill("#token", TOKEN)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("body[data-ready]")
+        page.goto(f"{url}play")
+        page.wait_for_selector("#watch")
+        other = chromium.new_context().new_page()
+        other.goto(f"{url}?token={TOKEN}")
+        other.wait_for_selector("body[data-ready]")
+        assert TOKEN not in other.url
+        assert chromium.new_context().new_page().goto(f"{url}api/memories").status == 401
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_is_wider_than_its_window(open_page: Any, homes: tuple[str, Path], width: int, scheme: str) -> None:
+    for path in ("", "#name=anna", "runs", "play"):
+        page = open_page(f"{homes[0]}{path}", width=width, scheme=scheme)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        back = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        brightness = sum(map(int, re.findall(r"\d+", back)[:3])) / 3
+        assert (brightness < 60) == (scheme == "dark")
+
+
+def test_everything_can_be_reached_by_the_keyboard_and_says_what_it_is(open_page: Any, homes: tuple[str, Path]) -> None:
+    for path in ("", "runs", "play"):
+        page = open_page(f"{homes[0]}{path}")
+        unnamed = page.evaluate(
+            """() => [...document.querySelectorAll('button, input, select, a')]
+            .filter(e => e.offsetParent && !(e.textContent.trim() || e.ariaLabel || e.labels?.length))
+            .map(e => e.outerHTML)"""
+        )
+        assert unnamed == []
+        page.keyboard.press("Tab")
+        ring = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+        assert ring != "none"
+
+
+def test_the_address_of_the_page_tells_nothing_of_the_machine(homes: tuple[str, Path]) -> None:
+    assert json.dumps(str(homes[1])) not in (STATIC / "memory.js").read_text("utf-8")
+    assert "sourceMappingURL" not in (STATIC / "memory.js").read_text("utf-8")
