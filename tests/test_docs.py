@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,22 +13,32 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [
-    pytest.param(block, id=f"{page.name}-{number}", marks=[pytest.mark.games] if "treasure-hunt" in block else [])
+    pytest.param(
+        block, id=f"{page.name}-{number}", marks=[pytest.mark.games] if re.search("treasure-hunt|zork", block) else []
+    )
     for page in PAGES
     for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S))
 ]
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_python_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
+def test_python_in_the_documentation_runs(block: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     preamble = ""
+    environment = dict(os.environ)
+    if "zork" in block:
+        environment["WORLDTHREAD_GAMES"] = str(request.getfixturevalue("jericho_games"))
     if "memory.export(" in block:  # this page goes on from the block before it
         preamble = (
             "from worldthread import Episode, Memory\n"
             "memory = Memory('home.worldthread')\nmemory.add(Episode('The lamp broke.', at=3))\n"
         )
     done = subprocess.run(
-        [sys.executable, "-c", preamble + block], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", preamble + block],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     for line in block.splitlines():  # what a comment beside print() promises is what is printed

@@ -221,6 +221,9 @@ def test_commands_to_the_engine_are_refused(
             "script",
             "oops save",
             "look\\s",
+            "north and save",
+            "take lamp, quit",
+            'say "restore"',
         ):
             text, reward, _, _, _ = env.step(action)
             assert "engine" in text, action
@@ -229,7 +232,7 @@ def test_commands_to_the_engine_are_refused(
         assert "One action at a time" in env.step("open mailbox then take leaflet")[0]
         assert "longer" in env.step("look " * 40)[0]
         assert env._engine.save() == before
-        assert env.step("say it to the troll, hello")[4].moves == 14
+        assert env.step("say it to the troll, hello")[4].moves == 17
     assert list(tmp_path.iterdir()) == []
     with opened(jericho_games, "detective.z5", cache, valid_actions=False) as env:
         env.reset()

@@ -43,7 +43,7 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const SPREAD = 2.399963; // the golden angle: a spiral that fills a disc evenly
 const LABEL = 34; // characters of a label, unless one asks for it
 const FEW = 250; // vertices of which every one may bear its label
-const PARALLEL = 0.22; // how much the edges between two vertices bend apart
+const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
 // scripts may only be loaded through a policy; this one knows a single script
 const policy =
@@ -203,13 +203,16 @@ export class Drawing {
       edges[place++] = numbers.get(to) ?? 0;
     });
     this.run += 1;
+    const { width, height } = this.sigma.getDimensions();
     const task: Task = {
       run: this.run,
       ids: this.order,
       positions,
       edges,
       milliseconds: this.order.length < FEW ? 700 : Math.min(6000, 1500 + this.order.length),
+      upright: height > width,
     };
+    document.body.dataset["layout"] = "going";
     this.worker.postMessage(task, [positions.buffer, edges.buffer]);
   }
 
@@ -288,18 +291,13 @@ export class Drawing {
 
   /** Brings a vertex to the middle of the picture. */
   async lookAt(id: string): Promise<void> {
+    const camera = this.sigma.getCamera();
+    if (this.graph.order <= FEW && camera.ratio >= 1) return; // all of them are in view
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // it may be new
     const place = this.sigma.getNodeDisplayData(id);
     if (place === undefined) return;
-    const camera = this.sigma.getCamera();
-    if (this.graph.order <= FEW && this.isInView(id)) return;
     const target = { x: place.x, y: place.y, ratio: Math.min(camera.ratio, this.graph.order > FEW ? 0.35 : 0.8) };
     await camera.animate(target, { duration: isCalm() ? 0 : 400 });
-  }
-
-  private isInView(id: string): boolean {
-    const place = this.sigma.graphToViewport(this.graph.getNodeAttributes(id));
-    const { width, height } = this.sigma.getDimensions();
-    return place.x > 0 && place.x < width && place.y > 0 && place.y < height;
   }
 
   zoom(factor: number): void {

@@ -10,6 +10,8 @@ export interface Task {
   /** Numbers of two vertices in turn. */
   edges: Uint32Array;
   milliseconds: number;
+  /** Whether there is more room below each other than beside each other. */
+  upright: boolean;
 }
 
 export interface Progress {
@@ -37,15 +39,15 @@ self.onmessage = async (event: MessageEvent<Task>): Promise<void> => {
     ...forceAtlas2.inferSettings(graph),
     barnesHutOptimize: graph.order > MANY,
     edgeWeightInfluence: 0,
-    gravity: 0.5,
-    // shows groups better, and takes too long to settle for many
-    linLogMode: graph.order <= MANY,
-    scalingRatio: graph.order <= MANY ? 4 : 12,
+    gravity: graph.order <= MANY ? 0.9 : 0.5,
+    outboundAttractionDistribution: graph.order <= MANY,
+    scalingRatio: 12,
     slowDown: 1 + Math.log(Math.max(graph.order, 1)) / 2,
     strongGravityMode: false,
   };
   const end = performance.now() + task.milliseconds;
   let iterations = 1;
+  let angle = 0;
   for (;;) {
     const begun = performance.now();
     forceAtlas2.assign(graph, { iterations, settings });
@@ -58,9 +60,37 @@ self.onmessage = async (event: MessageEvent<Task>): Promise<void> => {
       positions[2 * number + 1] = graph.getNodeAttribute(id, "y") as number;
     });
     const progress: Progress = { run: task.run, positions, done };
+    angle = turn(positions, task.upright ? Math.PI / 2 : 0, angle);
     self.postMessage(progress, { transfer: [positions.buffer] });
     if (done) return;
     await new Promise((resolve) => setTimeout(resolve)); // a newer task may have come
     if (current !== task.run) return;
   }
 };
+
+/** Turns the vertices so that they spread most in the direction `wanted`; by an angle near the one before. */
+function turn(positions: Float32Array, wanted: number, before: number): number {
+  const number = positions.length / 2;
+  let [mx, my] = [0, 0];
+  for (let place = 0; place < positions.length; place += 2) {
+    mx += (positions[place] ?? 0) / number;
+    my += (positions[place + 1] ?? 0) / number;
+  }
+  let [xx, xy, yy] = [0, 0, 0];
+  for (let place = 0; place < positions.length; place += 2) {
+    const [x, y] = [(positions[place] ?? 0) - mx, (positions[place + 1] ?? 0) - my];
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+  }
+  const widest = Math.atan2(2 * xy, xx - yy) / 2;
+  let angle = wanted - widest;
+  angle -= Math.PI * Math.round((angle - before) / Math.PI); // half a turn further is as good
+  const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
+  for (let place = 0; place < positions.length; place += 2) {
+    const [x, y] = [(positions[place] ?? 0) - mx, (positions[place + 1] ?? 0) - my];
+    positions[place] = cosine * x - sine * y;
+    positions[place + 1] = sine * x + cosine * y;
+  }
+  return angle;
+}

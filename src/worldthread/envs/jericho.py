@@ -38,7 +38,8 @@ _LONGEST_ACTION = 98
 _SAVED = struct.Struct("<8s5ii2iI")
 """Of a saved state: beginning of the game's digest, registers, chance, length of the memory that follows."""
 
-_WORD = re.compile(r"[^\s,;:!?\"']+")
+_BOUNDARY = re.compile(r"[.,;:!?\"]|\b(?:and|then)\b")
+"""What some game takes for the beginning of a further command."""
 _SEPARATOR = re.compile(r"[.]|\bthen\b")
 _ENGINE_VERBS = frozenset(
     {
@@ -274,11 +275,11 @@ class JerichoEnvironment(RestorableEnvironment):
     def _refusal(self, action: str) -> str | None:
         if len(action) > _LONGEST_ACTION:
             return _TOO_LONG
-        commands = [_WORD.findall(command) for command in _SEPARATOR.split(action.casefold())]
-        if "\\" in action or any(self._is_for_engine(words) for words in commands):
+        line = action.casefold()
+        if "\\" in line or any(self._is_for_engine(part.split()) for part in _BOUNDARY.split(line)):
             return _REFUSAL
-        is_said = "," in action.partition(".")[0].partition(" then ")[0]
-        return _ONE_AT_A_TIME if sum(map(bool, commands)) > 1 and not is_said else None
+        commands = [command for command in _SEPARATOR.split(line) if command.strip()]
+        return _ONE_AT_A_TIME if len(commands) > 1 and "," not in commands[0] else None
 
     def _is_for_engine(self, words: list[str]) -> bool:
         while words and words[0] in ("oops", "o"):  # the next word replaces one of the line before

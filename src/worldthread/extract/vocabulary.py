@@ -26,8 +26,8 @@ fact                                      meaning                               
 (recipe, asks to, prepare meal)           any other direction, as a command             none
 ========================================  ============================================  ==========================
 
-Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`, :data:`DARKNESS`, where the player is when it is too dark
-to tell, and :data:`GOAL`, the object of the theses that say what the task is.
+Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`, :data:`DARKNESS`, where the player is when it is too
+dark to tell, and :data:`GOAL`, the object of the theses that say what the task is.
 """
 
 from __future__ import annotations

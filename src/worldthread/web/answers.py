@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -98,6 +99,12 @@ def number_of(request: Request, name: str, default: int, most: int) -> int:
     if not (value.isascii() and value.isdigit()) or len(value) > 12 or int(value) > most:
         raise InputError(f"the parameter {name} must be a whole number from 0 to {most}")
     return int(value)
+
+
+def shown_path(path: Path) -> str:
+    """A path for people: from the folder in which the server was started, where it is below that."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _writable(text: str) -> str:

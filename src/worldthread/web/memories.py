@@ -29,6 +29,7 @@ class Place:
 class OpenMemory:
     """A memory that is open for reading, and follows whoever writes it."""
 
+    path: Path
     memory: Memory
     names: NameIndex = field(default_factory=NameIndex)
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
@@ -73,7 +74,7 @@ class Memories:
         with self._lock:
             found = self._open.get(place)
             if found is None:
-                found = self._open[place] = OpenMemory(self._opens(place))
+                found = self._open[place] = OpenMemory(place.path, self._opens(place))
             self._open.move_to_end(place)
             self._users[place] = self._users.get(place, 0) + 1
             self._close_unused()

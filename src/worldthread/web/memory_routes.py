@@ -16,7 +16,7 @@ from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
 from worldthread.types import Episode, Fact, Hit, Statement, Version
-from worldthread.web.answers import answer, number_of, text_of
+from worldthread.web.answers import answer, number_of, shown_path, text_of
 from worldthread.web.desk import Desk
 from worldthread.web.memories import OpenMemory
 from worldthread.web.pictures import MAX_WHOLE, intervals, is_small, neighbourhood, whole
@@ -68,7 +68,7 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
     """How large a memory is, and where to begin."""
     with opened.reading() as (graph, names):
         return {
-            "file": str(opened.memory.path),
+            "file": shown_path(opened.path),
             "namespace": opened.memory.namespace,
             "counts": opened.counts(graph),
             "names": len(names),

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from worldthread.bench.report import step_label
 from worldthread.bench.runs import Run
-from worldthread.web.answers import answer, number_of
+from worldthread.web.answers import answer, number_of, shown_path
 from worldthread.web.desk import Desk, run_key
 from worldthread.web.run_folder import RunFolder
 
@@ -40,7 +40,7 @@ def run_routes(desk: Desk) -> list[Route]:
 
 
 def _runs(runs: RunFolder, _: Request) -> dict[str, Any]:
-    return {"folder": str(runs.root), "runs": runs.runs(), "sweeps": runs.sweeps()}
+    return {"folder": shown_path(runs.root), "runs": runs.runs(), "sweeps": runs.sweeps()}
 
 
 def _run(runs: RunFolder, request: Request) -> dict[str, Any]:
