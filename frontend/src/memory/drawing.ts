@@ -41,7 +41,7 @@ const PROGRAMS = {
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const SPREAD = 2.399963; // the golden angle: a spiral that fills a disc evenly
-const LABEL = 34; // characters of a label, unless one asks for it
+const LABEL = 34; // characters of the label of a name, unless one asks for it
 const FEW = 250; // vertices of which every one may bear its label
 const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
@@ -93,7 +93,7 @@ export class Drawing {
       renderEdgeLabels: true,
       hideEdgesOnMove: false,
       minEdgeThickness: 0.7,
-      stagePadding: 40,
+      stagePadding: 56,
       zIndex: true,
       minCameraRatio: 0.01,
       maxCameraRatio: 4,
@@ -330,7 +330,7 @@ export class Drawing {
         isLit || this.hovered === id
           ? isChosen || this.hovered === id
             ? vertex.label
-            : shortened(vertex.label)
+            : shortened(vertex.label, vertex.kind === "entity" ? LABEL : LABEL / 2)
           : null,
       color: isLit ? colours[vertex.kind] : colours.faint,
       size: Math.min(base, 15) * scale + (isChosen ? 3 : 0),
@@ -384,8 +384,8 @@ export class Drawing {
   };
 }
 
-function shortened(label: string): string {
-  return label.length <= LABEL ? label : `${label.slice(0, LABEL - 1).trimEnd()}…`;
+function shortened(label: string, most: number): string {
+  return label.length <= most ? label : `${label.slice(0, most - 1).trimEnd()}…`;
 }
 
 /** The most frequent relations get colours of their own, the rest share one. */
