@@ -9,7 +9,8 @@ import type { EdgeDisplayData, NodeDisplayData } from "sigma/types";
 import { isCalm, onTheme, type Theme, theme } from "../common/theme";
 import { DashedEdgeProgram } from "./dashes";
 import { type Edge, type Filters, statusAt, type Store, type Vertex } from "./data";
-import type { Progress, Task } from "./layout-worker";
+import { Forces, type Task } from "./forces";
+import type { Progress } from "./layout-worker";
 
 interface Place {
   x: number;
@@ -43,6 +44,8 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const SPREAD = 2.399963; // the golden angle: a spiral that fills a disc evenly
 const LABEL = 34; // characters of the label of a name, unless one asks for it
 const FEW = 250; // vertices of which every one may bear its label
+const AT_ONCE = 60; // iterations of the forces before the first picture of few vertices
+const LATER = 300; // milliseconds until the forces go on
 const PARALLEL = 0.3; // how much the edges between two vertices bend apart
 
 // scripts may only be loaded through a policy; this one knows a single script
@@ -68,7 +71,6 @@ export class Drawing {
   private chosen: Chosen | null = null;
   private areFew = false;
   private run = 0;
-  private order: string[] = [];
 
   constructor(
     container: HTMLElement,
@@ -182,16 +184,16 @@ export class Drawing {
     this.run += 1;
     this.graph.clear();
     this.sigma.setCustomBBox(null);
-    void this.sigma.getCamera().animatedReset({ duration: 0 });
+    this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
   }
 
   /** Lets forces move the vertices for a while. */
   arrange(): void {
     this.sigma.setCustomBBox(null);
-    this.order = this.graph.nodes();
-    const numbers = new Map(this.order.map((id, number) => [id, number]));
-    const positions = new Float32Array(2 * this.order.length);
-    this.order.forEach((id, number) => {
+    const ids = this.graph.nodes();
+    const numbers = new Map(ids.map((id, number) => [id, number]));
+    const positions = new Float32Array(2 * ids.length);
+    ids.forEach((id, number) => {
       const { x, y } = this.graph.getNodeAttributes(id);
       positions[2 * number] = x;
       positions[2 * number + 1] = y;
@@ -206,26 +208,34 @@ export class Drawing {
     const { width, height } = this.sigma.getDimensions();
     const task: Task = {
       run: this.run,
-      ids: this.order,
       positions,
       edges,
-      milliseconds: this.order.length < FEW ? 700 : Math.min(6000, 1500 + this.order.length),
+      milliseconds: ids.length < FEW ? 700 : Math.min(6000, 1500 + ids.length),
       upright: height > width,
     };
     document.body.dataset["layout"] = "going";
-    this.worker.postMessage(task, [positions.buffer, edges.buffer]);
+    if (ids.length > FEW) {
+      this.worker.postMessage(task, [positions.buffer, edges.buffer]);
+      return;
+    }
+    // few are put into place at once; the rest can wait until they were drawn
+    this.place((task.positions = new Forces(task).work(AT_ONCE)));
+    setTimeout(() => {
+      if (task.run === this.run) this.worker.postMessage(task);
+    }, LATER);
+  }
+
+  private place(positions: Float32Array): void {
+    let next = 0;
+    this.graph.updateEachNodeAttributes(
+      (_, attributes) => ({ ...attributes, x: positions[next++] ?? 0, y: positions[next++] ?? 0 }),
+      { attributes: ["x", "y"] },
+    );
   }
 
   private move(progress: Progress): void {
     if (progress.run !== this.run || (isCalm() && !progress.done)) return;
-    const numbers = new Map(this.order.map((id, number) => [id, number]));
-    this.graph.updateEachNodeAttributes(
-      (id, attributes) => {
-        const number = numbers.get(id) ?? 0;
-        return { ...attributes, x: progress.positions[2 * number] ?? 0, y: progress.positions[2 * number + 1] ?? 0 };
-      },
-      { attributes: ["x", "y"] },
-    );
+    this.place(progress.positions);
     if (progress.done) document.body.dataset["layout"] = "done";
   }
 

@@ -160,9 +160,9 @@ function changed(): void {
 function redraw(): void {
   drawing?.redraw();
   const shown = drawing?.shown() ?? { vertices: 0, edges: 0 };
-  const part = whole || summary === null ? "" : ` of ${count(summary.names, "name")}`;
+  const known = whole || summary === null ? "" : ` of ${count(summary.names, "name")}`;
   at("shown", HTMLElement).textContent = store.vertices.size
-    ? `${count(shown.vertices, "vertex", "vertices")}, ${count(shown.edges, "edge")}${part}`
+    ? `${count(shown.vertices, "vertex", "vertices")}${known}, ${count(shown.edges, "edge")}`
     : "";
   document.body.dataset["shownEdges"] = String(shown.edges);
 }

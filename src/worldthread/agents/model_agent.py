@@ -13,6 +13,7 @@ import msgspec
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import AgentError, AnswerError
+from worldthread.extract.game import direction_of
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.structured import complete_structured
 from worldthread.models.valid_actions import valid_actions_text
@@ -188,6 +189,11 @@ class ModelAgent(PerceivingAgent):
         world = self.world_map()
         return [] if world is None else sorted(room for room in world.distances() if room != world.here)
 
+    def _move(self, direction: str) -> str:
+        """How this world calls a move in a direction: some list "go north", some "north"."""
+        offered = (action for action in self.offered or () if direction_of(action) == direction)
+        return next(offered, f"go {direction}")
+
     def _next_step(self) -> Decision | None:
         """The next move of a way that was begun; ``None`` at its end, or when it cannot go on."""
         if self._destination is None:
@@ -198,7 +204,7 @@ class ModelAgent(PerceivingAgent):
         assert self.percept is not None
         if world is not None and world.here is not None and path and not (self.percept.ended or self.percept.returned):
             door = world.doors.get((world.here, path[0]))
-            move = f"open {door}" if world.is_shut(door) else f"go {path[0]}"
+            move = f"open {door}" if world.is_shut(door) else self._move(path[0])
             if (world.here, move) != self._tried:  # it did not help: the map is wrong there
                 self._tried = (world.here, move)
                 return Decision(move, f"going to {room}: {reason}", is_new=False)
