@@ -121,6 +121,7 @@ def test_a_limit_draws_the_same_questions_each_time() -> None:
 
 
 def test_who_knows_all_is_right_and_who_knows_nothing_is_wrong() -> None:
+    pytest.importorskip("scipy")
     questions = questions_of("tiny")
     assert questions
     known = measure(perfect(questions), "tiny", questions)
@@ -182,6 +183,7 @@ def test_a_run_goes_on_from_its_recording(tmp_path: Path) -> None:
 
 
 def test_the_command_replays_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("scipy")
     questions = questions_of("tiny")
     path = tmp_path / "answers.jsonl"
     with RecordingChat(perfect(questions), path) as model:

@@ -74,7 +74,7 @@ def test_a_killed_play_goes_on_and_is_replayed(tmp_path: Path) -> None:
     kill(process)
     cut = trajectory.read_bytes()
     assert 15 <= cut.count(b"\n") < expected.count(b"\n")
-    refused = call("play", "--out", "play")
+    refused = call("play", "tiny", "--out", "play")
     assert (refused.exit_code, "--resume" in refused.stderr) == (2, True)
     changed = call("play", "--out", "play", "--resume", "--seed", "2")
     assert (changed.exit_code, "leave --seed out" in changed.stderr) == (2, True)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldthread.errors import (
@@ -186,6 +186,7 @@ def test_threads_may_ask_in_any_order(path: Path) -> None:
     assert replay.unused == 0
 
 
+@settings(deadline=None)
 @given(text=st.text(st.characters()), answer=st.text(st.characters()), schema=st.dictionaries(st.text(), st.integers()))
 def test_every_text_comes_back_as_it_was(
     text: str, answer: str, schema: dict[str, int], tmp_path_factory: pytest.TempPathFactory

@@ -47,7 +47,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
         def client(memory: Path, *, runs: Path | None = None, **access: Any) -> Any:
             desk = stack.enter_context(Desk(memory, runs=runs or tmp_path / "runs", embedder="fake"))
             app = create_app(desk, assets, Access.of(access.pop("host", "127.0.0.1"), 8766, **access))
-            made = TestClient(app, base_url=HOME, follow_redirects=False, raise_server_exceptions=False)
+            made = TestClient(app, base_url=HOME, follow_redirects=False)
             made.desk = desk
             return made
 

@@ -105,12 +105,12 @@ def sweep(
         raise InputError("a person plays with worldthread play --agent human; a sweep asks nobody")
     if best is not None and best > attempts:
         raise InputError(f"--best {best} of {attempts} attempts: make more of them (--attempts)")
-    require_statistics()
     runs = runs_of(
         games, agents, names_in(memory), seeds_in(seeds), range(attempts),
         model=model, settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars,
         steps=steps, audit=audit, valid_actions=valid_actions,
     )  # fmt: skip
+    require_statistics()
     console = Console(stderr=True, highlight=False)
     with Results(out / RESULTS_FILE) as results, Bars(console, runs, results.done) as bars:
         failures = run_sweep(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -30,8 +29,6 @@ _STATUS: Final[dict[type[WorldthreadError], int]] = {
     StoreLockedError: 409,
     MissingExtraError: 501,
 }
-_log = logging.getLogger(__name__)
-
 T = TypeVar("T")
 
 
@@ -45,14 +42,13 @@ def refusal(status: int, kind: str, message: str) -> Response:
     return answer({"error": {"kind": kind, "message": message}}, status)
 
 
-async def told_error(request: Request, error: Exception) -> Response:
+async def told_error(_: Request, error: Exception) -> Response:
     """The answer to a request that failed: our own errors in their own words, of all others only that there was one."""
     if isinstance(error, HTTPException):
         return refusal(error.status_code, "HTTPError", error.detail)
     if isinstance(error, WorldthreadError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
         return refusal(status, type(error).__name__, _writable(str(error)))
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return refusal(500, "InternalError", "the server failed; its own output tells more")
 
 

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from worldthread import __version__
+from worldthread.errors import WorldthreadError
 from worldthread.web.access import Access, Guard
 from worldthread.web.answers import answer, told_error
 from worldthread.web.assets import PAGES, Asset, served
@@ -48,5 +49,6 @@ def create_app(desk: Desk, assets: Mapping[str, Asset], access: Access) -> ASGIA
         *run_routes(desk),
         *play_routes(desk),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: told_error, Exception: told_error})
+    handled = (HTTPException, WorldthreadError, Exception)
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, told_error))
     return Guard(app, access)
