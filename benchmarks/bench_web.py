@@ -133,7 +133,7 @@ def measure(path: Path, clicks: int, chromium: str) -> dict[str, Any]:
         process.wait(timeout=20)
     return {
         "names": about["names"],
-        "facts": about["counts"]["facts"],
+        "statements": about["counts"].get("statements", about["counts"].get("facts")),
         "server_start_seconds": round(started, 2),
         "first_paint_ms": round(cold),
         "next_paints_ms": {"p50": round(float(np.median(warm))), "max": round(max(warm))},

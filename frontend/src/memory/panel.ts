@@ -32,8 +32,10 @@ export class Panel {
   /** What the memory is, and where to begin. */
   welcome(summary: Summary): void {
     const { counts } = summary;
+    // of a very large memory some are not counted
     const figures: [string, number | undefined][] = [
       ["names", summary.names],
+      ["statements", counts["statements"]],
       ["facts that hold", counts["current_facts"]],
       ["theses that hold", counts["current_theses"]],
       ["ended", counts["ended"]],
@@ -46,7 +48,9 @@ export class Panel {
       h(
         "dl",
         { class: "figures" },
-        ...figures.flatMap(([name, number]) => [h("dt", {}, name), h("dd", {}, (number ?? 0).toLocaleString("en"))]),
+        ...figures.flatMap(([name, number]) =>
+          number === undefined ? [] : [h("dt", {}, name), h("dd", {}, number.toLocaleString("en"))],
+        ),
       ),
       summary.small
         ? null

@@ -6,7 +6,7 @@ those that change the world alike. It is written anew here, so that
 
 - the result is the same in every process;
 - no language model is needed to find the nouns of a text: the game's own dictionary tells them (jericho asks spaCy). A
-  thing that is only told of, such as a door, is not put together with another of its kind;
+  thing that is only told of, such as a lake or a far door, is put together with what the player carries only;
 - what chance decides, such as a blow in a fight, is offered when it changes the world under any of a few draws, not
   only under the one that is to come, which the player cannot know;
 - an action that halts the interpreter does not hide those after it;
@@ -18,13 +18,13 @@ those that change the world alike. It is written anew here, so that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from worldthread.envs.jericho_engine import Engine, Thing, Trials
 
-FINDER_VERSION: Final = "1"
+FINDER_VERSION: Final = "2"
 """Version of what decides which actions are found."""
 
 _HOLE = "OBJ"
@@ -55,6 +55,15 @@ _FEWEST_TO_INFER = 4
 class _Name(NamedTuple):
     words: str
     score: float
+    is_carried: bool
+
+
+class _Nouns(NamedTuple):
+    """One name for each thing: what is carried, what else is in reach (and ``all``), and what is only told of."""
+
+    carried: list[bytes]
+    near: list[bytes]
+    told: list[bytes]
 
 
 class _Template(NamedTuple):
@@ -83,13 +92,12 @@ class ActionFinder:
         things = self._engine.things()
         with self._engine.trials(chance) as trials:
             survey = _Survey(trials)
-            reach, sight = self._nouns(things, trials)
+            nouns = self._nouns(things, trials)
             for template in self._templates:
-                survey.fill(template, reach, sight)
+                survey.fill(template, nouns)
             return survey.valid_actions()
 
-    def _nouns(self, things: list[Thing], trials: Trials) -> tuple[list[bytes], list[bytes]]:
-        """One name for each thing in reach, and ``all``; and one for each thing that is only told of."""
+    def _nouns(self, things: list[Thing], trials: Trials) -> _Nouns:
         descriptions: dict[str, str | None] = {}
 
         def description(words: str) -> str | None:
@@ -102,13 +110,20 @@ class ActionFinder:
             described = description(name.words)
             if described is not None:
                 alike.setdefault(described, []).append(name)
-        reach = [max(names, key=lambda name: name.score).words for names in alike.values()]
+        reach = {
+            max(names, key=lambda name: name.score).words: any(name.is_carried for name in names)
+            for names in alike.values()
+        }
         told: dict[str, str] = {}
         for word in self._words_in(trials.attempt(b"look").reply):
             described = description(word)
             if described is not None and described not in alike:
                 told.setdefault(described, word)
-        return [_encoded(noun) for noun in dict.fromkeys([*reach, "all"])], [_encoded(noun) for noun in told.values()]
+        return _Nouns(
+            [_encoded(noun) for noun, is_carried in reach.items() if is_carried],
+            [_encoded(noun) for noun, is_carried in reach.items() if not is_carried] + [b"all"],
+            [_encoded(noun) for noun in told.values()],
+        )
 
     def _words_in(self, reply: bytes) -> list[str]:
         """The nouns of a text that may name things, in the order of the text."""
@@ -122,16 +137,16 @@ class ActionFinder:
         if not 0 < player.parent < len(things):
             return
         seen: set[_Name] = set()
-        waiting = [things[player.parent].child]
+        waiting = [(things[player.parent].child, False)]
         while waiting:
-            number = waiting.pop()
+            number, is_carried = waiting.pop()
             if not 0 < number < len(things):
                 continue
             thing = things[number]
-            waiting += [thing.sibling, thing.child]
+            waiting += [(thing.sibling, is_carried), (thing.child, is_carried or number == player.number)]
             if number == player.number:
                 continue
-            for name in _names_of(thing.name):
+            for name in _names_of(thing.name, is_carried):
                 if name not in seen and self._is_understood(name.words):
                     seen.add(name)
                     yield name
@@ -161,16 +176,16 @@ class _Survey:
         # a game that counts no moves, or that waits for an answer now, tells nothing about its parser
         self._infers = all(trial.took_time for trial in idle)
 
-    def fill(self, template: _Template, reach: Sequence[bytes], sight: Sequence[bytes]) -> None:
-        """Try a template with all nouns, and with two where it takes two, of which one must be in reach."""
+    def fill(self, template: _Template, nouns: _Nouns) -> None:
+        """Try a template with all nouns, and with two where it takes two: of what is only told of, with one carried."""
         parts, usage = template
         if len(parts) == 1:
             self.attempt(parts[0], usage)
         elif len(parts) == 2:
-            for noun in (*reach, *sight):
+            for noun in (*nouns.carried, *nouns.near, *nouns.told):
                 self.attempt(parts[0] + noun + parts[1], usage)
         elif len(parts) == 3:
-            _Table(self, template, reach, sight, infer=self._infers).fill()
+            _Table(self, template, nouns, infer=self._infers).fill()
 
     def valid_actions(self) -> tuple[str, ...]:
         """One action for each change, sorted."""
@@ -210,27 +225,28 @@ class _Table:
     sentence with such things.
     """
 
-    def __init__(
-        self, survey: _Survey, template: _Template, reach: Sequence[bytes], sight: Sequence[bytes], *, infer: bool
-    ) -> None:
+    def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, *, infer: bool) -> None:
         self._survey = survey
         self._template = template
-        self._nouns = [*reach, *sight]
-        self._in_reach = len(reach)
-        self._infer = infer and len(reach) >= _FEWEST_TO_INFER
+        self._nouns = [*nouns.carried, *nouns.near, *nouns.told]
+        self._carried = len(nouns.carried)
+        self._in_reach = self._carried + len(nouns.near)
+        self._infer = infer and self._in_reach >= _FEWEST_TO_INFER
         self._answers: dict[tuple[int, int], bytes | None] = {}
 
     def fill(self) -> None:
         """Try every pair that may be understood."""
         rows, columns = list(range(len(self._nouns))), list(range(len(self._nouns)))
         if self._infer:
-            rows = [row for row in rows if not self._is_rejected(row, is_row=True)]
-            columns = [column for column in columns if not self._is_rejected(column, is_row=False)]
+            rows = [row for row in rows if row >= self._in_reach or not self._is_rejected(row, is_row=True)]
+            columns = [
+                column for column in columns if column >= self._in_reach or not self._is_rejected(column, is_row=False)
+            ]
             if self._is_no_sentence(rows, columns):
                 return
         for row in rows:
             for column in columns:
-                if row != column and min(row, column) < self._in_reach:
+                if row != column and (max(row, column) < self._in_reach or min(row, column) < self._carried):
                     self._answer(row, column)
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
@@ -279,12 +295,12 @@ def _recognised(reply: bytes) -> str | None:
     return cleaned if util.recognized(cleaned) else None
 
 
-def _names_of(name: str) -> Iterable[_Name]:
+def _names_of(name: str, is_carried: bool) -> Iterable[_Name]:
     words = name.split()
     if not words:
         return
-    yield _Name(name, _WHOLE_NAME - _LETTER * len(name))
+    yield _Name(name, _WHOLE_NAME - _LETTER * len(name), is_carried)
     if len(words) > 1:
         for word in words[:-1]:
-            yield _Name(word, _ADJECTIVE - _LETTER * len(word))
-        yield _Name(words[-1], _NOUN - _LETTER * len(words[-1]))
+            yield _Name(word, _ADJECTIVE - _LETTER * len(word), is_carried)
+        yield _Name(words[-1], _NOUN - _LETTER * len(words[-1]), is_carried)

@@ -15,6 +15,7 @@ from worldthread.memory import Memory
 from worldthread.web.names import NameIndex
 
 _KEPT_OPEN: Final = 8
+_COUNTED: Final = 200_000  # statements up to which what holds and what ended are counted
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,12 @@ class OpenMemory:
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
 
     def counts(self, graph: TemporalGraph) -> dict[str, int]:
-        """Numbers of what there is, as :meth:`~worldthread.memory.Memory.stats` has them; counted after a change."""
+        """Numbers of what there is, as :meth:`~worldthread.memory.Memory.stats` has them; counted after a change.
+
+        Of a very large graph episodes and statements alone: all others would wait for the rest.
+        """
+        if len(graph.statement_numbers) > _COUNTED:
+            return {"episodes": len(graph), "statements": len(graph.statement_numbers)}
         known = self._counts
         if known is None or known[0] is not graph or known[1] != graph.change_count:
             known = self._counts = graph, graph.change_count, graph.counts()

@@ -21,7 +21,6 @@ from worldthread.web.desk import Desk
 from worldthread.web.memories import OpenMemory
 from worldthread.web.pictures import MAX_WHOLE, intervals, is_small, neighbourhood, whole
 
-_STRONGEST: Final = 12
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40
 _MOST_NEIGHBOURS: Final = 500
@@ -72,7 +71,7 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
             "namespace": opened.memory.namespace,
             "counts": opened.counts(graph),
             "names": len(names),
-            "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest(_STRONGEST)],
+            "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest],
             "small": is_small(graph, names),
             "most_drawn": MAX_WHOLE,
         }
@@ -86,7 +85,7 @@ def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
             with_episodes = wanted and is_small(graph, names, with_episodes=True)
             picture = whole(graph, names, with_episodes=with_episodes)
             return {**picture.as_json(), "whole": True, "episodes": with_episodes, "centre": None, "total": None}
-        centre = next(iter(names.strongest(1)), None)
+        centre = next(iter(names.strongest), None)
         if centre is None:
             return {"vertices": [], "edges": [], "whole": True, "episodes": False, "centre": None, "total": None}
         picture, total = neighbourhood(

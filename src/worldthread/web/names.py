@@ -9,6 +9,7 @@ from typing import Final
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
 
+STRONGEST: Final = 12
 _MOST_LOOKED_AT: Final = 5000  # of the names that hold what is asked for, how many are ranked
 
 
@@ -20,17 +21,23 @@ class NameIndex:
         self._graph: TemporalGraph | None = None
         self._counted = 0
         self._weights: dict[str, int] = {}
+        self._strongest: list[str] = []
 
     def update(self, graph: TemporalGraph) -> None:
         """Take in what is new in a graph that nobody changes meanwhile."""
         with self._lock:
             if graph is not self._graph:
-                self._graph, self._counted, self._weights = graph, 0, {}
+                self._graph, self._counted, self._weights, self._strongest = graph, 0, {}, []
+            if self._counted == len(graph.statement_numbers):
+                return
             weights = self._weights
+            touched = set(self._strongest)  # weights only grow: no other name can have become one of the strongest
             for number in graph.statement_numbers[self._counted :]:
                 for name in graph.names_of(number):
                     weights[name] = weights.get(name, 0) + 1
+                    touched.add(name)
             self._counted = len(graph.statement_numbers)
+            self._strongest = heapq.nsmallest(STRONGEST, touched, key=lambda name: (-weights[name], name))
 
     def __len__(self) -> int:
         """How many names there are; some may have been forgotten."""
@@ -40,10 +47,10 @@ class NameIndex:
         """How many statements ever spoke of a normalised name, or did before they were forgotten."""
         return self._weights.get(name, 0)
 
-    def strongest(self, number: int) -> list[str]:
-        """The names that most statements speak of, the strongest first."""
-        with self._lock:
-            return heapq.nsmallest(number, self._weights, key=lambda name: (-self._weights[name], name))
+    @property
+    def strongest(self) -> list[str]:
+        """The names that most statements speak of, :data:`STRONGEST` of them, the strongest first."""
+        return self._strongest
 
     def matching(self, text: str, number: int) -> list[str]:
         """Names that hold a text: the same name first, those that begin with it, words that do, then all others."""
