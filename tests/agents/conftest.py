@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from worldthread.agents import Agent, make_agent
+from worldthread.agents.chart import Visit
 from worldthread.bench.games import Play, StepRecord
 from worldthread.envs.base import Environment
 from worldthread.envs.fake import House, ScriptedWorld
@@ -115,3 +117,29 @@ def play_with() -> PlayWith:
         return Played(agent, play, list(play), requests)
 
     return run
+
+
+@pytest.fixture
+def visit() -> Callable[..., Visit]:
+    """Makes visits, each of the next moment: ``visit(title, before, action, actions=..., score=..., ...)``.
+
+    Without a text it has the title's; without a state it is in one of its own.
+    """
+    moments = itertools.count()
+
+    def make_visit(title: str, before: Visit | None = None, action: str | None = None, **given: Any) -> Visit:
+        moment = next(moments)
+        return Visit(
+            moment,
+            before,
+            action,
+            title,
+            given.get("actions", ()),
+            given.get("score", 0),
+            given.get("ended", False),
+            frozenset(given.get("carried", ())),
+            given.get("text", f"{title.title()}\nIt is number {moment}."),
+            given.get("state", moment),
+        )
+
+    return make_visit

@@ -17,6 +17,7 @@ AGENTS: dict[str, str] = {
     "ariadne": "worldthread.agents.ariadne:Ariadne",
     "explorer": "worldthread.agents.explorer:Explorer",
     "glow": "worldthread.agents.glow:Glow",
+    "go_explore": "worldthread.agents.go_explore:GoExplore",
     "human": "worldthread.agents.human:HumanAgent",
     "icrl": "worldthread.agents.icrl:InContextLearner",
     "ige": "worldthread.agents.ige:IntelligentGoExplore",

@@ -1,0 +1,341 @@
+"""One map over all branches of a play: rooms told apart, the ways between them, and what was tried where.
+
+The memory of an agent that returns holds the branch on which it stands. What it saw on the others, the chart keeps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from worldthread.extract import vocabulary as v
+from worldthread.extract.game import direction_of
+
+_WORD: Final = re.compile(r"[a-z]+")
+_DESCRIBED: Final = 200
+"""Characters of a description that are compared."""
+_FEWEST_WORDS: Final = 9
+"""Different words from which on a paragraph is taken for the description of a room, not for a remark about a thing."""
+_REMARK: Final = re.compile(r"(?:An?|Some|There (?:is|are)|On|In|Inside|Sitting|Lying|Your?(?! are)) ")
+_ALIKE: Final = 0.5
+"""Jaccard similarity of two descriptions of one room, at least."""
+_KEPT: Final = 6
+"""Descriptions and sets of exits that are kept of a room."""
+_DARK: Final = "dark "
+"""Begins the name of a room that was not seen for darkness: ``dark cellar/go east`` lies beyond that way."""
+
+
+@dataclass(eq=False)
+class Visit:
+    """A moment, as the chart keeps it.
+
+    Args:
+        moment: its number.
+        before: the visit from which the action led here; ``None`` for the beginning.
+        action: that action.
+        title: normalised name of the room in the memory.
+        actions: what can be tried here.
+        score: points so far.
+        ended: the game is over.
+        carried: normalised names of what is carried.
+        text: what the world told.
+        state: equal for equal states of the world.
+
+    Attributes:
+        room: the room, told apart from others of its title.
+        achieved: the bits of the feats that were done on the way here.
+        clutter: how much was done on the way that was of no use.
+        is_clutter: the action that led here changed the world and was of no use.
+        is_news: its text was never read before.
+    """
+
+    moment: int
+    before: Visit | None
+    action: str | None
+    title: str
+    actions: tuple[str, ...]
+    score: float
+    ended: bool
+    carried: frozenset[str]
+    text: str
+    state: Hashable
+    room: str = ""
+    achieved: int = 0
+    clutter: int = 0
+    is_clutter: bool = False
+    is_news: bool = False
+    exits: frozenset[str] = field(init=False)
+    description: frozenset[str] = field(init=False)
+    is_described: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.exits = frozenset(action for action in self.actions if direction_of(action))
+        title = re.escape(self.title).replace("\\ ", r"\W+")
+        found = re.search(rf"(?im)^\W*{title}\W*\n(.+)$", self.text)
+        self.description = frozenset(_WORD.findall(found[1][:_DESCRIBED].lower())) if found else frozenset()
+        self.is_described = found is not None and len(self.description) >= _FEWEST_WORDS and not _REMARK.match(found[1])
+        if self.before is not None:
+            self.achieved, self.clutter = self.before.achieved, self.before.clutter
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether it was too dark to see the room."""
+        return self.title.startswith(_DARK)
+
+    @property
+    def quality(self) -> tuple[float, int, int]:
+        """Ascending: points, feats, and little of no use on the way."""
+        return self.score, self.achieved.bit_count(), -self.clutter
+
+    def way(self) -> Iterator[Visit]:
+        """This visit and those before it, the beginning last."""
+        at: Visit | None = self
+        while at is not None:
+            yield at
+            at = at.before
+
+
+class Trial(NamedTuple):
+    """An action in a room."""
+
+    room: str
+    action: str
+
+
+class Route(NamedTuple):
+    """How to get somewhere: in how many moves, and the action that begins the way; ``None`` when one is there."""
+
+    moves: int
+    action: str | None
+
+
+@dataclass
+class _Namesake:
+    """One of the rooms that bear a title: how it was described, and which exits it had."""
+
+    descriptions: list[frozenset[str]] = field(default_factory=list)
+    exits: list[frozenset[str]] = field(default_factory=list)
+
+    def note(self, visit: Visit) -> None:
+        for kept, seen, is_telling in (
+            (self.descriptions, visit.description, visit.is_described),
+            (self.exits, visit.exits, True),
+        ):
+            if is_telling and seen not in kept and len(kept) < _KEPT:
+                kept.append(seen)
+
+
+class Chart:
+    """Rooms, ways and trials of all visits, given in the order of their moments: :meth:`locate`, then :meth:`record`.
+
+    Args:
+        mazes: titles whose rooms are told apart by their exits. :meth:`locate` finds them.
+
+    Attributes:
+        rooms: all rooms that were seen.
+        states: for every state in which the game goes on, the best visit.
+        untested: for every action in a room, the best visit in whose state it was not tried.
+        tried: for every state, the actions that were tried, and the visit to which each led first.
+        tests: how often an action was tried in a room, in any state.
+        tested_with: bits of the feats with which it was.
+        deaths: how often it ended the game.
+        achieved: bits of the feats with which a room was seen.
+        offered: actions that were offered in a room.
+    """
+
+    def __init__(self, mazes: frozenset[str] = frozenset()) -> None:
+        self.mazes = mazes
+        self.rooms: set[str] = set()
+        self.states: dict[Hashable, Visit] = {}
+        self.untested: dict[Trial, Visit] = {}
+        self.tried: dict[Hashable, dict[str, Visit]] = {}
+        self.tests: Counter[Trial] = Counter()
+        self.tested_with: defaultdict[Trial, int] = defaultdict(int)
+        self.deaths: Counter[Trial] = Counter()
+        self.achieved: defaultdict[str, int] = defaultdict(int)
+        self.offered: defaultdict[str, set[str]] = defaultdict(set)
+        self._ways: defaultdict[str, dict[str, Counter[str]]] = defaultdict(dict)
+        self._ways_in: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)  # (action, room from which)
+        self._namesakes: defaultdict[str, dict[str, _Namesake]] = defaultdict(dict)
+        self._rooms_of_states: dict[Hashable, str] = {}
+        self._routes: dict[str, dict[str, Route]] = {}
+
+    # -- taking in ----------------------------------------------------------------------------------------------------
+
+    def locate(self, visit: Visit) -> bool:
+        """Tell which room a visit is in. ``False``: its title turns out to be of a maze, and a new chart is needed.
+
+        A move that leads from a room into the same one with other exits, was one from room to room.
+        """
+        visit.room = self._rooms_of_states.get(visit.state) or self._room_of(visit)
+        self._rooms_of_states[visit.state] = visit.room
+        self.tried.setdefault(visit.state, {})
+        before = visit.before
+        if before is None or visit.action is None:
+            return True
+        self.tried[before.state].setdefault(visit.action, visit)
+        return (
+            direction_of(visit.action) is None
+            or visit.ended
+            or visit.is_dark
+            or before.room != visit.room
+            or before.state == visit.state
+            or before.exits == visit.exits
+            or _title(visit.room) in self.mazes
+        )
+
+    def record(self, visit: Visit) -> None:
+        """Take in a visit that was located."""
+        before = visit.before
+        if before is not None and visit.action is not None:
+            trial = Trial(before.room, visit.action)
+            self.tests[trial] += 1
+            self.tested_with[trial] |= before.achieved
+            if self.tests[trial] == 1:
+                self._routes.clear()  # what should lead back may not
+            if visit.ended:
+                self.deaths[trial] += 1
+            elif visit.room != before.room:
+                self._ways[before.room].setdefault(visit.action, Counter())[visit.room] += 1
+                self._ways_in[visit.room].add((visit.action, before.room))
+                self._routes.clear()
+            if trial in self.untested and self.untested[trial].state == before.state:
+                del self.untested[trial]
+        self.rooms.add(visit.room)
+        self.achieved[visit.room] |= visit.achieved
+        if visit.ended:
+            return
+        known = self.states.get(visit.state)
+        if known is None or visit.quality > known.quality:
+            self.states[visit.state] = visit
+        self.offered[visit.room].update(visit.actions)
+        tried = self.tried[visit.state]
+        for action in visit.actions:
+            if action not in tried:
+                best = self.untested.get(Trial(visit.room, action))
+                if best is None or visit.quality >= best.quality:
+                    self.untested[Trial(visit.room, action)] = visit
+
+    def _room_of(self, visit: Visit) -> str:
+        if visit.is_dark:
+            return visit.title
+        room = self._namesake(visit)
+        if room in self.mazes:
+            return f"{room}|{','.join(sorted(visit.exits))}"
+        return room
+
+    def _namesake(self, visit: Visit) -> str:
+        """Which of the rooms of its title: as the way here tells, else as described, else as exits are alike."""
+        known = self._namesakes[visit.title]
+        room = None
+        if known:
+            room = self._by_way(visit, known) or _by_description(visit, known) or self._by_way_back(visit, known)
+        if room is None and (not known or visit.is_described):
+            room = f"{visit.title}#{len(known)}" if known else visit.title
+            known[room] = _Namesake()
+        if room is None:
+            # of those that are as much alike, the last one
+            room = max(reversed(known), key=lambda name: max(_jaccard(e, visit.exits) for e in known[name].exits))
+        known[room].note(visit)
+        return room
+
+    def _by_way(self, visit: Visit, known: dict[str, _Namesake]) -> str | None:
+        before = visit.before
+        if before is None or visit.action is None:
+            return None
+        if direction_of(visit.action) is None and before.title == visit.title:
+            return _title(before.room)
+        taken = self._ways[before.room].get(visit.action, Counter())
+        return next((_title(room) for room, _ in taken.most_common() if _title(room) in known), None)
+
+    def _by_way_back(self, visit: Visit, known: dict[str, _Namesake]) -> str | None:
+        direction = direction_of(visit.action or "")
+        if visit.before is None or direction is None:
+            return None
+        back = v.OPPOSITE[direction]
+        ways = sorted(self._ways_in[visit.before.room])
+        return next((_title(room) for way, room in ways if direction_of(way) == back and _title(room) in known), None)
+
+    # -- ways ---------------------------------------------------------------------------------------------------------
+
+    def leads(self, room: str, action: str) -> str | None:
+        """The room to which an action led from a room most often; ``None`` when it never left it."""
+        led = self._ways[room].get(action)
+        return led.most_common(1)[0][0] if led else None
+
+    def is_way_back(self, room: str, direction: str) -> bool:
+        """Whether that is the direction opposite to one that led into the room."""
+        return any(direction_of(action) == v.OPPOSITE[direction] for action, _ in self._ways_in[room])
+
+    def routes(self, room: str, blocked: frozenset[Trial] = frozenset()) -> dict[str, Route]:
+        """Every room that can be reached from ``room``, by ways that were taken or that should lead back.
+
+        Args:
+            room: where to begin; it is reached in no moves.
+            blocked: ways that are not taken.
+        """
+        if not blocked and room in self._routes:
+            return self._routes[room]
+        found = {room: Route(0, None)}
+        waiting = deque([room])
+        while waiting:
+            here = waiting.popleft()
+            moves, first = found[here]
+            for action, there in self._ways_from(here, blocked):
+                if there not in found:
+                    found[there] = Route(moves + 1, first or action)
+                    waiting.append(there)
+        if not blocked:
+            self._routes[room] = found
+        return found
+
+    def _ways_from(self, room: str, blocked: frozenset[Trial]) -> list[tuple[str, str]]:
+        taken = self._ways[room]
+        ways = [
+            (action, led.most_common(1)[0][0])
+            for action, led in sorted(taken.items())
+            if Trial(room, action) not in blocked
+        ]
+        for entrance, there in sorted(self._ways_in[room]):
+            direction = direction_of(entrance)
+            if direction is None:
+                continue
+            ways += [
+                (action, there)
+                for action in sorted(self.offered[room])
+                if direction_of(action) == v.OPPOSITE[direction]
+                and action not in taken
+                and Trial(room, action) not in blocked
+                and not self.tests[Trial(room, action)]
+            ]
+        return ways
+
+
+def dark_title(before: Visit, action: str) -> str:
+    """The title of a place in the dark: the way there names it; what is done in it does not lead out of it."""
+    if before.is_dark and direction_of(action) is None:
+        return before.title
+    return f"{_DARK}{before.title}/{action}"
+
+
+def _title(room: str) -> str:
+    """A room's name without the exits by which rooms of a maze are told apart."""
+    return room.split("|")[0]
+
+
+def _by_description(visit: Visit, known: dict[str, _Namesake]) -> str | None:
+    alike, room = max(
+        (
+            (max((_jaccard(words, visit.description) for words in namesake.descriptions), default=0.0), name)
+            for name, namesake in known.items()
+        ),
+        key=lambda pair: pair[0],
+    )
+    return room if alike >= _ALIKE else None
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, len(one | other))
