@@ -50,6 +50,20 @@ def test_one_state_is_one_room(visit: Callable[..., Visit]) -> None:
     assert same.room == "hall"
 
 
+def test_a_room_whose_title_was_told_later_keeps_its_name(visit: Callable[..., Visit]) -> None:
+    chart = Chart()
+    hall = visit("hall", state="s")
+    cellar = visit("cellar", hall, "go down")
+    called_so = visit("cellar", cellar, "wait", state="s")  # the memory has it wrong
+    for each in (hall, cellar, called_so):
+        assert chart.locate(each)
+        chart.record(each)
+    assert called_so.room == "hall"
+    after = visit("cellar", called_so, "wait")
+    assert chart.locate(after)
+    assert after.room == "cellar"
+
+
 def test_routes_go_back_along_ways_that_were_not_tried(visit: Callable[..., Visit]) -> None:
     chart = Chart()
     hall = visit("hall", actions=("go east",))

@@ -265,6 +265,24 @@ def test_ten_moves_of_a_person_are_stored_and_stepped_through(open_page: Any, ho
     page.wait_for_selector(".run[data-step='10']")
 
 
+def test_prompts_and_answers_are_shown_step_by_step(open_page: Any, homes: tuple[str, Path]) -> None:
+    play_in(homes[1] / "asked", Run("tiny-v1", "react", 1, steps=3, model="fake"), "fake")
+    page = open_page(f"{homes[0]}runs")
+    page.locator("tr", has_text="asked").first.locator("a").first.click()
+    page.wait_for_selector(".run[data-step='0']")
+    assert page.locator(".call").count() == 0
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".call")
+    page.locator(".call summary", has_text="prompt: user").click()
+    assert "Valid actions" in page.locator(".call .told").all_inner_texts()[1]
+    answer = page.locator(".call details", has_text="answer").last.inner_text()
+    assert page.text_content(".step .action") in answer
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".run[data-step='2']")
+    until(lambda: page.locator(".call details[open]").count() == 2)
+    shutil.rmtree(homes[1] / "asked")
+
+
 def test_two_runs_are_compared_move_by_move(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}runs")
     for name in ("explorer", "random"):

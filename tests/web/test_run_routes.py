@@ -56,6 +56,26 @@ def test_runs_and_sweeps_are_listed(client: Any) -> None:
     assert (random["is_complete"], random["moves"]) == (False, 10)
 
 
+def test_what_the_model_was_asked_for_a_step_is_told(
+    serve: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    play_in(tmp_path / "asked", Run("tiny-v1", "ariadne", 1, steps=4, model="fake"), "fake")
+    client = serve(home_memory, runs=tmp_path)
+    run = client.get("/api/runs").json()["runs"][0]["id"]
+    steps = client.get(f"/api/runs/{run}/steps").json()["steps"]
+    told = [client.get(f"/api/runs/{run}/steps/{number}/calls").json()["calls"] for number in range(len(steps))]
+    assert [len(calls) for calls in told] == [step["model_calls"] for step in steps]
+    assert told[0] == []
+    for step, calls in zip(steps[1:], told[1:], strict=True):
+        assert calls[-1]["purpose"] == "act"
+        assert step["new_decision"] == bool(calls)
+        assert calls[-1]["messages"][-1]["role"] == "user"
+        assert not calls[-1]["was_cut_off"]
+    assert client.get(f"/api/runs/{run}/steps/99999/calls").json()["calls"] == told[-1][:0]
+    (tmp_path / "asked" / "recording.jsonl").unlink()
+    assert client.get(f"/api/runs/{run}/steps/1/calls").json() == {"calls": []}
+
+
 def test_a_run_is_told_with_its_curves_and_step_by_step(client: Any) -> None:
     id_ = run_named(client, "explorer")["id"]
     told = client.get(f"/api/runs/{id_}").json()

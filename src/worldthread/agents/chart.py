@@ -246,7 +246,7 @@ class Chart:
         before = visit.before
         if before is None or visit.action is None:
             return None
-        if direction_of(visit.action) is None and before.title == visit.title:
+        if direction_of(visit.action) is None and _title(before.room) in known:
             return _title(before.room)
         taken = self._ways[before.room].get(visit.action, Counter())
         return next((_title(room) for room, _ in taken.most_common() if _title(room) in known), None)

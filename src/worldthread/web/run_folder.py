@@ -17,10 +17,11 @@ from typing import Any, Final, Generic, TypeVar
 
 import orjson
 
-from worldthread.bench.runs import SUMMARY_FILE, Run, read_summary
+from worldthread.bench.runs import RECORDING_FILE, SUMMARY_FILE, Run, read_summary
 from worldthread.bench.sweep import RESULTS_VERSION
 from worldthread.bench.trajectory import TRAJECTORY_FILE, Trajectory, read_trajectory, require_header
 from worldthread.errors import NotFoundError, WorldthreadError
+from worldthread.models.recording_file import RecordedCall, Recording, read_recording
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import Place
 
@@ -77,6 +78,7 @@ class RunFolder:
         self.root = root.expanduser().absolute()
         self._summaries: _Kept[dict[str, Any]] = _Kept(100_000)
         self._trajectories: _Kept[Trajectory] = _Kept(_KEPT)
+        self._recordings: _Kept[Recording] = _Kept(_KEPT)
 
     def _find(self, name: str) -> list[Found]:
         """Files of a name below the folder; links are not followed."""
@@ -106,7 +108,7 @@ class RunFolder:
         try:
             told["changed"] = found.path.stat().st_mtime
             told |= self._summaries.get(found.path, _glance)
-            told["has_memory"] = self._memory_file(found) is not None
+            told["has_memory"] = self.has_memory(found)
         except (OSError, WorldthreadError) as error:
             told |= {"changed": 0.0, **told, "error": str(error)}
         return told
@@ -123,6 +125,24 @@ class RunFolder:
         costs = read_summary(found.path.parent) if (found.path.parent / SUMMARY_FILE).exists() else None
         return found, trajectory, {**trajectory.summary, **(costs or {})}
 
+    def calls(self, id_: str, step: int) -> list[RecordedCall]:
+        """What the model was asked before a step of a run was made, and what it answered.
+
+        A trajectory counts the calls of each step, and the recording holds them in their order. None are told of a
+        recording that is absent, or ends before the step.
+
+        Raises:
+            NotFoundError: there is no such run.
+            FormatError: its trajectory or its recording cannot be read.
+        """
+        found, trajectory, _ = self.run(id_)
+        path = found.path.parent / RECORDING_FILE
+        if step >= len(trajectory.steps) or not path.is_file() or path.is_symlink():
+            return []
+        numbers = [each.get("model_calls") or 0 for each in trajectory.steps[: step + 1]]
+        calls = self._recordings.get(path, read_recording).calls
+        return list(calls[sum(numbers[:-1]) : sum(numbers)]) if sum(numbers) <= len(calls) else []
+
     def memory_of(self, id_: str) -> Place:
         """Where the memory of a run lies.
 
@@ -134,6 +154,10 @@ class RunFolder:
         if path is None:
             raise NotFoundError(f"the run {found.name} has no memory in its folder")
         return Place(path, self._summaries.get(found.path, _glance)["namespace"])
+
+    def has_memory(self, found: Found) -> bool:
+        """Whether there is a memory in the folder of a run."""
+        return self._memory_file(found) is not None
 
     def _memory_file(self, found: Found) -> Path | None:
         """The memory in the folder of a run: a header that names a file elsewhere is not followed."""

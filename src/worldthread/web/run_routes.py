@@ -13,6 +13,8 @@ from starlette.routing import Route
 
 from worldthread.bench.report import step_label
 from worldthread.bench.runs import Run
+from worldthread.models.chat import ChatAnswer
+from worldthread.models.recording_file import RecordedCall
 from worldthread.web.answers import answer, number_of, shown_path
 from worldthread.web.desk import Desk, run_key
 from worldthread.web.run_folder import RunFolder
@@ -35,6 +37,7 @@ def run_routes(desk: Desk) -> list[Route]:
         route("/api/runs", _runs),
         route("/api/runs/{id}", _run),
         route("/api/runs/{id}/steps", _steps),
+        route("/api/runs/{id}/steps/{step:int}/calls", _calls),
         route("/api/sweeps/{id}", _sweep),
     ]
 
@@ -54,7 +57,7 @@ def _run(runs: RunFolder, request: Request) -> dict[str, Any]:
     return {
         "id": found.id,
         "name": found.name,
-        "memory": run_key(found.id),
+        "memory": run_key(found.id) if runs.has_memory(found) else None,
         "header": trajectory.header,
         "summary": summary,
         "steps": len(steps),
@@ -73,6 +76,25 @@ def _steps(runs: RunFolder, request: Request) -> dict[str, Any]:
         "total": len(trajectory.steps),
         "steps": [{**step, "label": step_label({"action": None, **step})} for step in shown],
     }
+
+
+def _calls(runs: RunFolder, request: Request) -> dict[str, Any]:
+    """What the model was asked for a step, and what it answered."""
+    calls = runs.calls(request.path_params["id"], request.path_params["step"])
+    return {"calls": [_call(call) for call in calls]}
+
+
+def _call(call: RecordedCall) -> dict[str, Any]:
+    asked, outcome = call.request, call.outcome
+    told: dict[str, Any] = {
+        "purpose": asked.purpose,
+        "messages": [{"role": message.role, "content": message.content} for message in asked.messages],
+    }
+    if isinstance(outcome, ChatAnswer):
+        usage = outcome.usage
+        tokens = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        return {**told, "answer": outcome.text, "was_cut_off": outcome.finish_reason == "length", **tokens}
+    return {**told, "error": str(outcome)}
 
 
 def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
