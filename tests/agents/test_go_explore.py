@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,7 +94,11 @@ def test_it_must_perceive_before_it_decides() -> None:
 
 
 @pytest.mark.games
-def test_a_real_game_gains_points_and_plays_the_same_again(jericho_games: Any) -> None:
+def test_a_real_game_gains_points_and_plays_the_same_again(
+    jericho_games: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLDTHREAD_GAMES", str(jericho_games))
+
     def scores() -> list[dict[str, Any]]:
         graph = TemporalGraph()
         agent = make_agent("go_explore", graph, seed=1)

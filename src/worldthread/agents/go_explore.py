@@ -8,7 +8,9 @@ actions ranked by what their words promise and by what experience tells of their
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
 from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
@@ -43,6 +45,8 @@ _WAY_BACK: Final = 0.2
 _DEADLY: Final = 0.3
 _LIGHT_IN_THE_DARK: Final = 8.0
 _STEP_IN_THE_DARK: Final = 0.6
+_STRIDE: Final = 10
+"""Moves by chance from one state, at most."""
 _WON: Final = 0.3
 """Share of its hope that an expedition must bring to be counted as a success."""
 
@@ -80,6 +84,8 @@ class GoExplore(PerceivingAgent):
         self._decisions = 0
         self._last_expedition = 0
         self._next: Decision | None = None  # after a return
+        self._wandered = 0  # moves since a state was chosen by chance
+        self._chosen: Counter[tuple[str, int]] = Counter()  # rooms with what was achieved
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
@@ -115,7 +121,7 @@ class GoExplore(PerceivingAgent):
                 return self._act(step.visit, step.action, step.reason)
             self._end_expedition(self._expedition)
         if trial is None:
-            return self._at_random()
+            return self._wander(here)
         return self._act(self._chart.untested[trial], trial.action, f"never tried there; promise {promising:.2f}")
 
     # -- perceiving ---------------------------------------------------------------------------------------------------
@@ -220,8 +226,7 @@ class GoExplore(PerceivingAgent):
                 fresh = (visit.achieved & ~chart.tested_with[trial]).bit_count()
                 worth *= _RETRY * min(fresh, _MOST_FRESH) / tests
         worth *= _DEADLY ** chart.deaths[trial]
-        # rather from where much was achieved
-        return worth * (0.3 + 0.7 * max(0.0, min(1.0, (visit.score + 1) / (self._highest + 1))))
+        return worth * self._standing(visit)
 
     def _plan(self, promising: float) -> Plan | None:
         """An expedition, when it is better than to try an action of this promise."""
@@ -238,12 +243,32 @@ class GoExplore(PerceivingAgent):
         won = self._planner.best_merit() - expedition.base
         self._trust = min(1.0, self._trust * 1.5 + 0.1) if won > _WON * expedition.hope else self._trust * 0.7
 
-    def _at_random(self) -> Decision:
-        visits = [visit for visit in self._visits if visit.actions and not visit.ended]
-        if not visits:
-            return Decision("look", "nothing else can be done", stuck=True)
-        visit = self._chance.choice(visits)
-        return self._act(visit, self._chance.choice(visit.actions), "everything was tried: chance")
+    def _wander(self, here: Visit) -> Decision:
+        """Some moves by chance from a state that is promising, or was seldom chosen (Go-Explore's exploration)."""
+        states = self._chart.states
+        if not self._wandered % _STRIDE or here.ended or here.state not in states:
+            places: dict[tuple[str, int], Visit] = {}
+            for visit in states.values():
+                known = places.get((visit.room, visit.achieved))
+                if visit.actions and (known is None or visit.quality >= known.quality):
+                    places[visit.room, visit.achieved] = visit
+            if not places:
+                return Decision("look", "nothing else can be done", stuck=True)
+            weights = [self._standing(visit) / math.sqrt(1 + self._chosen[place]) for place, visit in places.items()]
+            (place,) = self._chance.choices(list(places), weights)
+            self._chosen[place] += 1
+            here = places[place]
+            self._wandered = 0
+        self._wandered += 1
+        tried = self._chart.tried[here.state]
+        actions = [action for action in here.actions if action not in tried] or list(here.actions)
+        weights = [promise(action) * self._feats.usefulness(action) for action in actions]
+        (action,) = self._chance.choices(actions, weights)
+        return self._act(here, action, "everything was tried once: chance")
+
+    def _standing(self, visit: Visit) -> float:
+        """Rather from where much was achieved."""
+        return 0.3 + 0.7 * max(0.0, min(1.0, (visit.score + 1) / (self._highest + 1)))
 
 
 def _guesses(view: GraphView) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ those that change the world alike. It is written anew here, so that
 
 - the result is the same in every process;
 - no language model is needed to find the nouns of a text: the game's own dictionary tells them (jericho asks spaCy). A
-  thing that is only told of, such as a lake or a far door, is put together with what the player carries only;
+  thing that is only told of, such as a lake or a far door, is put together with what the player carries only, and so
+  is everything that is near where more than eight things are;
 - what chance decides, such as a blow in a fight, is offered when it changes the world under any of a few draws, not
   only under the one that is to come, which the player cannot know;
 - an action that halts the interpreter does not hide those after it;
@@ -24,7 +25,7 @@ from typing import Final, NamedTuple
 
 from worldthread.envs.jericho_engine import Engine, Thing, Trials
 
-FINDER_VERSION: Final = "2"
+FINDER_VERSION: Final = "3"
 """Version of what decides which actions are found."""
 
 _HOLE = "OBJ"
@@ -48,6 +49,9 @@ _LETTER = 0.01
 each letter."""
 _OTHER_DRAWS = (0x2545F491, 0x0BADF00D, 0x51ED270B)
 """States of chance under which what chance decides is tried again."""
+_MOST_PAIRED = 8
+"""Things that are near and not carried, up to which they are put together with each other: two of them seldom do
+anything together, and their pairs would make most of the commands in a crowded place."""
 _FEWEST_TO_INFER = 4
 """Nouns from which on it pays to find out what the parser cannot accept."""
 
@@ -231,6 +235,7 @@ class _Table:
         self._nouns = [*nouns.carried, *nouns.near, *nouns.told]
         self._carried = len(nouns.carried)
         self._in_reach = self._carried + len(nouns.near)
+        self._pairs_near = len(nouns.near) - 1 <= _MOST_PAIRED  # "all" is no thing
         self._infer = infer and self._in_reach >= _FEWEST_TO_INFER
         self._answers: dict[tuple[int, int], bytes | None] = {}
 
@@ -246,8 +251,11 @@ class _Table:
                 return
         for row in rows:
             for column in columns:
-                if row != column and (max(row, column) < self._in_reach or min(row, column) < self._carried):
+                if row != column and self._is_worth_trying(min(row, column), max(row, column)):
                     self._answer(row, column)
+
+    def _is_worth_trying(self, first: int, second: int) -> bool:
+        return first < self._carried or (self._pairs_near and second < self._in_reach)
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
         """Whether each of these, with one of the others, is rejected with one and the same answer."""
