@@ -24,7 +24,7 @@ import json, random, sys
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode, Fact, Reading
 
-path, seed, fresh, known = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+path, exported, seed, fresh, known = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
 chance = random.Random(seed)
 
 def say(*words):
@@ -53,14 +53,15 @@ with SQLiteStore.open(path, wait=30) as store:
         if kind == "import":
             with SQLiteStore.open(None) as other:
                 other.append_many(episode(number) for number in plan)
-                other.export(path + "-export")
+                # a kill in the midst of it leaves a part of an export, which is nothing that the memory keeps
+                other.export(exported)
         say("begin", kind, plan)
         if kind == "append":
             store.append(episode(fresh))
         elif kind == "many":
             store.append_many(episode(number) for number in plan)
         elif kind == "import":
-            store.import_(path + "-export")
+            store.import_(exported)
         elif kind == "forget":
             store.forget(episode(plan[0]).id)
             numbers.remove(plan[0])
@@ -82,7 +83,9 @@ def expected_episode(number: int, reader: str) -> Episode:
 
 def run_until_killed(path: Path, seed: int, fresh: int, known: list[int], seconds: float) -> list[list[object]]:
     """What a process said that was killed ``seconds`` after it began to open the memory."""
-    command = [sys.executable, "-c", CHILD, str(path), str(seed), str(fresh), *map(str, known)]
+    exports = path.parent / "exports"
+    exports.mkdir(exist_ok=True)
+    command = [sys.executable, "-c", CHILD, str(path), str(exports / "import"), str(seed), str(fresh), *map(str, known)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -150,7 +153,7 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         connection.close()
         left = b"|".join(
-            file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and "export" not in file.name
+            file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file.parent.name != "exports"
         )
         marks = {int(number) for number in re.findall(rb"mark(\d+)mark", left)}
         assert set(state) <= marks, "the search finds what is there"
