@@ -20,10 +20,16 @@ _DESCRIBED: Final = 200
 _FEWEST_WORDS: Final = 9
 """Different words from which on a paragraph is taken for the description of a room, not for a remark about a thing."""
 _REMARK: Final = re.compile(r"(?:An?|Some|There (?:is|are)|On|In|Inside|Sitting|Lying|Your?(?! are)) ")
-_ALIKE: Final = 0.5
-"""Jaccard similarity of two descriptions of one room, at least."""
+_ALIKE: Final = 0.7
+"""Jaccard similarity of two descriptions of one room with the same exits, at least."""
+_THE_SAME: Final = 0.95
+"""The same when exits differ: doors open and close."""
+_UNLIKE: Final = 0.4
+"""That of two rooms, at most, for which the way between them tells that they are one."""
 _KEPT: Final = 6
 """Descriptions and sets of exits that are kept of a room."""
+_LEAD_BACK: Final = 0.5
+"""Share of the ways that lead back, at least, for one that was not tried to be taken for one of these."""
 _DARK: Final = "dark "
 """Begins the name of a room that was not seen for darkness: ``dark cellar/go east`` lies beyond that way."""
 
@@ -119,12 +125,9 @@ class _Namesake:
     descriptions: list[frozenset[str]] = field(default_factory=list)
     exits: list[frozenset[str]] = field(default_factory=list)
 
-    def note(self, visit: Visit) -> None:
-        for kept, seen, is_telling in (
-            (self.descriptions, visit.description, visit.is_described),
-            (self.exits, visit.exits, True),
-        ):
-            if is_telling and seen not in kept and len(kept) < _KEPT:
+    def note(self, visit: Visit, *, is_telling: bool) -> None:
+        for kept, seen in ((self.descriptions, visit.description), (self.exits, visit.exits)):
+            if (is_telling or kept is self.exits) and seen not in kept and len(kept) < _KEPT:
                 kept.append(seen)
 
 
@@ -132,7 +135,8 @@ class Chart:
     """Rooms, ways and trials of all visits, given in the order of their moments: :meth:`locate`, then :meth:`record`.
 
     Args:
-        mazes: titles whose rooms are told apart by their exits. :meth:`locate` finds them.
+        mazes: names whose rooms are told apart by their exits. :meth:`locate` finds them.
+        doubted: titles of which every text that is new means another room. :meth:`locate` finds them.
 
     Attributes:
         rooms: all rooms that were seen.
@@ -146,8 +150,9 @@ class Chart:
         offered: actions that were offered in a room.
     """
 
-    def __init__(self, mazes: frozenset[str] = frozenset()) -> None:
+    def __init__(self, mazes: frozenset[str] = frozenset(), doubted: frozenset[str] = frozenset()) -> None:
         self.mazes = mazes
+        self.doubted = doubted
         self.rooms: set[str] = set()
         self.states: dict[Hashable, Visit] = {}
         self.untested: dict[Trial, Visit] = {}
@@ -162,13 +167,16 @@ class Chart:
         self._namesakes: defaultdict[str, dict[str, _Namesake]] = defaultdict(dict)
         self._rooms_of_states: dict[Hashable, str] = {}
         self._routes: dict[str, dict[str, Route]] = {}
+        self._tested_back = 0  # ways that should lead back
+        self._led_back = 0
 
     # -- taking in ----------------------------------------------------------------------------------------------------
 
     def locate(self, visit: Visit) -> bool:
-        """Tell which room a visit is in. ``False``: its title turns out to be of a maze, and a new chart is needed.
+        """Tell which room a visit is in. ``False``: rooms were taken for one, and a new chart is needed.
 
-        A move that leads from a room into the same one with other exits, was one from room to room.
+        A move that leads from a room into the same one with other exits, was one from room to room; and a room from
+        which a move leads into several others may be several.
         """
         visit.room = self._rooms_of_states.get(visit.state) or self._room_of(visit)
         self._rooms_of_states[visit.state] = visit.room
@@ -177,15 +185,19 @@ class Chart:
         if before is None or visit.action is None:
             return True
         self.tried[before.state].setdefault(visit.action, visit)
-        return (
-            direction_of(visit.action) is None
-            or visit.ended
-            or visit.is_dark
-            or before.room != visit.room
-            or before.state == visit.state
-            or before.exits == visit.exits
-            or _title(visit.room) in self.mazes
-        )
+        if direction_of(visit.action) is None or visit.ended or visit.is_dark or before.state == visit.state:
+            return True
+        if before.room == visit.room:
+            name = _title(visit.room)
+            if before.exits != visit.exits and name not in self.mazes:
+                self.mazes |= {name}
+                return False
+        elif before.title not in self.doubted and not before.is_dark:
+            known = self.leads(before.room, visit.action)
+            if known is not None and known != visit.room and not known.startswith(_DARK):
+                self.doubted |= {before.title}
+                return False
+        return True
 
     def record(self, visit: Visit) -> None:
         """Take in a visit that was located."""
@@ -196,6 +208,7 @@ class Chart:
             self.tested_with[trial] |= before.achieved
             if self.tests[trial] == 1:
                 self._routes.clear()  # what should lead back may not
+                self._learn_of_ways_back(before, visit)
             if visit.ended:
                 self.deaths[trial] += 1
             elif visit.room != before.room:
@@ -219,6 +232,17 @@ class Chart:
                 if best is None or visit.quality >= best.quality:
                     self.untested[Trial(visit.room, action)] = visit
 
+    def _learn_of_ways_back(self, before: Visit, visit: Visit) -> None:
+        direction = direction_of(visit.action or "")
+        expected = {
+            room
+            for entrance, room in self._ways_in[before.room]
+            if direction and direction_of(entrance) == v.OPPOSITE[direction]
+        }
+        if expected:
+            self._tested_back += 1
+            self._led_back += visit.room in expected
+
     def _room_of(self, visit: Visit) -> str:
         if visit.is_dark:
             return visit.title
@@ -233,14 +257,17 @@ class Chart:
         room = None
         if known:
             room = self._by_way(visit, known) or _by_description(visit, known) or self._by_way_back(visit, known)
-        if room is None and (not known or visit.is_described):
+        if room is None and (not known or self._is_telling(visit)):
             room = f"{visit.title}#{len(known)}" if known else visit.title
             known[room] = _Namesake()
         if room is None:
             # of those that are as much alike, the last one
             room = max(reversed(known), key=lambda name: max(_jaccard(e, visit.exits) for e in known[name].exits))
-        known[room].note(visit)
+        known[room].note(visit, is_telling=self._is_telling(visit))
         return room
+
+    def _is_telling(self, visit: Visit) -> bool:
+        return visit.is_described or (visit.title in self.doubted and bool(visit.description))
 
     def _by_way(self, visit: Visit, known: dict[str, _Namesake]) -> str | None:
         before = visit.before
@@ -257,7 +284,16 @@ class Chart:
             return None
         back = v.OPPOSITE[direction]
         ways = sorted(self._ways_in[visit.before.room])
-        return next((_title(room) for way, room in ways if direction_of(way) == back and _title(room) in known), None)
+        return next(
+            (
+                _title(room)
+                for way, room in ways
+                if direction_of(way) == back
+                and _title(room) in known
+                and not (self._is_telling(visit) and _likeness(visit, known[_title(room)]) <= _UNLIKE)
+            ),
+            None,
+        )
 
     # -- ways ---------------------------------------------------------------------------------------------------------
 
@@ -299,7 +335,9 @@ class Chart:
             for action, led in sorted(taken.items())
             if Trial(room, action) not in blocked
         ]
-        for entrance, there in sorted(self._ways_in[room]):
+        # as if two ways of three had led back before
+        lead_back = (self._led_back + 2) / (self._tested_back + 3) >= _LEAD_BACK
+        for entrance, there in sorted(self._ways_in[room]) if lead_back else ():
             direction = direction_of(entrance)
             if direction is None:
                 continue
@@ -327,14 +365,15 @@ def _title(room: str) -> str:
 
 
 def _by_description(visit: Visit, known: dict[str, _Namesake]) -> str | None:
-    alike, room = max(
-        (
-            (max((_jaccard(words, visit.description) for words in namesake.descriptions), default=0.0), name)
-            for name, namesake in known.items()
-        ),
-        key=lambda pair: pair[0],
+    alike, has_exits, room = max(
+        ((_likeness(visit, namesake), visit.exits in namesake.exits, name) for name, namesake in known.items()),
+        key=lambda found: found[:2],
     )
-    return room if alike >= _ALIKE else None
+    return room if alike >= (_ALIKE if has_exits else _THE_SAME) else None
+
+
+def _likeness(visit: Visit, namesake: _Namesake) -> float:
+    return max((_jaccard(words, visit.description) for words in namesake.descriptions), default=0.0)
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -72,7 +72,9 @@ class Planner:
                 if known is None or visit.quality >= known.quality:
                     places[place] = visit
         unit = self.feats.unit()
-        base = max((self.feats.merit(visit, unit) for visit in places.values()), default=0.0)
+        best_visit = max(self.chart.states.values(), key=lambda visit: self.feats.merit(visit, unit), default=None)
+        base = self.feats.merit(best_visit, unit) if best_visit else 0.0
+        self.feats.proven = best_visit.achieved if best_visit else 0
         hopes = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
         best: Plan | None = None
         for _, _, visit in hopes[:_LOOKED_INTO]:

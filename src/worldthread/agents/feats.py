@@ -16,6 +16,7 @@ POINTS: Final = 3.0
 _THING: Final = 0.25
 _POSSIBILITY: Final = 0.22
 _BESIDE_POINTS: Final = 0.1
+_DOUBT_OF_PROVEN: Final = 0.2
 _MOST_BEFORE: Final = 3
 """Actions without a use of their own that may have made a feat possible."""
 _REPEATED_THEFT: Final = frozenset({*TAKING, "put"})
@@ -104,6 +105,8 @@ class Feats:
     """All feats, in the order in which they were found, and what experience tells of actions like those."""
 
     found: list[Feat] = field(default_factory=list)
+    proven: int = 0
+    """Bits of feats that were done together."""
     _by_trial: dict[Trial, Feat] = field(default_factory=dict)
     _bits: dict[Hashable, int] = field(default_factory=dict)
     _worths: dict[int, float] = field(default_factory=dict)
@@ -260,11 +263,15 @@ class Feats:
             achieved: what was done before.
         """
         if feat.gain <= 0:
-            return feat.worth * feat.reliability
+            return feat.worth * self._reliability(feat)
         gain = feat.gain
         if feat.kind is not None and achieved and self._has_kind(feat.kind, achieved, beside=feat.bit):
             gain *= self._repayment(feat.kind)
-        return (POINTS * gain / unit + _BESIDE_POINTS) * feat.reliability
+        return (POINTS * gain / unit + _BESIDE_POINTS) * self._reliability(feat)
+
+    def _reliability(self, feat: Feat) -> float:
+        """Of feats that went well together once, more than each has by itself."""
+        return 1 - (1 - feat.reliability) * (_DOUBT_OF_PROVEN if feat.is_done(self.proven) else 1)
 
     def _repayment(self, kind: Kind) -> float:
         """The share of feats of a kind that pay when another one did before (with pseudo-counts)."""

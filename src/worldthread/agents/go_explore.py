@@ -47,6 +47,7 @@ _LIGHT_IN_THE_DARK: Final = 8.0
 _STEP_IN_THE_DARK: Final = 0.6
 _STRIDE: Final = 10
 """Moves by chance from one state, at most."""
+_LEAST_TRUST: Final = 0.1
 _WON: Final = 0.3
 """Share of its hope that an expedition must bring to be counted as a success."""
 
@@ -132,7 +133,7 @@ class GoExplore(PerceivingAgent):
         self._here = visit
         self._highest = max(self._highest, visit.score)
         if not self._chart.locate(visit):
-            self._redraw(visit)
+            self._redraw()
         self._feats.appraise(visit, self._chart)
         self._chart.record(visit)
 
@@ -158,14 +159,19 @@ class GoExplore(PerceivingAgent):
             percept.state if percept.state is not None else (title, actions, carried, percept.score),
         )
 
-    def _redraw(self, last: Visit) -> None:
-        """Draw the chart anew, now that rooms of one title are known to be several."""
-        mazes = self._chart.mazes | {last.room}
-        self._chart = self._planner.chart = Chart(mazes)
-        for visit in self._visits:
-            self._chart.locate(visit)
-            if visit is not last:
-                self._chart.record(visit)
+    def _redraw(self) -> None:
+        """Draw the chart anew, now that rooms are known to be several; that may show others to be several too."""
+        charts = self._chart.mazes, self._chart.doubted
+        is_right = False
+        while not is_right:
+            self._chart = self._planner.chart = Chart(*charts)
+            for visit in self._visits:
+                is_right = self._chart.locate(visit)
+                if not is_right:
+                    charts = self._chart.mazes, self._chart.doubted
+                    break
+                if visit is not self._visits[-1]:
+                    self._chart.record(visit)
         self._feats.relocate()
 
     # -- deciding -----------------------------------------------------------------------------------------------------
@@ -241,7 +247,9 @@ class GoExplore(PerceivingAgent):
     def _end_expedition(self, expedition: Expedition) -> None:
         self._expedition = None
         won = self._planner.best_merit() - expedition.base
-        self._trust = min(1.0, self._trust * 1.5 + 0.1) if won > _WON * expedition.hope else self._trust * 0.7
+        self._trust = (
+            min(1.0, self._trust * 1.5 + 0.1) if won > _WON * expedition.hope else max(_LEAST_TRUST, self._trust * 0.7)
+        )
 
     def _wander(self, here: Visit) -> Decision:
         """Some moves by chance from a state that is promising, or was seldom chosen (Go-Explore's exploration)."""
