@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.chart import Chart, Trial, Visit, dark_title
-from worldthread.agents.commands import FIGHTING, gives_light, promise
+from worldthread.agents.commands import FIGHTING, gives_light, promise, things_of
 from worldthread.agents.expedition import Expedition, Plan, Planner
 from worldthread.agents.feats import Feats
 from worldthread.errors import AgentError
@@ -225,7 +225,8 @@ class GoExplore(PerceivingAgent):
                 worth = _LIGHT_IN_THE_DARK
             worth *= feats.usefulness(action)
             if not is_move:
-                worth /= (1 + feats.in_vain(action)) ** 2
+                # words without a thing are few, and may be of use in another room
+                worth /= (1 + feats.in_vain(action)) ** (2 if things_of(action) else 1)
             elif chart.is_way_back(room, direction_of(action) or ""):
                 worth *= _WAY_BACK
             if tests:
