@@ -291,6 +291,11 @@ def test_worldthread_tells_here_carried_wanted_and_found(kind: str) -> None:
     assert "Moments from the past:\n- [move 0] -= Kitchen =-\n  You are in the Kitchen." in text
     assert "[move 2]" not in text, "that is shown besides"
     assert "iron key is in" not in text.partition("Also known:")[2], "that is told already"
+    found = {one.text: one.path for one in player.recollection.recalled}
+    assert found.pop("table is in Kitchen") == (), "it does not hang together with what the goal names"
+    assert ("oak chest",) in found.values(), "that moment tells of the chest"
+    assert [one for one in found if one.startswith("[move 0] -= Kitchen =-\nYou are in the Kitchen.")]
+    assert all(one.replace("\n", "\n  ") in text for one in found)
     assert player.recollection.unexplored() == []
     assert player.places() == ["hall", "kitchen"]
     assert not player.failures
@@ -322,6 +327,7 @@ def test_worldthread_settings() -> None:
     few = agent(lambda means: Worldthread(means, statements=1, moments=0))
     text = through(few, percepts(), shown=2)
     assert len(text.partition("Also known:\n")[2].splitlines()) == 1
+    assert len(few.recollection.recalled) == 1
     assert "Moments" not in text
 
 

@@ -327,6 +327,6 @@ def test_every_step_is_on_the_disk_when_it_is_written(tmp_path: Path) -> None:
     assert last == {"summary": play.summary()}
     assert steps[0].keys() == steps[-1].keys() == {
         "turn", "moment", "before", "action", "return_to", "problem", "valid", "reason", "new_decision", "stuck",
-        "finished", "observation", "inventory", "score", "reward", "over", "state", "valid_actions", "learned", "ended",
-        "facts", "vertices", "model_calls", "prompt_tokens", "completion_tokens",
+        "finished", "recalled", "observation", "inventory", "score", "reward", "over", "state", "valid_actions",
+        "learned", "ended", "facts", "vertices", "model_calls", "prompt_tokens", "completion_tokens",
     }, "what the player saw and thought; nothing of the truth"  # fmt: skip

@@ -266,20 +266,25 @@ def test_ten_moves_of_a_person_are_stored_and_stepped_through(open_page: Any, ho
 
 
 def test_prompts_and_answers_are_shown_step_by_step(open_page: Any, homes: tuple[str, Path]) -> None:
-    play_in(homes[1] / "asked", Run("tiny-v1", "react", 1, steps=3, model="fake"), "fake")
+    play_in(homes[1] / "asked", Run("tiny-v1", "ariadne", 1, steps=6, model="fake"), "fake")
     page = open_page(f"{homes[0]}runs")
     page.locator("tr", has_text="asked").first.locator("a").first.click()
     page.wait_for_selector(".run[data-step='0']")
     assert page.locator(".call").count() == 0
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".call")
-    page.locator(".call summary", has_text="prompt: user").click()
-    assert "Valid actions" in page.locator(".call .told").all_inner_texts()[1]
+    page.locator(".call summary", has_text="prompt: user").last.click()
+    assert "Valid actions" in page.locator(".call").last.locator(".told").all_inner_texts()[1]
     answer = page.locator(".call details", has_text="answer").last.inner_text()
     assert page.text_content(".step .action") in answer
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".run[data-step='2']")
-    until(lambda: page.locator(".call details[open]").count() == 2)
+    until(lambda: page.locator(".call details[open]").count() >= 2)
+    page.keyboard.press("End")
+    page.locator(".recalled summary").click()
+    assert page.locator(".recalled li").count() >= 1
+    told = page.locator(".recalled li .told").first.text_content()
+    assert told.splitlines()[0] in page.locator(".call").last.locator(".told").nth(1).text_content()
     shutil.rmtree(homes[1] / "asked")
 
 
@@ -311,7 +316,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 {
                     "turn": turn, "action": text, "reason": text, "observation": text, "inventory": text, "score": 0,
                     "reward": 0, "valid_actions": [text], "learned": [text], "ended": [[text, text]], "facts": 1,
-                    "vertices": 1, "problem": text if turn % 2 else "", "return_to": None,
+                    "recalled": [{"text": text, "path": [text, text]}], "vertices": 1,
+                    "problem": text if turn % 2 else "", "return_to": None,
                 }
             )  # fmt: skip
     with Memory(run / "m.worldthread", model="none") as memory:

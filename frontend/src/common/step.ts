@@ -15,6 +15,7 @@ export interface Step {
   reward: number;
   over?: boolean;
   valid_actions: string[] | null;
+  recalled?: { text: string; path: string[] }[];
   learned: string[];
   ended: [string, string][];
   facts: number;
@@ -57,6 +58,25 @@ export function stepParts(step: Step, maxScore: number | null): Child[] {
       step.learned.map((text) => [text, ""]),
     ),
     changes("Ended", "ended", step.ended),
+    step.recalled?.length
+      ? h(
+          "details",
+          { class: "recalled" },
+          h("summary", {}, `${count(step.recalled.length, "memory", "memories")} recalled for it`),
+          h(
+            "ul",
+            {},
+            ...step.recalled.map(({ text, path }) =>
+              h(
+                "li",
+                {},
+                h("p", { class: "told", dir: "auto" }, text),
+                path.length ? h("p", { class: "muted" }, `found by: ${path.join(" › ")}`) : null,
+              ),
+            ),
+          ),
+        )
+      : null,
     step.inventory ? h("details", {}, h("summary", {}, "Inventory"), h("p", { class: "told" }, step.inventory)) : null,
     step.valid_actions?.length
       ? h(

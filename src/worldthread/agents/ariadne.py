@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -172,7 +173,7 @@ class Ariadne(ModelAgent):
             actions=self.actions_text(),
         )
         answer = self.ask("act", messages, Choice)
-        return self.act(answer.action, answer.thought)
+        return replace(self.act(answer.action, answer.thought), recalled=self.recollection.recalled)
 
     def _exits_to_explore(self) -> list[tuple[str, str]]:
         """The unexplored exits that the model shall see."""

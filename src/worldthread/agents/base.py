@@ -57,6 +57,20 @@ class Percept:
 
 
 @dataclass(frozen=True)
+class Recalled:
+    """A statement or a moment of which the memory reminded an agent.
+
+    Args:
+        text: it, in words, as the agent was told.
+        path: names of objects and relations in turn, by which it was found from what the agent asked about; empty when
+            there is none.
+    """
+
+    text: str
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Decision:
     """What an agent does next.
 
@@ -69,6 +83,7 @@ class Decision:
         return_to: come back to an earlier moment (:attr:`Percept.moment`) instead of acting.
         problem: the model's answer could not be used, and why. Nothing is done; it counts as a move, so that a play
             ends.
+        recalled: what retrieval found for it, in the order in which the agent was told.
     """
 
     action: str
@@ -78,6 +93,7 @@ class Decision:
     finished: bool = False
     return_to: int | None = None
     problem: str = ""
+    recalled: tuple[Recalled, ...] = ()
 
 
 class Agent(ABC):

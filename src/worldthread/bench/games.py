@@ -96,6 +96,10 @@ class StepRecord:
             "new_decision": decision.is_new if decision else None,
             "stuck": decision.stuck if decision else None,
             "finished": decision.finished if decision else None,
+            "recalled": [
+                {"text": _writable(one.text), "path": [_writable(name) for name in one.path]}
+                for one in (decision.recalled if decision else ())
+            ],
             "observation": self.observation,
             "inventory": self.info.inventory,
             "score": self.info.score,

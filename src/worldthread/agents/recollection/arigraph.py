@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 from msgspec import Meta
 
-from worldthread.agents.base import Percept
+from worldthread.agents.base import Percept, Recalled
 from worldthread.agents.recollection.base import (
     Means,
     Recollection,
@@ -167,10 +167,14 @@ class AriGraph(Recollection):
         now = self._learn()
         found = self._semantic_search(items)
         stated = set(now.reading.statements)
-        remembered = [fact for fact in found if fact not in stated]
-        self._found[self.way[-1].percept.moment] = remembered
+        remembered = {fact: item for fact, item in found.items() if fact not in stated}
+        self._found[self.way[-1].percept.moment] = list(remembered)
         shown = {episode.id for episode in situation.shown}
         past = self._episodic_search(found, [seen for seen in self.way[:-1] if seen.episode.id not in shown])
+        self.recalled = (
+            *(Recalled(str(fact), (item,)) for fact, item in remembered.items()),
+            *(Recalled(told(episode)) for episode in past),
+        )
         return joined(
             listed("Triplets from the memory that may matter now:", map(str, remembered)),
             listed("Past observations that may matter now:", [told(e).replace("\n", "\n  ") for e in past]),
@@ -181,13 +185,13 @@ class AriGraph(Recollection):
         answer = self.means.asks.advice("items", messages, Items, temperature=ITEMS_TEMPERATURE)
         return [] if answer is None else [item for item in answer.items if item.name.strip()]
 
-    def _semantic_search(self, items: Iterable[Item]) -> list[Fact]:
-        """What is found for any of the items, in the order of items and search (algorithm 1)."""
+    def _semantic_search(self, items: Iterable[Item]) -> dict[Fact, str]:
+        """What is found for any of the items, and for which first, in the order of items and search (algorithm 1)."""
         depths = {item.name.strip().lower(): item.depth for item in items}
         if not depths:
-            return []
+            return {}
         corpus, embed = self._index.corpus(), self._index.embedder.embed
-        found: dict[Fact, None] = {}
+        found: dict[Fact, str] = {}
         for (name, depth), vector in zip(depths.items(), embed(list(depths)), strict=True):
             settings = AriGraphSettings(depth=depth, width=self._width, theses=False, embed=embed)
             scores = arigraph(Query(name, vector), corpus, settings).statements
@@ -195,8 +199,8 @@ class AriGraph(Recollection):
             for number in ranked:
                 statement = self.graph.numbered_statement(number) if math.isfinite(scores[number]) else None
                 if isinstance(statement, Fact):
-                    found.setdefault(statement)
-        return list(found)
+                    found.setdefault(statement, name)
+        return found
 
     def _episodic_search(self, found: Collection[Fact], moments: Iterable[Seen]) -> list[Episode]:
         """Past observations by equation 1: n / max(N, 1) x ln(max(N, 1)), of those with n > 0; in order of time."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeVar
 
-from worldthread.agents.base import AgentMemory, Percept
+from worldthread.agents.base import AgentMemory, Percept, Recalled
 from worldthread.agents.worldmap import WorldMap
 from worldthread.models import Embedder, embedder
 from worldthread.models.chat import Message
@@ -103,6 +103,8 @@ class Recollection(ABC):
         self.means = means
         self.way: list[Seen] = []
         """The moments from the beginning to now."""
+        self.recalled: tuple[Recalled, ...] = ()
+        """What retrieval found for the last :meth:`recall`; empty for what is told without a search."""
         self._seen: list[Seen] = []  # by number of the moment
 
     def observe(self, percept: Percept, episode: Episode) -> None:

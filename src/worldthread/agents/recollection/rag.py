@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from worldthread.agents.base import Recalled
 from worldthread.agents.recollection.base import Means, Recollection, Seen, Situation, listed, prompt, told
 from worldthread.errors import InputError
 
@@ -78,7 +79,9 @@ class Rag(Recollection):
         shown = {episode.id for episode in situation.shown}
         likely = [item for item in self._items_of_way() if item.episode not in shown]
         query = "\n\n".join(filter(None, (situation.observation, situation.plan)))
-        return listed("Moments from the past:", self._tell(self._best(likely, query, self._count)))
+        best = self._best(likely, query, self._count)
+        self.recalled = tuple(Recalled(item.text) for item in best)
+        return listed("Moments from the past:", self._tell(best))
 
     def _items_of_way(self) -> list[Item]:
         """What can be recalled, in order of the moments."""

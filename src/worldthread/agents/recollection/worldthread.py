@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, Final, TypeAlias
 
+from worldthread.agents.base import Recalled
 from worldthread.agents.recollection.base import Means, Recollection, Situation, joined, listed, told
 from worldthread.agents.recollection.index import MomentIndex, NoVectors
 from worldthread.agents.worldmap import WorldMap, shown_name
@@ -85,38 +86,39 @@ class Worldthread(Recollection):
         carried = [_with_states(name, view) for name in _held(v.INVENTORY, view)]
         told_of = dict.fromkeys(line for name in wanted for line in _about(name, world, view))
         statements, moments = self._find(situation, world, view, set(wanted))
+        self.recalled = (*statements, *moments)
         return joined(
             listed("Known of this place:", here),
             listed("Carried:", [", ".join(carried)] if carried else []),
             listed("Known of what the task and the plan name:", told_of),
-            listed("Also known:", statements),
-            listed("Moments from the past:", moments),
+            listed("Also known:", [one.text for one in statements]),
+            listed("Moments from the past:", [one.text.replace("\n", "\n  ") for one in moments]),
         )
 
     def _find(
         self, situation: Situation, world: WorldMap, view: GraphView, wanted: set[str]
-    ) -> tuple[list[str], list[str]]:
+    ) -> tuple[list[Recalled], list[Recalled]]:
         """Statements and moments that retrieval finds, but for what is told or shown besides."""
         texts = {seen.episode.id: seen.percept.step.text for seen in self.way}
         shown = {texts.get(episode.id, episode.text) for episode in situation.shown}  # a room looks the same again
         query = "\n".join(filter(None, (situation.goal, situation.plan, world.here)))
         hits = self._search(query, _SEARCHED, ("fact", "thesis", "episode"))
         here = {name for name in (world.here, v.INVENTORY) if name}
-        statements: list[str] = []
-        moments: list[Episode] = []
+        statements: list[Recalled] = []
+        moments: list[tuple[Episode, tuple[str, ...]]] = []
         for hit in hits:
             if isinstance(hit.item, Episode):
                 text = texts.get(hit.item.id, hit.item.text)
                 if text not in shown:
                     shown.add(text)
-                    moments.append(hit.item)
+                    moments.append((hit.item, hit.path))
             elif isinstance(hit.item, Thesis):
                 if v.GOAL not in hit.item.key[1]:
-                    statements.append(hit.item.text)
+                    statements.append(Recalled(hit.item.text, hit.path))
             elif hit.item.key[1] not in _ON_THE_MAP and not {hit.item.key[0], hit.item.key[2]} & (wanted | here):
-                statements.append(_in_words(hit.item))
-        nearest = sorted(moments[: self._moments], key=lambda episode: episode.at)
-        return statements[: self._statements], [told(episode).replace("\n", "\n  ") for episode in nearest]
+                statements.append(Recalled(_in_words(hit.item), hit.path))
+        nearest = sorted(moments[: self._moments], key=lambda found: found[0].at)
+        return statements[: self._statements], [Recalled(told(episode), path) for episode, path in nearest]
 
 
 def _named(text: str, view: GraphView) -> list[str]:
