@@ -109,3 +109,55 @@ def test_places_in_the_dark_are_named_by_the_way_there(visit: Callable[..., Visi
     assert not hall.is_dark
     assert dark_title(cellar, "take rope") == cellar.title
     assert dark_title(cellar, "go east") != cellar.title
+
+
+def test_alike_descriptions_with_other_exits_are_of_other_rooms(visit: Callable[..., Visit]) -> None:
+    text = "Closet\nYou are in a small closet where nobody ever comes, and there is no reason to be here: go {}."
+    chart = Chart()
+    first = visit("closet", text=text.format("south"), actions=("go south",))
+    hall = visit("hall", first, "go south", actions=("go north", "go east"))
+    second = visit("closet", hall, "go east", text=text.format("west"), actions=("go west",))
+    same = visit("closet", second, "wait", text=text.format("west"), actions=("go west", "go up"))
+    for each in (first, hall, second, same):
+        assert chart.locate(each)
+        chart.record(each)
+    assert [first.room, second.room, same.room] == ["closet", "closet#1", "closet#1"]
+
+
+def test_a_room_from_which_a_way_leads_to_two_rooms_is_two(visit: Callable[..., Visit]) -> None:
+    visits = [visit("street", text="Street\nYour feet hurt.", actions=("go east",))]
+    visits.append(visit("shop", visits[-1], "go east", actions=("go up",)))
+    visits.append(visit("street", visits[-1], "go up", text="Street\nYour back hurts.", actions=("go east",)))
+    visits.append(visit("house", visits[-1], "go east", actions=("go west",)))
+    chart = Chart()
+    for each in visits[:3]:
+        assert chart.locate(each)
+        chart.record(each)
+    assert visits[2].room == "street"
+    assert not chart.locate(visits[3])
+    redrawn = Chart(chart.mazes, chart.doubted)
+    for each in visits:
+        assert redrawn.locate(each)
+        redrawn.record(each)
+    assert [each.room for each in visits] == ["street", "shop", "street#1", "house"]
+
+
+def test_where_ways_seldom_lead_back_none_is_expected_to(visit: Callable[..., Visit]) -> None:
+    chart = Chart()
+    at = visit("room 0", actions=("go east", "go west"))
+    chart.locate(at)
+    chart.record(at)
+    for number in range(1, 6):
+        there = visit(f"room {number}", at, "go east", actions=("go east", "go west"))
+        chart.locate(there)
+        chart.record(there)
+        if number == 1:
+            assert chart.routes("room 1")["room 0"] == Route(1, "go west")
+        stays = visit(f"room {number}", there, "go west", actions=("go east", "go west"))
+        chart.locate(stays)
+        chart.record(stays)
+        at = there
+    last = visit("room 6", at, "go east", actions=("go east", "go west"))
+    chart.locate(last)
+    chart.record(last)
+    assert "room 5" not in chart.routes("room 6")

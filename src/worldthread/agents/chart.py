@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from worldthread.agents.commands import form
 from worldthread.extract import vocabulary as v
 from worldthread.extract.game import direction_of
 
@@ -19,7 +20,9 @@ _DESCRIBED: Final = 200
 """Characters of a description that are compared."""
 _FEWEST_WORDS: Final = 9
 """Different words from which on a paragraph is taken for the description of a room, not for a remark about a thing."""
-_REMARK: Final = re.compile(r"(?:An?|Some|There (?:is|are)|On|In|Inside|Sitting|Lying|Your?(?! are)) ")
+_REMARK: Final = re.compile(
+    r"(?:An?|Some|There (?:is|are)|On|In|Inside|Sitting|Lying|Your|You (?:can )?(?:also )?(?:see|hear)) "
+)
 _ALIKE: Final = 0.7
 """Jaccard similarity of two descriptions of one room with the same exits, at least."""
 _THE_SAME: Final = 0.95
@@ -144,6 +147,7 @@ class Chart:
         untested: for every action in a room, the best visit in whose state it was not tried.
         tried: for every state, the actions that were tried, and the visit to which each led first.
         tests: how often an action was tried in a room, in any state.
+        forms: how many actions of a form (:func:`~worldthread.agents.commands.form`) were tried in a room.
         tested_with: bits of the feats with which it was.
         deaths: how often it ended the game.
         achieved: bits of the feats with which a room was seen.
@@ -158,6 +162,7 @@ class Chart:
         self.untested: dict[Trial, Visit] = {}
         self.tried: dict[Hashable, dict[str, Visit]] = {}
         self.tests: Counter[Trial] = Counter()
+        self.forms: Counter[Trial] = Counter()
         self.tested_with: defaultdict[Trial, int] = defaultdict(int)
         self.deaths: Counter[Trial] = Counter()
         self.achieved: defaultdict[str, int] = defaultdict(int)
@@ -207,6 +212,7 @@ class Chart:
             self.tests[trial] += 1
             self.tested_with[trial] |= before.achieved
             if self.tests[trial] == 1:
+                self.forms[Trial(before.room, form(visit.action))] += 1
                 self._routes.clear()  # what should lead back may not
                 self._learn_of_ways_back(before, visit)
             if visit.ended:

@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.chart import Chart, Trial, Visit, dark_title
-from worldthread.agents.commands import FIGHTING, gives_light, promise, things_of
+from worldthread.agents.commands import FIGHTING, form, gives_light, promise, things_of
 from worldthread.agents.expedition import Expedition, Plan, Planner
 from worldthread.agents.feats import Feats
 from worldthread.errors import AgentError
@@ -42,7 +42,13 @@ _MOST_ANEW: Final = 6
 _RETRY: Final = 0.1
 _MOST_FRESH: Final = 5
 _WAY_BACK: Final = 0.2
+_LITTLE: Final = 0.1
+"""Promise below which chance may do as well."""
+_MOST_WANDERING: Final = 0.2
+"""Share of such decisions that begin a stride by chance, when nothing is promised: two strides in three moves."""
 _DEADLY: Final = 0.3
+_ALIKE: Final = 3.0
+"""After so many other actions of one form in a room, the next is half as promising."""
 _LIGHT_IN_THE_DARK: Final = 8.0
 _STEP_IN_THE_DARK: Final = 0.6
 _STRIDE: Final = 10
@@ -121,7 +127,7 @@ class GoExplore(PerceivingAgent):
             if step is not None:
                 return self._act(step.visit, step.action, step.reason)
             self._end_expedition(self._expedition)
-        if trial is None:
+        if trial is None or self._wanders_rather(promising):
             return self._wander(here)
         return self._act(self._chart.untested[trial], trial.action, f"never tried there; promise {promising:.2f}")
 
@@ -225,6 +231,7 @@ class GoExplore(PerceivingAgent):
                 worth = _LIGHT_IN_THE_DARK
             worth *= feats.usefulness(action)
             if not is_move:
+                worth /= 1 + chart.forms[Trial(room, form(action))] / _ALIKE
                 # words without a thing are few, and may be of use in another room
                 worth /= (1 + feats.in_vain(action)) ** (2 if things_of(action) else 1)
             elif chart.is_way_back(room, direction_of(action) or ""):
@@ -252,10 +259,17 @@ class GoExplore(PerceivingAgent):
             min(1.0, self._trust * 1.5 + 0.1) if won > _WON * expedition.hope else max(_LEAST_TRUST, self._trust * 0.7)
         )
 
+    def _wanders_rather(self, promising: float) -> bool:
+        """Whether chance decides, for a whole stride: more and more often as what was not tried promises less."""
+        if promising >= _LITTLE:
+            self._wandered = 0
+            return False
+        return self._wandered % _STRIDE != 0 or self._chance.random() < _MOST_WANDERING * (1 - promising / _LITTLE)
+
     def _wander(self, here: Visit) -> Decision:
         """Some moves by chance from a state that is promising, or was seldom chosen (Go-Explore's exploration)."""
         states = self._chart.states
-        if not self._wandered % _STRIDE or here.ended or here.state not in states:
+        if not self._wandered % _STRIDE or here.ended or not here.actions or here.state not in states:
             places: dict[tuple[str, int], Visit] = {}
             for visit in states.values():
                 known = places.get((visit.room, visit.achieved))
@@ -273,7 +287,7 @@ class GoExplore(PerceivingAgent):
         actions = [action for action in here.actions if action not in tried] or list(here.actions)
         weights = [promise(action) * self._feats.usefulness(action) for action in actions]
         (action,) = self._chance.choices(actions, weights)
-        return self._act(here, action, "everything was tried once: chance")
+        return self._act(here, action, "nothing seems promising: chance")
 
     def _standing(self, visit: Visit) -> float:
         """Rather from where much was achieved."""
