@@ -171,6 +171,8 @@ class Chart:
         self._ways_in: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)  # (action, room from which)
         self._namesakes: defaultdict[str, dict[str, _Namesake]] = defaultdict(dict)
         self._rooms_of_states: dict[Hashable, str] = {}
+        self._leads: defaultdict[str, dict[str, str]] = defaultdict(dict)  # where each way led most often
+        self._onward: dict[str, list[tuple[str, str]]] = {}  # see :meth:`_ways_from`
         self._routes: dict[str, dict[str, Route]] = {}
         self._tested_back = 0  # ways that should lead back
         self._led_back = 0
@@ -213,14 +215,12 @@ class Chart:
             self.tested_with[trial] |= before.achieved
             if self.tests[trial] == 1:
                 self.forms[Trial(before.room, form(visit.action))] += 1
-                self._routes.clear()  # what should lead back may not
+                self._forget_routes()  # what should lead back may not
                 self._learn_of_ways_back(before, visit)
             if visit.ended:
                 self.deaths[trial] += 1
             elif visit.room != before.room:
-                self._ways[before.room].setdefault(visit.action, Counter())[visit.room] += 1
-                self._ways_in[visit.room].add((visit.action, before.room))
-                self._routes.clear()
+                self._record_way(before.room, visit.action, visit.room)
             if trial in self.untested and self.untested[trial].state == before.state:
                 del self.untested[trial]
         self.rooms.add(visit.room)
@@ -230,13 +230,26 @@ class Chart:
         known = self.states.get(visit.state)
         if known is None or visit.quality > known.quality:
             self.states[visit.state] = visit
-        self.offered[visit.room].update(visit.actions)
+        fresh = set(visit.actions) - self.offered[visit.room]
+        self.offered[visit.room] |= fresh
+        if any(map(direction_of, fresh)):
+            self._forget_routes()  # there may be a way back
         tried = self.tried[visit.state]
         for action in visit.actions:
             if action not in tried:
                 best = self.untested.get(Trial(visit.room, action))
                 if best is None or visit.quality >= best.quality:
                     self.untested[Trial(visit.room, action)] = visit
+
+    def _record_way(self, room: str, action: str, there: str) -> None:
+        led = self._ways[room].setdefault(action, Counter())
+        led[there] += 1
+        most_often = max(led, key=led.__getitem__)
+        entrance = (action, room)
+        if self._leads[room].get(action) != most_often or entrance not in self._ways_in[there]:
+            self._leads[room][action] = most_often
+            self._ways_in[there].add(entrance)
+            self._forget_routes()
 
     def _learn_of_ways_back(self, before: Visit, visit: Visit) -> None:
         direction = direction_of(visit.action or "")
@@ -305,8 +318,7 @@ class Chart:
 
     def leads(self, room: str, action: str) -> str | None:
         """The room to which an action led from a room most often; ``None`` when it never left it."""
-        led = self._ways[room].get(action)
-        return led.most_common(1)[0][0] if led else None
+        return self._leads[room].get(action)
 
     def is_way_back(self, room: str, direction: str) -> bool:
         """Whether that is the direction opposite to one that led into the room."""
@@ -326,21 +338,27 @@ class Chart:
         while waiting:
             here = waiting.popleft()
             moves, first = found[here]
-            for action, there in self._ways_from(here, blocked):
-                if there not in found:
+            for action, there in self._ways_from(here):
+                if there not in found and (not blocked or Trial(here, action) not in blocked):
                     found[there] = Route(moves + 1, first or action)
                     waiting.append(there)
         if not blocked:
             self._routes[room] = found
         return found
 
-    def _ways_from(self, room: str, blocked: frozenset[Trial]) -> list[tuple[str, str]]:
-        taken = self._ways[room]
-        ways = [
-            (action, led.most_common(1)[0][0])
-            for action, led in sorted(taken.items())
-            if Trial(room, action) not in blocked
-        ]
+    def _forget_routes(self) -> None:
+        self._routes.clear()
+        self._onward.clear()
+
+    def _ways_from(self, room: str) -> list[tuple[str, str]]:
+        """Ways that were taken, and those that should lead back: actions, and where they lead."""
+        if room not in self._onward:
+            self._onward[room] = self._find_ways_from(room)
+        return self._onward[room]
+
+    def _find_ways_from(self, room: str) -> list[tuple[str, str]]:
+        taken = self._leads[room]
+        ways = sorted(taken.items())
         # as if two ways of three had led back before
         lead_back = (self._led_back + 2) / (self._tested_back + 3) >= _LEAD_BACK
         for entrance, there in sorted(self._ways_in[room]) if lead_back else ():
@@ -352,7 +370,6 @@ class Chart:
                 for action in sorted(self.offered[room])
                 if direction_of(action) == v.OPPOSITE[direction]
                 and action not in taken
-                and Trial(room, action) not in blocked
                 and not self.tests[Trial(room, action)]
             ]
         return ways

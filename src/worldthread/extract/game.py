@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from worldthread.extract import vocabulary as v
@@ -205,6 +206,7 @@ def is_legible(name: str) -> bool:
     return _LEGIBLE.search(name) is not None
 
 
+@lru_cache(maxsize=100_000)
 def direction_of(action: str) -> str | None:
     """The direction in which an action moves, in full; ``None`` when it is no such move."""
     match = _GO.match(action.strip())
