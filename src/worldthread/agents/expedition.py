@@ -56,7 +56,11 @@ class Planner:
     def best_merit(self) -> float:
         """Of all visits from which one can go on."""
         unit = self.feats.unit()
-        return max((self.feats.merit(visit, unit) for visit in self.chart.states.values()), default=0.0)
+        best = self._best(unit)
+        return self.feats.merit(best, unit) if best is not None else 0.0
+
+    def _best(self, unit: float) -> Visit | None:
+        return max(self.chart.states.values(), key=lambda visit: self.feats.merit(visit, unit), default=None)
 
     def plan(self) -> Plan | None:
         """The best expedition; ``None`` when none brings more than what is achieved already.
@@ -72,9 +76,9 @@ class Planner:
                 if known is None or visit.quality >= known.quality:
                     places[place] = visit
         unit = self.feats.unit()
-        best_visit = max(self.chart.states.values(), key=lambda visit: self.feats.merit(visit, unit), default=None)
-        base = self.feats.merit(best_visit, unit) if best_visit else 0.0
-        self.feats.proven = best_visit.achieved if best_visit else 0
+        foremost = self._best(unit)
+        base = self.feats.merit(foremost, unit) if foremost is not None else 0.0
+        self.feats.proven = foremost.achieved if foremost is not None else 0
         hopes = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
         best: Plan | None = None
         for _, _, visit in hopes[:_LOOKED_INTO]:
