@@ -62,13 +62,14 @@ class GoExplore(PerceivingAgent):
     """Explores without a model, and comes back to states.
 
     It tries each action in the room where it seems the most promising, from the best state in which it was not tried
-    there; repeats a blow that brings news; and sets out on an expedition when that should bring more.
+    there; repeats a blow that brings news; sets out on an expedition when that should bring more; and where little is
+    promised, lets chance decide for a stride of moves, the more often the less is promised.
 
     Args:
         memory: where percepts go and knowledge comes from.
         run: name of the play, the source of its episodes.
         use_valid_actions: whether to look at the list of valid actions when the world gives one.
-        seed: of chance, which decides when nothing is left that was not tried.
+        seed: of chance.
     """
 
     name = "go_explore"
