@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -95,6 +95,11 @@ class Visit:
         return self.title.startswith(_DARK)
 
     @property
+    def place(self) -> tuple[str, int]:
+        """The room with what was achieved before one stood there."""
+        return self.room, self.achieved
+
+    @property
     def quality(self) -> tuple[float, int, int]:
         """Ascending: points, feats, and little of no use on the way."""
         return self.score, self.achieved.bit_count(), -self.clutter
@@ -105,6 +110,16 @@ class Visit:
         while at is not None:
             yield at
             at = at.before
+
+
+def best_of_places(visits: Iterable[Visit]) -> dict[tuple[str, int], Visit]:
+    """By :attr:`Visit.place` the visit of the highest quality; of those that are as good, the last one."""
+    best: dict[tuple[str, int], Visit] = {}
+    for visit in visits:
+        known = best.get(visit.place)
+        if known is None or visit.quality >= known.quality:
+            best[visit.place] = visit
+    return best
 
 
 class Trial(NamedTuple):
@@ -252,12 +267,7 @@ class Chart:
             self._forget_routes()
 
     def _learn_of_ways_back(self, before: Visit, visit: Visit) -> None:
-        direction = direction_of(visit.action or "")
-        expected = {
-            room
-            for entrance, room in self._ways_in[before.room]
-            if direction and direction_of(entrance) == v.OPPOSITE[direction]
-        }
+        expected = {room for _, room in self._ways_back(before.room, visit.action or "")}
         if expected:
             self._tested_back += 1
             self._led_back += visit.room in expected
@@ -298,17 +308,13 @@ class Chart:
         return next((_title(room) for room, _ in taken.most_common() if _title(room) in known), None)
 
     def _by_way_back(self, visit: Visit, known: dict[str, _Namesake]) -> str | None:
-        direction = direction_of(visit.action or "")
-        if visit.before is None or direction is None:
+        if visit.before is None:
             return None
-        back = v.OPPOSITE[direction]
-        ways = sorted(self._ways_in[visit.before.room])
         return next(
             (
                 _title(room)
-                for way, room in ways
-                if direction_of(way) == back
-                and _title(room) in known
+                for _, room in sorted(self._ways_back(visit.before.room, visit.action or ""))
+                if _title(room) in known
                 and not (self._is_telling(visit) and _likeness(visit, known[_title(room)]) <= _UNLIKE)
             ),
             None,
@@ -320,9 +326,17 @@ class Chart:
         """The room to which an action led from a room most often; ``None`` when it never left it."""
         return self._leads[room].get(action)
 
-    def is_way_back(self, room: str, direction: str) -> bool:
-        """Whether that is the direction opposite to one that led into the room."""
-        return any(direction_of(action) == v.OPPOSITE[direction] for action, _ in self._ways_in[room])
+    def is_way_back(self, room: str, action: str) -> bool:
+        """Whether an action is a move in the direction opposite to one that led into the room."""
+        return any(True for _ in self._ways_back(room, action))
+
+    def _ways_back(self, room: str, action: str) -> Iterator[tuple[str, str]]:
+        """The ways into a room by the direction opposite to that of an action: actions, and from where."""
+        direction = direction_of(action)
+        if direction is not None:
+            for entrance, there in self._ways_in[room]:
+                if direction_of(entrance) == v.OPPOSITE[direction]:
+                    yield entrance, there
 
     def routes(self, room: str, blocked: frozenset[Trial] = frozenset()) -> dict[str, Route]:
         """Every room that can be reached from ``room``, by ways that were taken or that should lead back.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from worldthread.agents.chart import Chart, Trial, Visit
+from worldthread.agents.chart import Chart, Trial, Visit, best_of_places
 from worldthread.agents.commands import is_putting_down, things_of
 from worldthread.agents.feats import Feat, Feats
 
@@ -33,11 +33,19 @@ _COMMON: Final = 0.3
 
 
 class Plan(NamedTuple):
-    """From where to set out, what it should bring (in the unit of :meth:`Feats.weight`), and in how many moves."""
+    """An expedition that pays.
+
+    Args:
+        start: from where to set out.
+        hope: what it should bring beyond ``base``, in the unit of :meth:`Feats.weight`.
+        moves: in how many moves.
+        base: the best merit so far.
+    """
 
     start: Visit
     hope: float
     moves: int
+    base: float
 
 
 class Planner:
@@ -68,29 +76,28 @@ class Planner:
         Of visits in one room with the same achievements only the best is looked at, and of these the ones that could
         bring the most if everything went well.
         """
-        places: dict[tuple[str, int], Visit] = {}
-        for visit in self.chart.states.values():
-            place = (visit.room, visit.achieved)
-            if self._exhausted.get(place) != len(self.feats):
-                known = places.get(place)
-                if known is None or visit.quality >= known.quality:
-                    places[place] = visit
         unit = self.feats.unit()
         foremost = self._best(unit)
-        base = self.feats.merit(foremost, unit) if foremost is not None else 0.0
-        self.feats.proven = foremost.achieved if foremost is not None else 0
+        if foremost is None:
+            return None
+        base = self.feats.merit(foremost, unit)
+        self.feats.proven = foremost.achieved
+        known = len(self.feats)
+        places = best_of_places(
+            visit for visit in self.chart.states.values() if self._exhausted.get(visit.place) != known
+        )
         hopes = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
         best: Plan | None = None
         for _, _, visit in hopes[:_LOOKED_INTO]:
             merit, moves = self._simulate(visit, unit)
             hope = merit - base - MOVE * moves
             if best is None or hope > best.hope:
-                best = Plan(visit, hope, moves)
+                best = Plan(visit, hope, moves, base)
         return best if best is not None and best.hope > _LEAST_GAIN and best.moves > 0 else None
 
     def set_out(self, plan: Plan) -> None:
         """Do not set out from there again until more is known."""
-        self._exhausted[plan.start.room, plan.start.achieved] = len(self.feats)
+        self._exhausted[plan.start.place] = len(self.feats)
 
     def next_feat(
         self, room: str, left: Iterable[Feat], unit: float, blocked: frozenset[Trial] = frozenset()

@@ -149,9 +149,7 @@ class Feats:
             opens_up = not lost and not moved and self._opens_up(visit, chart)
             is_useful = self._is_new(visit, chart, gain, is_of_use=not moved and (first or opens_up))
             kind = Kind(f"enter {visit.room}" if moved else form(action), gain) if gain > 0 else None
-            if kind is not None and self._has_kind(kind, before.achieved):
-                self._repeats[kind].tried += 1
-                self._repeats[kind].paid += 1
+            self._count_repeat(kind, before.achieved, gain)
             if is_useful:
                 feat = self._add(before, visit, gain, taken, opens_up, kind)
         self._held |= visit.carried | before.carried
@@ -175,9 +173,7 @@ class Feats:
 
     def _is_repeated(self, feat: Feat, before: Visit, visit: Visit, gain: float, taken: frozenset[str]) -> bool:
         """Whether a known feat succeeded again."""
-        if feat.kind is not None and self._has_kind(feat.kind, before.achieved, beside=feat.bit):
-            self._repeats[feat.kind].tried += 1
-            self._repeats[feat.kind].paid += gain > 0
+        self._count_repeat(feat.kind, before.achieved, gain, beside=feat.bit)
         if feat.gain > 0:
             succeeded = gain > 0
         else:
@@ -188,6 +184,12 @@ class Feats:
         if succeeded:
             feat.gain = max(feat.gain, gain)
         return succeeded
+
+    def _count_repeat(self, kind: Kind | None, achieved: int, gain: float, beside: int | None = None) -> None:
+        """Take note of what came of a feat of a kind when another of it was done before."""
+        if kind is not None and self._has_kind(kind, achieved, beside):
+            self._repeats[kind].tried += 1
+            self._repeats[kind].paid += gain > 0
 
     def _add(
         self, before: Visit, after: Visit, gain: float, things: frozenset[str], opens_up: bool, kind: Kind | None
@@ -229,7 +231,7 @@ class Feats:
         )
 
     def _learn(self, action: str, *, is_useful: bool) -> None:
-        key = "go" if direction_of(action) else form(action)
+        key = _experience(action)
         self._tries[key] += 1
         self._uses[key] += is_useful
         if not is_useful:
@@ -246,7 +248,7 @@ class Feats:
 
         As if three had been tried before, at the rate that is expected.
         """
-        key = "go" if direction_of(action) else form(action)
+        key = _experience(action)
         expected, before = 0.3, 3.0
         return min((self._uses[key] + before * expected) / (self._tries[key] + before) / expected, 3.0)
 
@@ -312,6 +314,11 @@ class Feats:
     def _has_kind(self, kind: Kind, achieved: int, beside: int | None = None) -> bool:
         others = self._of_kind[kind] if beside is None else self._of_kind[kind] & ~(1 << beside)
         return bool(achieved & others)
+
+
+def _experience(action: str) -> str:
+    """Under which name experience with an action counts: its form, or one for all moves."""
+    return "go" if direction_of(action) else form(action)
 
 
 def _is_losing(action: str) -> bool:

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
-from worldthread.agents.chart import Chart, Trial, Visit, dark_title
+from worldthread.agents.chart import Chart, Trial, Visit, best_of_places, dark_title
 from worldthread.agents.commands import FIGHTING, form, gives_light, promise, things_of
 from worldthread.agents.expedition import Expedition, Plan, Planner
 from worldthread.agents.feats import Feats
@@ -123,7 +123,7 @@ class GoExplore(PerceivingAgent):
         if plan is not None:
             self._planner.set_out(plan)
             self._last_expedition = self._decisions
-            self._expedition = Expedition(self._planner, plan.hope, self._planner.best_merit())
+            self._expedition = Expedition(self._planner, plan.hope, plan.base)
             step = self._expedition.next_step(plan.start)
             if step is not None:
                 return self._act(step.visit, step.action, step.reason)
@@ -168,14 +168,12 @@ class GoExplore(PerceivingAgent):
 
     def _redraw(self) -> None:
         """Draw the chart anew, now that rooms are known to be several; that may show others to be several too."""
-        charts = self._chart.mazes, self._chart.doubted
         is_right = False
         while not is_right:
-            self._chart = self._planner.chart = Chart(*charts)
+            self._chart = self._planner.chart = Chart(self._chart.mazes, self._chart.doubted)
             for visit in self._visits:
                 is_right = self._chart.locate(visit)
                 if not is_right:
-                    charts = self._chart.mazes, self._chart.doubted
                     break
                 if visit is not self._visits[-1]:
                     self._chart.record(visit)
@@ -235,7 +233,7 @@ class GoExplore(PerceivingAgent):
                 worth /= 1 + chart.forms[Trial(room, form(action))] / _ALIKE
                 # words without a thing are few, and may be of use in another room
                 worth /= (1 + feats.in_vain(action)) ** (2 if things_of(action) else 1)
-            elif chart.is_way_back(room, direction_of(action) or ""):
+            elif chart.is_way_back(room, action):
                 worth *= _WAY_BACK
             if tests:
                 fresh = (visit.achieved & ~chart.tested_with[trial]).bit_count()
@@ -271,11 +269,7 @@ class GoExplore(PerceivingAgent):
         """Some moves by chance from a state that is promising, or was seldom chosen (Go-Explore's exploration)."""
         states = self._chart.states
         if not self._wandered % _STRIDE or here.ended or not here.actions or here.state not in states:
-            places: dict[tuple[str, int], Visit] = {}
-            for visit in states.values():
-                known = places.get((visit.room, visit.achieved))
-                if visit.actions and (known is None or visit.quality >= known.quality):
-                    places[visit.room, visit.achieved] = visit
+            places = best_of_places(visit for visit in states.values() if visit.actions)
             if not places:
                 return Decision("look", "nothing else can be done", stuck=True)
             weights = [self._standing(visit) / math.sqrt(1 + self._chosen[place]) for place, visit in places.items()]

@@ -15,6 +15,7 @@ from worldthread.agents.recollection.base import (
     Recollection,
     Seen,
     Situation,
+    indented,
     joined,
     listed,
     prompt,
@@ -171,13 +172,12 @@ class AriGraph(Recollection):
         self._found[self.way[-1].percept.moment] = list(remembered)
         shown = {episode.id for episode in situation.shown}
         past = self._episodic_search(found, [seen for seen in self.way[:-1] if seen.episode.id not in shown])
-        self.recalled = (
-            *(Recalled(str(fact), (item,)) for fact, item in remembered.items()),
-            *(Recalled(told(episode)) for episode in past),
-        )
+        triplets = [Recalled(str(fact), (item,)) for fact, item in remembered.items()]
+        observations = [Recalled(told(episode)) for episode in past]
+        self.recalled = (*triplets, *observations)
         return joined(
-            listed("Triplets from the memory that may matter now:", map(str, remembered)),
-            listed("Past observations that may matter now:", [told(e).replace("\n", "\n  ") for e in past]),
+            listed("Triplets from the memory that may matter now:", [one.text for one in triplets]),
+            listed("Past observations that may matter now:", [indented(one.text) for one in observations]),
         )
 
     def _crucial_items(self, situation: Situation) -> list[Item]:

@@ -169,6 +169,11 @@ def told_all(episodes: Iterable[Episode], *, max_characters: int = MAX_CHARACTER
     return "\n\n".join(reversed(kept))
 
 
+def indented(text: str) -> str:
+    """A text of several lines as one item of a list."""
+    return text.replace("\n", "\n  ")
+
+
 def listed(heading: str, lines: Iterable[str]) -> str:
     """Lines under a heading; empty when there are none."""
     items = [f"- {line}" for line in lines]

@@ -12,7 +12,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from worldthread.agents.base import Recalled
-from worldthread.agents.recollection.base import Means, Recollection, Seen, Situation, listed, prompt, told
+from worldthread.agents.recollection.base import Means, Recollection, Seen, Situation, indented, listed, prompt, told
 from worldthread.errors import InputError
 
 DECAY: Final = 0.99
@@ -124,7 +124,7 @@ class Rag(Recollection):
         return [items[number] for number in sorted(best.tolist())]
 
     def _tell(self, items: Iterable[Item]) -> list[str]:
-        return [item.text.replace("\n", "\n  ") for item in items]
+        return [indented(item.text) for item in items]
 
 
 def _scaled(values: Sequence[float]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, Final, TypeAlias
 
 from worldthread.agents.base import Recalled
-from worldthread.agents.recollection.base import Means, Recollection, Situation, joined, listed, told
+from worldthread.agents.recollection.base import Means, Recollection, Situation, indented, joined, listed, told
 from worldthread.agents.recollection.index import MomentIndex, NoVectors
 from worldthread.agents.worldmap import WorldMap, shown_name
 from worldthread.errors import InputError
@@ -92,7 +92,7 @@ class Worldthread(Recollection):
             listed("Carried:", [", ".join(carried)] if carried else []),
             listed("Known of what the task and the plan name:", told_of),
             listed("Also known:", [one.text for one in statements]),
-            listed("Moments from the past:", [one.text.replace("\n", "\n  ") for one in moments]),
+            listed("Moments from the past:", [indented(one.text) for one in moments]),
         )
 
     def _find(
