@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from worldthread.agents import Agent, make_agent
-from worldthread.agents.chart import Visit
+from worldthread.agents.chart import Chart, Visit
+from worldthread.agents.feats import Feats
 from worldthread.bench.games import Play, StepRecord
 from worldthread.envs.base import Environment
 from worldthread.envs.fake import House, ScriptedWorld
@@ -143,3 +144,23 @@ def visit() -> Callable[..., Visit]:
         )
 
     return make_visit
+
+
+class Story:
+    """Visits as they are perceived: each is located, appraised and recorded."""
+
+    def __init__(self, visit: Callable[..., Visit]) -> None:
+        self.chart, self.feats = Chart(), Feats()
+        self._visit = visit
+
+    def go(self, title: str, before: Visit | None = None, action: str | None = None, **given: object) -> Visit:
+        seen = self._visit(title, before, action, **given)
+        assert self.chart.locate(seen)
+        self.feats.appraise(seen, self.chart)
+        self.chart.record(seen)
+        return seen
+
+
+@pytest.fixture
+def story(visit: Callable[..., Visit]) -> Story:
+    return Story(visit)

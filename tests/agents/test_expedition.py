@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
-from worldthread.agents.chart import Chart, Visit
+import pytest
+
 from worldthread.agents.expedition import Expedition, Planner
-from worldthread.agents.feats import Feats
 
 
 class Branches:
     """A hall with a coin, and a cave east of it with a ruby: each was taken on a branch of its own."""
 
-    def __init__(self, visit: Callable[..., Visit]) -> None:
-        self.chart, self.feats = Chart(), Feats()
-        self.planner = Planner(self.chart, self.feats)
-        self._visit = visit
+    def __init__(self, story: Any) -> None:
+        self.go, self.feats = story.go, story.feats
+        self.planner = Planner(story.chart, story.feats)
         self.start = self.go("hall", actions=("go east", "take coin"), state="start")
         self.coin = self.go("hall", self.start, "take coin", actions=("go east",), carried={"coin"}, score=5)
         self.cave = self.go("cave", self.start, "go east", actions=("go west", "take ruby"), state="cave")
         self.ruby = self.go("cave", self.cave, "take ruby", actions=("go west",), carried={"ruby"}, score=5)
 
-    def go(self, title: str, before: Visit | None = None, action: str | None = None, **given: object) -> Visit:
-        seen = self._visit(title, before, action, **given)
-        assert self.chart.locate(seen)
-        self.feats.appraise(seen, self.chart)
-        self.chart.record(seen)
-        return seen
+
+@pytest.fixture
+def branches(story: Any) -> Branches:
+    return Branches(story)
 
 
-def test_the_shortest_way_to_have_both(visit: Callable[..., Visit]) -> None:
-    branches = Branches(visit)
+def test_the_shortest_way_to_have_both(branches: Branches) -> None:
     plan = branches.planner.plan()
     assert plan is not None
     assert plan.start is branches.coin or plan.start is branches.ruby
@@ -41,8 +37,7 @@ def test_the_shortest_way_to_have_both(visit: Callable[..., Visit]) -> None:
     assert other is None or other.start is not plan.start, "not from there again before more is known"
 
 
-def test_a_step_at_a_time_until_all_is_done(visit: Callable[..., Visit]) -> None:
-    branches = Branches(visit)
+def test_a_step_at_a_time_until_all_is_done(branches: Branches) -> None:
     expedition = Expedition(branches.planner, 1.0, branches.planner.best_merit())
     first = expedition.next_step(branches.coin)
     assert first is not None
@@ -59,8 +54,7 @@ def test_a_step_at_a_time_until_all_is_done(visit: Callable[..., Visit]) -> None
     assert branches.planner.plan() is None, "nothing is left to do"
 
 
-def test_known_states_are_passed_without_a_move(visit: Callable[..., Visit]) -> None:
-    branches = Branches(visit)
+def test_known_states_are_passed_without_a_move(branches: Branches) -> None:
     expedition = Expedition(branches.planner, 1.0, 0.0)
     cave = branches.go(
         "cave", branches.coin, "go east", actions=("go west", "take ruby"), carried={"coin"}, score=5, state="rich"
@@ -70,16 +64,14 @@ def test_known_states_are_passed_without_a_move(visit: Callable[..., Visit]) -> 
     assert (step.visit, step.action) == (cave, "take ruby")
 
 
-def test_a_feat_that_is_not_on_offer_fails_and_counts_as_an_attempt(visit: Callable[..., Visit]) -> None:
-    branches = Branches(visit)
+def test_a_feat_that_is_not_on_offer_fails_and_counts_as_an_attempt(branches: Branches) -> None:
     ruby = next(feat for feat in branches.feats if feat.action == "take ruby")
     gone = branches.go("cave", branches.coin, "go east", actions=("go west",), carried={"coin"}, score=5, state="gone")
     assert Expedition(branches.planner, 1.0, 0.0).next_step(gone) is None
     assert ruby.reliability < 1
 
 
-def test_full_hands_put_down_what_never_brought_points(visit: Callable[..., Visit]) -> None:
-    branches = Branches(visit)
+def test_full_hands_put_down_what_never_brought_points(branches: Branches) -> None:
     laden = branches.go(
         "cave",
         branches.coin,
@@ -94,7 +86,6 @@ def test_full_hands_put_down_what_never_brought_points(visit: Callable[..., Visi
     assert step.action == "drop twig"
 
 
-def test_the_end_of_a_game_ends_it(visit: Callable[..., Visit]) -> None:
-    branches = Branches(visit)
+def test_the_end_of_a_game_ends_it(branches: Branches) -> None:
     dead = branches.go("cave", branches.coin, "go east", ended=True, score=5)
     assert Expedition(branches.planner, 1.0, 0.0).next_step(dead) is None

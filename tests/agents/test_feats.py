@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from worldthread.agents.chart import Chart, Visit
-from worldthread.agents.feats import POINTS, Feats
+from worldthread.agents.feats import POINTS
 
 
-class Story:
-    """Visits as they are perceived."""
-
-    def __init__(self, visit: Callable[..., Visit]) -> None:
-        self.chart = Chart()
-        self.feats = Feats()
-        self._visit = visit
-
-    def go(self, title: str, before: Visit | None = None, action: str | None = None, **given: object) -> Visit:
-        seen = self._visit(title, before, action, **given)
-        assert self.chart.locate(seen)
-        self.feats.appraise(seen, self.chart)
-        self.chart.record(seen)
-        return seen
-
-
-@pytest.fixture
-def story(visit: Callable[..., Visit]) -> Story:
-    return Story(visit)
-
-
-def test_points_make_a_feat_and_failing_again_makes_it_less_reliable(story: Story) -> None:
+def test_points_make_a_feat_and_failing_again_makes_it_less_reliable(story: Any) -> None:
     start = story.go("hall")
     paid = story.go("hall", start, "pray", score=10)
     (feat,) = story.feats
@@ -46,7 +24,7 @@ def test_points_make_a_feat_and_failing_again_makes_it_less_reliable(story: Stor
     assert story.feats.merit(paid, 10) - story.feats.merit(start, 10) > POINTS
 
 
-def test_a_thing_is_a_feat_when_it_is_taken_first(story: Story) -> None:
+def test_a_thing_is_a_feat_when_it_is_taken_first(story: Any) -> None:
     start = story.go("hall")
     taken = story.go("hall", start, "take coin", carried={"coin"})
     dropped = story.go("hall", taken, "drop coin", state="dropped")
@@ -57,7 +35,7 @@ def test_a_thing_is_a_feat_when_it_is_taken_first(story: Story) -> None:
     assert taken.quality > dropped.quality
 
 
-def test_new_possibilities_are_a_feat_and_leaving_things_is_none(story: Story) -> None:
+def test_new_possibilities_are_a_feat_and_leaving_things_is_none(story: Any) -> None:
     start = story.go("hall", actions=("open chest", "look"))
     opened = story.go("hall", start, "open chest", actions=("close chest", "take crown"))
     (feat,) = story.feats
@@ -68,7 +46,7 @@ def test_new_possibilities_are_a_feat_and_leaving_things_is_none(story: Story) -
     assert [feat.action for feat in story.feats] == ["open chest", "take crown"]
 
 
-def test_entering_a_room_for_points_is_one_event_whichever_way(story: Story) -> None:
+def test_entering_a_room_for_points_is_one_event_whichever_way(story: Any) -> None:
     start = story.go("hall", actions=("go east", "go north"))
     story.go("cave", start, "go east", score=5)
     story.go("cave", story.go("loft", start, "go north"), "go down", score=5)
@@ -78,7 +56,7 @@ def test_entering_a_room_for_points_is_one_event_whichever_way(story: Story) -> 
     assert not story.feats.left(1 << one.bit)
 
 
-def test_a_kind_that_pays_once_is_left_out_after_that(story: Story) -> None:
+def test_a_kind_that_pays_once_is_left_out_after_that(story: Any) -> None:
     start = story.go("hall")
     first = story.go("hall", start, "greet queen", score=5)
     story.go("hall", story.go("hall", start, "wait"), "greet king", score=5)
@@ -91,7 +69,7 @@ def test_a_kind_that_pays_once_is_left_out_after_that(story: Story) -> None:
     assert king not in story.feats.left(first.achieved), "to greet a second one brought nothing"
 
 
-def test_what_changed_the_world_in_vain_may_have_been_a_preparation(story: Story) -> None:
+def test_what_changed_the_world_in_vain_may_have_been_a_preparation(story: Any) -> None:
     start = story.go("hall")
     ready = story.go("hall", start, "wave rod", state="changed")
     story.go("hall", ready, "say word", score=5)
@@ -99,7 +77,7 @@ def test_what_changed_the_world_in_vain_may_have_been_a_preparation(story: Story
     assert feat.preparations == ("wave rod",)
 
 
-def test_experience_tells_of_forms_and_of_actions(story: Story) -> None:
+def test_experience_tells_of_forms_and_of_actions(story: Any) -> None:
     start = story.go("hall")
     assert story.feats.usefulness("take stone") == pytest.approx(1)
     story.go("hall", start, "take coin", carried={"coin"})
@@ -110,7 +88,7 @@ def test_experience_tells_of_forms_and_of_actions(story: Story) -> None:
     assert story.feats.in_vain("take coin") == 0
 
 
-def test_death_is_no_feat_unless_it_pays(story: Story) -> None:
+def test_death_is_no_feat_unless_it_pays(story: Any) -> None:
     start = story.go("hall")
     story.go("hall", start, "jump", ended=True, carried={"wings"})
     assert not len(story.feats)
