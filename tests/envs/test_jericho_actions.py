@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from worldthread.agents.commands import PREPOSITIONS
+from worldthread.envs import jericho_actions
 from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import Engine, EngineState
+from worldthread.envs.jericho_engine import Engine, EngineState, Trial, Trials
 
 pytestmark = pytest.mark.games
 
@@ -66,6 +68,48 @@ def test_what_is_only_told_of_is_found_by_the_games_own_dictionary(jericho_games
         engine.step(command)
     assert not any("lake" in action for alike in jericho_groups(engine) for action in alike)
     assert "enter lake" in ActionFinder(engine).find()
+
+
+def test_what_a_description_tells_of_is_tried_by_itself(jericho_games: Path) -> None:
+    """The button is no object of the room, and the room's text has none: only a description tells of it."""
+    engine = Engine(jericho_games / "ludicorp.z5")
+    finder = ActionFinder(engine)
+    tried = 0
+    for state in states_of(engine, 1)[58:60]:
+        engine.restore(state)
+        assert not any("button" in action for alike in jericho_groups(engine) for action in alike)
+        with engine.trials() as trials:
+            assert b"button" not in trials.attempt(b"look").reply
+            change = trials.attempt(b"push button").change
+        if change is not None:
+            assert "push button" in finder.find()
+            tried += 1
+    assert tried
+
+
+def test_a_crowded_place_has_a_limit(jericho_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left out are commands with two things, the plainest of each verb last."""
+    engine = Engine(jericho_games / "zork1.z5")
+    finder = ActionFinder(engine)
+    engine.restore(states_of(engine, 1)[20])
+    everything = finder.find()
+    attempts = 0
+    attempt = Trials.attempt
+
+    def counted(trials: Trials, line: bytes, chance: int | None = None) -> Trial:
+        nonlocal attempts
+        attempts += 1
+        return attempt(trials, line, chance)
+
+    monkeypatch.setattr(Trials, "attempt", counted)
+    assert finder.find() == everything
+    unlimited, attempts = attempts, 0
+    monkeypatch.setattr(jericho_actions, "_MOST_PAIRS", 300)
+    some = finder.find()
+    assert attempts < unlimited - 1000
+    assert len(some) < len(everything)
+    with_one = {action for action in everything if not PREPOSITIONS & set(action.split())}
+    assert with_one <= set(some)
 
 
 def test_chance_does_not_hide_what_may_happen(jericho_games: Path) -> None:

@@ -7,7 +7,8 @@ those that change the world alike. It is written anew here, so that
 - the result is the same in every process;
 - no language model is needed to find the nouns of a text: the game's own dictionary tells them (jericho asks spaCy). A
   thing that is only told of, such as a lake or a far door, is put together with what the player carries only, and so
-  is everything that is near where more than eight things are;
+  is everything that is near where more than eight things are. What the descriptions of these things tell of, such as
+  the button on a panel or a spell in a book, is tried by itself;
 - what chance decides, such as a blow in a fight, is offered when it changes the world under any of a few draws, not
   only under the one that is to come, which the player cannot know;
 - an action that halts the interpreter does not hide those after it;
@@ -19,13 +20,15 @@ those that change the world alike. It is written anew here, so that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Final, NamedTuple
 
 from worldthread.envs.jericho_engine import Engine, Thing, Trials
 
-FINDER_VERSION: Final = "3"
+FINDER_VERSION: Final = "4"
 """Version of what decides which actions are found."""
 
 _HOLE = "OBJ"
@@ -52,6 +55,11 @@ _OTHER_DRAWS = (0x2545F491, 0x0BADF00D, 0x51ED270B)
 _MOST_PAIRED = 8
 """Things that are near and not carried, up to which they are put together with each other: two of them seldom do
 anything together, and their pairs would make most of the commands in a crowded place."""
+_MOST_DETAILS = 8
+"""Nouns that are taken from the descriptions of things."""
+_MOST_PAIRS = 5_000
+"""Commands with two things that are tried in one state, which takes up to two seconds. In most places they are fewer;
+where they are not, the plainest use of each verb is tried first."""
 _FEWEST_TO_INFER = 4
 """Nouns from which on it pays to find out what the parser cannot accept."""
 
@@ -63,16 +71,27 @@ class _Name(NamedTuple):
 
 
 class _Nouns(NamedTuple):
-    """One name for each thing: what is carried, what else is in reach (and ``all``), and what is only told of."""
+    """One name for each thing: what is carried, what else is in reach (and ``all``), what is only told of, and what
+    the descriptions of all these tell of besides."""
 
     carried: list[bytes]
     near: list[bytes]
     told: list[bytes]
+    details: list[bytes]
 
 
 class _Template(NamedTuple):
+    """A command with holes for things.
+
+    Args:
+        parts: what stands around the holes.
+        usage: how often players use its verb.
+        plainer: other templates of the verb with as many holes, and shorter words between.
+    """
+
     parts: tuple[bytes, ...]
     usage: int
+    plainer: int
 
 
 class ActionFinder:
@@ -118,21 +137,28 @@ class ActionFinder:
             max(names, key=lambda name: name.score).words: any(name.is_carried for name in names)
             for names in alike.values()
         }
-        told: dict[str, str] = {}
-        for word in self._words_in(trials.attempt(b"look").reply):
-            described = description(word)
-            if described is not None and described not in alike:
-                told.setdefault(described, word)
+        known = dict.fromkeys(alike)  # descriptions, in the order in which they were found
+
+        def others(text: str) -> Iterator[bytes]:
+            """Nouns of a text that name further things."""
+            for word in self._words_in(text):
+                described = description(word)
+                if described is not None and described not in known:
+                    known[described] = None
+                    yield _encoded(word)
+
+        told = list(others(_text(trials.attempt(b"look").reply)))
         return _Nouns(
             [_encoded(noun) for noun, is_carried in reach.items() if is_carried],
             [_encoded(noun) for noun, is_carried in reach.items() if not is_carried] + [b"all"],
-            [_encoded(noun) for noun in told.values()],
+            told,
+            list(islice(others(" ".join(known)), _MOST_DETAILS)),
         )
 
-    def _words_in(self, reply: bytes) -> list[str]:
+    def _words_in(self, text: str) -> list[str]:
         """The nouns of a text that may name things, in the order of the text."""
         length = self._engine.word_length
-        words = dict.fromkeys(_WORD.findall(reply.decode("cp1252", "replace").lower()))
+        words = dict.fromkeys(_WORD.findall(text.lower()))
         return [word for word in words if word not in _NO_THINGS and word[:length] in self._engine.nouns]
 
     def names(self, things: list[Thing]) -> Iterable[_Name]:
@@ -162,10 +188,14 @@ class ActionFinder:
     def _templates(self) -> list[_Template]:
         from jericho import util
 
-        return [
-            _Template(tuple(part.encode("ascii") for part in text.split(_HOLE)), util.verb_usage_count(text))
-            for text in self._engine.templates
-        ]
+        templates: list[_Template] = []
+        plainer: Counter[tuple[str, int]] = Counter()
+        for text in sorted(self._engine.templates, key=lambda text: (len(text), text)):
+            parts = tuple(part.encode("ascii") for part in text.split(_HOLE))
+            kind = text.split()[0], len(parts)
+            templates.append(_Template(parts, util.verb_usage_count(text), plainer[kind]))
+            plainer[kind] += 1
+        return sorted(templates, key=lambda template: (len(template.parts), template.plainer, -template.usage))
 
 
 class _Survey:
@@ -179,14 +209,15 @@ class _Survey:
         self._idle_chances = {trial.chance for trial in idle} | {trials.chance}
         # a game that counts no moves, or that waits for an answer now, tells nothing about its parser
         self._infers = all(trial.took_time for trial in idle)
+        self.pairs = 0
 
     def fill(self, template: _Template, nouns: _Nouns) -> None:
         """Try a template with all nouns, and with two where it takes two: of what is only told of, with one carried."""
-        parts, usage = template
+        parts, usage, _ = template
         if len(parts) == 1:
             self.attempt(parts[0], usage)
         elif len(parts) == 2:
-            for noun in (*nouns.carried, *nouns.near, *nouns.told):
+            for noun in (*nouns.carried, *nouns.near, *nouns.told, *nouns.details):
                 self.attempt(parts[0] + noun + parts[1], usage)
         elif len(parts) == 3:
             _Table(self, template, nouns, infer=self._infers).fill()
@@ -252,6 +283,8 @@ class _Table:
         for row in rows:
             for column in columns:
                 if row != column and self._is_worth_trying(min(row, column), max(row, column)):
+                    if self._survey.pairs >= _MOST_PAIRS:
+                        return
                     self._answer(row, column)
 
     def _is_worth_trying(self, first: int, second: int) -> bool:
@@ -287,8 +320,13 @@ class _Table:
         if pair not in self._answers:
             first, middle, last = self._template.parts
             line = first + self._nouns[row] + middle + self._nouns[column] + last
+            self._survey.pairs += 1
             self._answers[pair] = self._survey.attempt(line, self._template.usage)
         return self._answers[pair]
+
+
+def _text(reply: bytes) -> str:
+    return reply.decode("cp1252", "replace")
 
 
 def _encoded(words: str) -> bytes:
@@ -299,7 +337,7 @@ def _recognised(reply: bytes) -> str | None:
     """An answer to ``examine`` without line breaks; ``None`` when the game did not know what was meant."""
     from jericho import util
 
-    cleaned: str = util.clean(reply.decode("cp1252", "replace"))
+    cleaned: str = util.clean(_text(reply))
     return cleaned if util.recognized(cleaned) else None
 
 
