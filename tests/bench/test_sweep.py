@@ -31,7 +31,7 @@ def test_settings() -> None:
     for bad in ("temperature", "=3", "two words=1"):
         with pytest.raises(InputError, match="NAME=VALUE"):
             settings_in([bad])
-    assert names_in(" a, b,a,,") == ["a", "b"]
+    assert names_in([" a, b,a,,", "b"]) == ["a", "b"]
 
 
 def combined(agents: list[str], memories: list[str], **more: Any) -> list[Run]:

@@ -157,8 +157,8 @@ def test_what_a_person_typed_is_not_asked_again(tmp_path: Path) -> None:
 
 @pytest.mark.games
 def test_a_sweep_of_agents_and_memories(tmp_path: Path) -> None:
-    arguments = ["sweep", "tiny", "--agent", "explorer,ariadne", "--memory", "none,full_history", "--model", "fake"]
-    arguments += ["--seeds", "1-2", "--attempts", "2", "--steps", "8", "--jobs", "2"]
+    arguments = ["sweep", "tiny", "--agent", "explorer,ariadne", "--memory", "none", "--memory", "full_history"]
+    arguments += ["--model", "fake", "--seeds", "1-2", "--attempts", "2", "--steps", "8", "--jobs", "2"]
     done = call(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])

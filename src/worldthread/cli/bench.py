@@ -12,6 +12,7 @@ import typer
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_qa import qa
+from worldthread.cli.running import names_in
 
 _WIDTH: Final = 110
 
@@ -40,10 +41,14 @@ def datasets() -> None:
 
 @bench.command()
 def retrieval(
-    dataset: Annotated[list[str], typer.Option(help="Name of a data set; may be given several times.")],
+    dataset: Annotated[list[str], typer.Option(help="Data sets; several with commas, or by giving it again.")],
     method: Annotated[
-        str, typer.Option(help="Methods, separated by commas; [bold]all[/bold] for every one.")
-    ] = "thread",
+        list[str] | None,
+        typer.Option(
+            show_default="thread",
+            help="Methods; several with commas, or by giving it again; [bold]all[/bold] for every one.",
+        ),
+    ] = None,
     triples: Annotated[
         str, typer.Option(help="Facts: [bold]given[/bold] with the data, or [bold]none[/bold].")
     ] = "none",
@@ -75,13 +80,17 @@ def retrieval(
 
     if triples not in ("given", "none"):
         raise InputError(f"--triples is 'given' or 'none', not {triples!r}")
-    names = list(METHODS) if method == "all" else [part.strip() for part in method.split(",") if part.strip()]
+    names = names_in(method or ("thread",))
+    if "all" in names:
+        names = list(METHODS)
+    if not names:
+        raise InputError("--method wants a name")
     model = embedder_named(embedder)
     if cache:
         folder = default_cache_dir()
         folder.mkdir(parents=True, exist_ok=True)
         model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").vectors)
-    for name in dict.fromkeys(dataset):
+    for name in names_in(dataset):
         loaded = load(name, data, limit, seed)
         with progress_shown() as tell:
             report = measure(loaded, names, model, triples="given" if triples == "given" else "none", on_progress=tell)

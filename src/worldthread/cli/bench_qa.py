@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from worldthread import __version__
+from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
     from worldthread.bench.datasets import Dataset, Question
@@ -27,10 +28,15 @@ _SHOWN_PROBLEMS: Final = 3
 
 
 def qa(
-    dataset: Annotated[list[str] | None, typer.Option(help="Name of a data set; may be given several times.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Data sets; several with commas, or by giving it again.")
+    ] = None,
     method: Annotated[
-        str | None,
-        typer.Option(help="Methods, separated by commas; beam+astar is the union of both. Default: thread."),
+        list[str] | None,
+        typer.Option(
+            show_default="thread",
+            help="Methods; several with commas, or by giving it again; beam+astar is the union of both.",
+        ),
     ] = None,
     settings: Annotated[str, typer.Option(metavar="JSON", help="Settings of the method.")] = "{}",
     model: Annotated[
@@ -118,7 +124,7 @@ def qa(
     problems: dict[str, str] = {}
     vectors = _embedder(embedder, cache=cache)
     with Results(out / "results.jsonl") as results:
-        for name in dict.fromkeys(dataset):
+        for name in names_in(dataset):
             loaded = load(name, data, limit, seed)
             problems |= _run(loaded, ways, facts, options, asked, vectors, results, out, as_json=as_json)
         if sweep:
@@ -130,7 +136,7 @@ def qa(
         raise typer.Exit(_FAILED)
 
 
-def _ways(method: str | None, settings: str, sweep: str | None) -> tuple[list[Way], dict[str, Any]]:
+def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tuple[list[Way], dict[str, Any]]:
     """What is to be run, and what holds where nothing else was said."""
     from worldthread.bench.qa_sweep import QUESTIONS, SWEEPS, TOP, K
     from worldthread.errors import InputError
@@ -147,7 +153,9 @@ def _ways(method: str | None, settings: str, sweep: str | None) -> tuple[list[Wa
         raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}: {error}') from None
     if not isinstance(given, dict):
         raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}, not {settings!r}')
-    names = [name for name in (method or DEFAULT_METHOD).split(",") if name.strip()]
+    names = names_in(method or (DEFAULT_METHOD,))
+    if not names:
+        raise InputError("--method wants a name")
     ways = [Way.parse(name, given) for name in names]
     return ways, {"nearest": False, "k": 10, "top": None, "questions": None}
 

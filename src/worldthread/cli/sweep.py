@@ -37,19 +37,28 @@ _WIDE: Final = 200  # columns of what is no terminal
 def sweep(
     games: Annotated[list[str], typer.Argument(help="One or more games, as [bold]worldthread play[/bold] takes them.")],
     agent: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES", help="Who plays, separated by commas, as [bold]worldthread play[/bold] takes it."
-        ),
-    ] = "explorer",
-    memory: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="Memory modules, separated by commas, for agents that ask one. Default: each agent's own.",
+            show_default="explorer",
+            help="Who plays, as [bold]worldthread play[/bold] takes it; several with commas, or by giving it again.",
         ),
-    ] = "",
-    seeds: Annotated[str, typer.Option(help="Seeds of the games: 1-50, or 3, or 1-10,20-30.")] = "1-10",
+    ] = None,
+    memory: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Memory modules, for agents that ask one; several likewise. Default: each agent's own.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SEEDS",
+            show_default="1-10",
+            help="Seeds of the games: 1-50, or 3, or 1-10,20-30; may be given again.",
+        ),
+    ] = None,
     attempts: Annotated[
         int, typer.Option(min=1, metavar="N", help="Plays of each game and seed, each with another seed of the agent.")
     ] = 1,
@@ -98,7 +107,7 @@ def sweep(
     from worldthread.bench.sweep import sweep as run_sweep
     from worldthread.bench.sweep_figures import aggregate, groups_of
 
-    agents = names_in(agent)
+    agents = names_in(["explorer"] if agent is None else agent)
     if not agents:
         raise InputError("--agent wants a name")
     if "human" in agents:
@@ -106,7 +115,7 @@ def sweep(
     if best is not None and best > attempts:
         raise InputError(f"--best {best} of {attempts} attempts: make more of them (--attempts)")
     runs = runs_of(
-        games, agents, names_in(memory), seeds_in(seeds), range(attempts),
+        games, agents, names_in(memory or ()), seeds_in(",".join(seeds or ("1-10",))), range(attempts),
         model=model, settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars,
         steps=steps, audit=audit, valid_actions=valid_actions,
     )  # fmt: skip
