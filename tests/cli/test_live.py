@@ -33,6 +33,7 @@ def picture(frame: Frame, width: int, height: int) -> list[str]:
 def test_the_picture_fits_the_terminal(width: int, height: int, played: tuple[Play, list[StepRecord]]) -> None:
     play, records = played
     frame = Frame("tiny  explorer", 50)
+    assert picture(frame, width, height) == ["tiny explorer begins"]
     for record in records:
         frame.take(record, play.graph.view())
         lines = picture(frame, width, height)

@@ -62,7 +62,7 @@ class Picture:
         self._live.refresh()
 
     def __enter__(self) -> Self:
-        self._live.start()
+        self._live.start(refresh=True)
         return self
 
     def __exit__(
@@ -94,6 +94,8 @@ class Frame:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._record is None or self._layout is None:
+            # some games and models take seconds for a move
+            yield Text(f"{self._title} begins", style="dim", overflow="ellipsis", no_wrap=True)
             return
         # one line less than the terminal has: the cursor stands below the picture
         width, height = options.max_width, max(console.height - 1, 12)
