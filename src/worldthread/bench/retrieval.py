@@ -15,22 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.bench.datasets import Dataset, Question
+from worldthread.bench.qa_memory import episodes_of
 from worldthread.bench.qa_metrics import recall_at, share_among
 from worldthread.bench.statistics import bootstrap_interval
-from worldthread.extract.prose import ProseReader
 from worldthread.memory import Memory
 from worldthread.models import Embedder
 from worldthread.retrieve import Corpus, Query, Scores
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.query import names_in
 from worldthread.retrieve.select import best_episodes, best_statements
-from worldthread.types import Episode, Fact, Reading
 
 CUTOFFS: Final = (2, 5, 10)
 Triples: TypeAlias = Literal["given", "none"]
 """Where facts come from: the data set, or rules. Sentences are always split by rules."""
-
-Told: TypeAlias = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,10 @@ def measure(
     functions = {name: method_named(name) for name in methods}
     tell = on_progress or (lambda what, done, total: None)
     start = time.perf_counter()
-    episodes = list(_episodes(dataset, triples, lambda done: tell("reading", done, len(dataset.passages))))
+    episodes = []
+    for episode in episodes_of(dataset, triples):
+        episodes.append(episode)
+        tell("reading", len(episodes), len(dataset.passages))
     read_seconds = time.perf_counter() - start
     clocked = _Clocked(embedder)
     with tempfile.TemporaryDirectory() as folder:
@@ -167,17 +167,6 @@ def measure(
         disk_megabytes=round(on_disk / 2**20, 2),
         methods=reports,
     )
-
-
-def _episodes(dataset: Dataset, triples: Triples, tell: Told) -> Iterator[Episode]:
-    reader = ProseReader()
-    for number, passage in enumerate(dataset.passages):
-        found = reader.extract(passage.full_text)
-        if triples == "given":
-            sentences = tuple(s for s in found.statements if not isinstance(s, Fact))
-            found = Reading(f"{reader.name} and given", (*sentences, *passage.statements))
-        yield Episode(passage.full_text, 0.0 if passage.at is None else passage.at, passage.id, found)
-        tell(number + 1)
 
 
 def _measured(
