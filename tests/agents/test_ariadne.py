@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import gc
 import json
-import types
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -319,42 +317,9 @@ def test_the_oracle_is_privileged() -> None:
     assert {"zimthor", "trobkey", "gorpine"} <= told_too_early("oracle", 3)
 
 
-class Sealed(Environment):
-    """A world whose truth cannot be looked at."""
-
-    def __init__(self, env: Environment) -> None:
-        self._env = env
-        self.id = env.id
-
-    def reset(self, seed: int | None = None) -> tuple[str, Any]:
-        return self._env.reset(seed)
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, Any]:
-        return self._env.step(action)
-
-    def truth(self) -> Truth:
-        raise AssertionError("the truth was looked at")
-
-
-def reachable(root: object) -> list[object]:
-    """Everything that can be reached from ``root`` through references, short of modules, classes and code."""
-    seen: dict[int, object] = {}
-    queue = [root]
-    while queue:
-        item = queue.pop()
-        if id(item) in seen or isinstance(item, types.ModuleType | type | types.CodeType):
-            continue
-        seen[id(item)] = item
-        if isinstance(item, types.FunctionType):
-            queue.extend(item.__closure__ or ())
-        else:
-            queue.extend(gc.get_referents(item))
-    return list(seen.values())
-
-
 @pytest.mark.parametrize("recollection", UNPRIVILEGED)
-def test_holds_no_way_to_the_truth(recollection: str) -> None:
-    env = Sealed(make("tiny-v1", seed=1))
+def test_holds_no_way_to_the_truth(recollection: str, sealed: Any, reachable: Any) -> None:
+    env = sealed(make("tiny-v1", seed=1))
     agent, _, _ = play(env, recollection, moves=8)
     held = reachable(agent)
     assert agent.recollection in held

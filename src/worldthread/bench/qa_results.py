@@ -14,7 +14,8 @@ from typing import Any, Final, Self
 import msgspec
 import orjson
 
-from worldthread.errors import FormatError, InputError
+from worldthread.bench.writing import hold
+from worldthread.errors import FormatError
 from worldthread.qa.ways import Way
 
 FORMAT: Final = 1
@@ -97,8 +98,6 @@ class Results:
     """
 
     def __init__(self, path: Path) -> None:
-        from filelock import FileLock, Timeout
-
         self.path = path
         self.configurations: dict[str, Configuration] = {}
         """By key, in the order of the file."""
@@ -106,14 +105,7 @@ class Results:
         """Figures of memories, by data set, triples and reader."""
         self._records: dict[str, dict[str, dict[str, Any]]] = {}
         self._writing = threading.Lock()
-        self._lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise InputError(f"another process is writing {path}: wait for it, or name another folder") from None
-        except OSError as error:
-            raise InputError(f"cannot write to the folder {path.parent}: {error.strerror}") from error
+        self._lock = hold(path, taken=f"another process is writing {path}: wait for it, or name another folder")
         try:
             self._load()
         except BaseException:

@@ -21,6 +21,7 @@ import orjson
 
 from worldthread.bench.runs import Run, play_in, read_summary
 from worldthread.bench.trajectory import TRAJECTORY_FILE
+from worldthread.bench.writing import hold
 from worldthread.errors import FormatError, InputError, MissingExtraError
 
 RESULTS_FILE: Final = "results.jsonl"
@@ -48,18 +49,9 @@ class Results:
     """
 
     def __init__(self, path: Path) -> None:
-        from filelock import FileLock, Timeout
-
         self.path = path
         self.done: dict[Run, dict[str, Any]] = {}
-        self._lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise InputError(f"another sweep is writing {path}: wait for it, or name another folder") from None
-        except OSError as error:
-            raise InputError(f"cannot write to the folder {path.parent}: {error.strerror}") from error
+        self._lock = hold(path, taken=f"another sweep is writing {path}: wait for it, or name another folder")
         try:
             self._load()
         except BaseException:

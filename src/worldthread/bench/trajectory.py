@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 
 import orjson
 
+from worldthread.bench.writing import hold
 from worldthread.errors import FormatError, InputError
 
 TRAJECTORY_FORMAT: Final = "worldthread-trajectory"
@@ -114,17 +115,8 @@ class TrajectoryWriter:
     """
 
     def __init__(self, path: Path, header: dict[str, Any], *, resume: bool = False) -> None:
-        from filelock import FileLock, Timeout
-
         self.path = path
-        self._lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=0)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise InputError(f"{path.parent} is being played in by another process: wait for its end") from None
-        except OSError as error:
-            raise InputError(f"cannot write to the folder {path.parent}: {error.strerror}") from error
+        self._lock = hold(path, taken=f"{path.parent} is being played in by another process: wait for its end")
         try:
             earlier = _whole_lines(path) if resume and path.exists() else []
             self._earlier = Comparison(path, earlier)
