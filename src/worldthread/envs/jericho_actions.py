@@ -35,8 +35,10 @@ _HOLE = "OBJ"
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 _NO_THINGS = frozenset(
     {
-        *("a", "an", "the", "this", "that", "these", "those", "here", "there", "it", "them", "him", "her", "me", "my"),
-        *("i", "you", "your", "yourself", "self", "myself", "all", "another", "both", "each", "every", "everything"),
+        *("a", "an", "the", "this", "that", "these", "those", "here", "there", "it", "them", "him", "her", "me"),
+        *("i", "you", "he", "she", "they", "we", "us", "my", "mine", "your", "yours", "his", "hers", "its", "our"),
+        *("ours", "their", "theirs", "yourself", "self", "myself"),
+        *("all", "another", "both", "each", "every", "everything"),
         *("one", "other", "others", "some", "any", "and", "of", "at", "can", "see", "is", "are"),
         *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "half"),
         *("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest"),
