@@ -14,7 +14,9 @@ those that change the world alike. It is written anew here, so that
 - an action that halts the interpreter does not hide those after it;
 - commands are left out that the game's parser cannot accept, as others show: when "you can't use multiple objects with
   that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both, then nothing
-  else is tried with ``put all on``. Only answers that take no time in the game count for this.
+  else is tried with ``put all on``. Only answers that take no time in the game count for this;
+- where very many commands with two things are left, only some are tried: as many of each template, first those with a
+  thing to which the game answered as to few others, such as a lock among what has none.
 """
 
 from __future__ import annotations
@@ -59,9 +61,9 @@ _MOST_PAIRED = 8
 anything together, and their pairs would make most of the commands in a crowded place."""
 _MOST_DETAILS = 8
 """Nouns that are taken from the descriptions of things."""
-_MOST_PAIRS = 5_000
-"""Commands with two things that are tried in one state, which takes up to two seconds. In most places they are fewer;
-where they are not, the plainest use of each verb is tried first."""
+_MOST_PAIRS = 3_000
+"""Commands with two things that are tried in one state, beside those that tell what the parser accepts. In most places
+they are fewer; where they are not, each template has its share."""
 _FEWEST_TO_INFER = 4
 """Nouns from which on it pays to find out what the parser cannot accept."""
 
@@ -88,12 +90,29 @@ class _Template(NamedTuple):
     Args:
         parts: what stands around the holes.
         usage: how often players use its verb.
-        plainer: other templates of the verb with as many holes, and shorter words between.
     """
 
     parts: tuple[bytes, ...]
     usage: int
-    plainer: int
+
+
+class _Answer(NamedTuple):
+    """What came of a command.
+
+    Args:
+        reply: what the game printed.
+        rejected: whether its parser did not accept the words, which takes no time.
+        changed: whether the world changed.
+    """
+
+    reply: bytes
+    rejected: bool
+    changed: bool
+
+    @property
+    def rejection(self) -> bytes | None:
+        """The parser's words; ``None`` when it accepted those of the command."""
+        return self.reply if self.rejected else None
 
 
 class ActionFinder:
@@ -118,8 +137,13 @@ class ActionFinder:
         with self._engine.trials(chance) as trials:
             survey = _Survey(trials)
             nouns = self._nouns(things, trials)
+            tables = []
             for template in self._templates:
-                survey.fill(template, nouns)
+                if len(template.parts) == 3:
+                    tables.append(_Table(survey, template, nouns, self._engine))
+                else:
+                    survey.fill(template, nouns)
+            _share_out(tables)
             return survey.valid_actions()
 
     def _nouns(self, things: list[Thing], trials: Trials) -> _Nouns:
@@ -190,14 +214,10 @@ class ActionFinder:
     def _templates(self) -> list[_Template]:
         from jericho import util
 
-        templates: list[_Template] = []
-        plainer: Counter[tuple[str, int]] = Counter()
-        for text in sorted(self._engine.templates, key=lambda text: (len(text), text)):
-            parts = tuple(part.encode("ascii") for part in text.split(_HOLE))
-            kind = text.split()[0], len(parts)
-            templates.append(_Template(parts, util.verb_usage_count(text), plainer[kind]))
-            plainer[kind] += 1
-        return sorted(templates, key=lambda template: (len(template.parts), template.plainer, -template.usage))
+        return [
+            _Template(tuple(part.encode("ascii") for part in text.split(_HOLE)), util.verb_usage_count(text))
+            for text in self._engine.templates
+        ]
 
 
 class _Survey:
@@ -210,19 +230,16 @@ class _Survey:
         idle = [trials.attempt(command) for command in (b"wait", b"look")]
         self._idle_chances = {trial.chance for trial in idle} | {trials.chance}
         # a game that counts no moves, or that waits for an answer now, tells nothing about its parser
-        self._infers = all(trial.took_time for trial in idle)
-        self.pairs = 0
+        self.infers = all(trial.took_time for trial in idle)
 
     def fill(self, template: _Template, nouns: _Nouns) -> None:
-        """Try a template with all nouns, and with two where it takes two: of what is only told of, with one carried."""
-        parts, usage, _ = template
+        """Try a template without a hole, or with one and every noun."""
+        parts, usage = template
         if len(parts) == 1:
             self.attempt(parts[0], usage)
-        elif len(parts) == 2:
+        else:
             for noun in (*nouns.carried, *nouns.near, *nouns.told, *nouns.details):
                 self.attempt(parts[0] + noun + parts[1], usage)
-        elif len(parts) == 3:
-            _Table(self, template, nouns, infer=self._infers).fill()
 
     def valid_actions(self) -> tuple[str, ...]:
         """One action for each change, sorted."""
@@ -234,17 +251,14 @@ class _Survey:
                     break
         return tuple(sorted({line.decode("ascii") for _, line in self._effects.values()}))
 
-    def attempt(self, line: bytes, usage: int) -> bytes | None:
-        """Try a line: the answer of a parser that rejected it; ``None`` when it was understood."""
+    def attempt(self, line: bytes, usage: int) -> _Answer:
+        """Try a line."""
         change, reply, took_time, chance = self._trials.attempt(line)
         if change is not None:
             self._note(line, usage, change)
-            return None
-        if not took_time:
-            return reply
-        if chance not in self._idle_chances:
+        elif took_time and chance not in self._idle_chances:
             self._doubtful.append((line, usage))
-        return None
+        return _Answer(reply, change is None and not took_time, change is not None)
 
     def _note(self, line: bytes, usage: int, change: bytes) -> None:
         """Keep the action with the most usual verb for each change, then the shortest, then the first by letters."""
@@ -260,20 +274,59 @@ class _Table:
     when it can be laid on one noun: row ``r`` is rejected with the same answer in two columns in which another row is
     not. And when each of the other nouns was in both holes, always with the same answer, then the template is no
     sentence with such things.
+
+    What is only told of is paired with what is carried only.
     """
 
-    def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, *, infer: bool) -> None:
+    def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, engine: Engine) -> None:
         self._survey = survey
         self._template = template
+        self._engine = engine
         self._nouns = [*nouns.carried, *nouns.near, *nouns.told]
         self._carried = len(nouns.carried)
         self._in_reach = self._carried + len(nouns.near)
         self._pairs_near = len(nouns.near) - 1 <= _MOST_PAIRED  # "all" is no thing
-        self._infer = infer and self._in_reach >= _FEWEST_TO_INFER
-        self._answers: dict[tuple[int, int], bytes | None] = {}
+        self._infer = survey.infers and self._in_reach >= _FEWEST_TO_INFER
+        self._answers: dict[tuple[int, int], _Answer] = {}
+        self._waiting = self._acceptable()
 
-    def fill(self) -> None:
-        """Try every pair that may be understood."""
+    def __len__(self) -> int:
+        """How many pairs may be understood, and were not tried."""
+        return len(self._waiting)
+
+    def fill(self, most: int) -> int:
+        """Try the pairs that may be understood: how many they were.
+
+        Args:
+            most: how many at most.
+        """
+        pairs = self._waiting if len(self._waiting) <= most else self._rarest_first()[:most]
+        for pair in pairs:
+            self._answer(*pair)
+        return len(pairs)
+
+    def _rarest_first(self) -> list[tuple[int, int]]:
+        """First the pairs with a noun to which the game answered as to few others: a lock among what has none."""
+        kinds = {pair: None if answer.changed else self._kind(answer.reply) for pair, answer in self._answers.items()}
+        counts = Counter(kinds.values())
+        rows: dict[int, int] = {}
+        columns: dict[int, int] = {}
+        for (row, column), kind in kinds.items():
+            rows[row] = min(rows.get(row, len(kinds)), counts[kind])
+            columns[column] = min(columns.get(column, len(kinds)), counts[kind])
+
+        def commonness(pair: tuple[int, int]) -> int:
+            return min(rows.get(pair[0], len(kinds)), columns.get(pair[1], len(kinds)))
+
+        return sorted(self._waiting, key=commonness)
+
+    def _kind(self, reply: bytes) -> tuple[str, ...]:
+        """A reply without the names of things."""
+        length, nouns = self._engine.word_length, self._engine.nouns
+        return tuple(word for word in _WORD.findall(_text(reply).lower()) if word[:length] not in nouns)
+
+    def _acceptable(self) -> list[tuple[int, int]]:
+        """Pairs that may be understood and were not tried, as the answers to some tell."""
         rows, columns = list(range(len(self._nouns))), list(range(len(self._nouns)))
         if self._infer:
             rows = [row for row in rows if row >= self._in_reach or not self._is_rejected(row, is_row=True)]
@@ -281,21 +334,24 @@ class _Table:
                 column for column in columns if column >= self._in_reach or not self._is_rejected(column, is_row=False)
             ]
             if self._is_no_sentence(rows, columns):
-                return
-        for row in rows:
-            for column in columns:
-                if row != column and self._is_worth_trying(min(row, column), max(row, column)):
-                    if self._survey.pairs >= _MOST_PAIRS:
-                        return
-                    self._answer(row, column)
+                return []
+        return [
+            (row, column)
+            for row in rows
+            for column in columns
+            if row != column
+            and (row, column) not in self._answers
+            and self._is_worth_trying(min(row, column), max(row, column))
+        ]
 
     def _is_worth_trying(self, first: int, second: int) -> bool:
         return first < self._carried or (self._pairs_near and second < self._in_reach)
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
         """Whether each of these, with one of the others, is rejected with one and the same answer."""
-        answers = {self._answer(row, other) for row in rows for other in self._partner(row, columns)}
-        answers |= {self._answer(other, column) for column in columns for other in self._partner(column, rows)}
+        pairs = [(row, other) for row in rows for other in self._partner(row, columns)]
+        pairs += [(other, column) for column in columns for other in self._partner(column, rows)]
+        answers = {self._answer(*pair).rejection for pair in pairs}
         return len(answers) == 1 and None not in answers
 
     def _partner(self, at: int, among: list[int]) -> list[int]:
@@ -309,7 +365,7 @@ class _Table:
         near, far = ((at + 1) % size, (at + 2) % size) if is_row else ((at - 1) % size, (at - 2) % size)
 
         def answer(one: int, other: int) -> bytes | None:
-            return self._answer(one, other) if is_row else self._answer(other, one)
+            return (self._answer(one, other) if is_row else self._answer(other, one)).rejection
 
         rejection = answer(at, near)
         if rejection is None or answer(at, far) != rejection:
@@ -317,14 +373,20 @@ class _Table:
         others = [other for other in range(size) if other not in (at, near, far)]
         return any(answer(other, near) != rejection and answer(other, far) != rejection for other in others[:2])
 
-    def _answer(self, row: int, column: int) -> bytes | None:
+    def _answer(self, row: int, column: int) -> _Answer:
         pair = (row, column)
         if pair not in self._answers:
             first, middle, last = self._template.parts
             line = first + self._nouns[row] + middle + self._nouns[column] + last
-            self._survey.pairs += 1
             self._answers[pair] = self._survey.attempt(line, self._template.usage)
         return self._answers[pair]
+
+
+def _share_out(tables: list[_Table]) -> None:
+    """Fill the tables: small ones wholly, and where all pairs would be too many, the others with as many pairs each."""
+    left = _MOST_PAIRS
+    for number, table in enumerate(sorted(tables, key=len)):
+        left -= table.fill(left // (len(tables) - number))
 
 
 def _text(reply: bytes) -> str:
