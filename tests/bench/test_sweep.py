@@ -31,7 +31,10 @@ def test_settings() -> None:
     for bad in ("temperature", "=3", "two words=1"):
         with pytest.raises(InputError, match="NAME=VALUE"):
             settings_in([bad])
-    assert names_in([" a, b,a,,", "b"]) == ["a", "b"]
+    assert names_in([" a, b,a,,", "b"], "--agent") == ["a", "b"]
+    assert names_in([], "--agent") == []
+    with pytest.raises(InputError, match="--agent wants a name"):
+        names_in([" ,"], "--agent")
 
 
 def combined(agents: list[str], memories: list[str], **more: Any) -> list[Run]:

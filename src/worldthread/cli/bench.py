@@ -80,17 +80,15 @@ def retrieval(
 
     if triples not in ("given", "none"):
         raise InputError(f"--triples is 'given' or 'none', not {triples!r}")
-    names = names_in(method or ("thread",))
+    names = names_in(method or ("thread",), "--method")
     if "all" in names:
         names = list(METHODS)
-    if not names:
-        raise InputError("--method wants a name")
     model = embedder_named(embedder)
     if cache:
         folder = default_cache_dir()
         folder.mkdir(parents=True, exist_ok=True)
         model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").vectors)
-    for name in names_in(dataset):
+    for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)
         with progress_shown() as tell:
             report = measure(loaded, names, model, triples="given" if triples == "given" else "none", on_progress=tell)

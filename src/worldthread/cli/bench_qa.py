@@ -124,7 +124,7 @@ def qa(
     problems: dict[str, str] = {}
     vectors = _embedder(embedder, cache=cache)
     with Results(out / "results.jsonl") as results:
-        for name in names_in(dataset):
+        for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
             problems |= _run(loaded, ways, facts, options, asked, vectors, results, out, as_json=as_json)
         if sweep:
@@ -153,9 +153,7 @@ def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tup
         raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}: {error}') from None
     if not isinstance(given, dict):
         raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}, not {settings!r}')
-    names = names_in(method or (DEFAULT_METHOD,))
-    if not names:
-        raise InputError("--method wants a name")
+    names = names_in(method or (DEFAULT_METHOD,), "--method")
     ways = [Way.parse(name, given) for name in names]
     return ways, {"nearest": False, "k": 10, "top": None, "questions": None}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,9 +32,16 @@ BudgetTokensOption = Annotated[
 BudgetDollarsOption = Annotated[float | None, typer.Option(min=0, metavar="SUM", help="Dollars that it may cost.")]
 
 
-def names_in(texts: Iterable[str]) -> list[str]:
-    """Names separated by commas, of an option that may be given several times; each once."""
-    return list(dict.fromkeys(name for text in texts for part in text.split(",") if (name := part.strip())))
+def names_in(texts: Sequence[str], option: str) -> list[str]:
+    """Names separated by commas, of an option that may be given several times; each once.
+
+    Raises:
+        InputError: the option was given, and names nothing.
+    """
+    found = list(dict.fromkeys(name for text in texts for part in text.split(",") if (name := part.strip())))
+    if texts and not found:
+        raise InputError(f"{option} wants a name")
+    return found
 
 
 def seeds_in(text: str) -> list[int]:

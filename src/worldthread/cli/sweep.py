@@ -107,15 +107,13 @@ def sweep(
     from worldthread.bench.sweep import sweep as run_sweep
     from worldthread.bench.sweep_figures import aggregate, groups_of
 
-    agents = names_in(["explorer"] if agent is None else agent)
-    if not agents:
-        raise InputError("--agent wants a name")
+    agents = names_in(agent or ["explorer"], "--agent")
     if "human" in agents:
         raise InputError("a person plays with worldthread play --agent human; a sweep asks nobody")
     if best is not None and best > attempts:
         raise InputError(f"--best {best} of {attempts} attempts: make more of them (--attempts)")
     runs = runs_of(
-        games, agents, names_in(memory or ()), seeds_in(",".join(seeds or ("1-10",))), range(attempts),
+        games, agents, names_in(memory or (), "--memory"), seeds_in(",".join(seeds or ("1-10",))), range(attempts),
         model=model, settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars,
         steps=steps, audit=audit, valid_actions=valid_actions,
     )  # fmt: skip
