@@ -61,7 +61,7 @@ _MOST_PAIRED = 8
 anything together, and their pairs would make most of the commands in a crowded place."""
 _MOST_DETAILS = 8
 """Nouns that are taken from the descriptions of things."""
-_MOST_PAIRS = 3_000
+_MOST_PAIRS = 5_000
 """Commands with two things that are tried in one state, beside those that tell what the parser accepts. In most places
 they are fewer; where they are not, each template has its share."""
 _FEWEST_TO_INFER = 4
@@ -102,12 +102,12 @@ class _Answer(NamedTuple):
     Args:
         reply: what the game printed.
         rejected: whether its parser did not accept the words, which takes no time.
-        changed: whether the world changed.
+        change: what it does to the world; ``None`` when it changes nothing.
     """
 
     reply: bytes
     rejected: bool
-    changed: bool
+    change: bytes | None
 
     @property
     def rejection(self) -> bytes | None:
@@ -137,10 +137,11 @@ class ActionFinder:
         with self._engine.trials(chance) as trials:
             survey = _Survey(trials)
             nouns = self._nouns(things, trials)
+            names = frozenset(word for thing in things for word in _WORD.findall(thing.name.lower()))
             tables = []
             for template in self._templates:
                 if len(template.parts) == 3:
-                    tables.append(_Table(survey, template, nouns, self._engine))
+                    tables.append(_Table(survey, template, nouns, names))
                 else:
                     survey.fill(template, nouns)
             _share_out(tables)
@@ -258,7 +259,7 @@ class _Survey:
             self._note(line, usage, change)
         elif took_time and chance not in self._idle_chances:
             self._doubtful.append((line, usage))
-        return _Answer(reply, change is None and not took_time, change is not None)
+        return _Answer(reply, change is None and not took_time, change)
 
     def _note(self, line: bytes, usage: int, change: bytes) -> None:
         """Keep the action with the most usual verb for each change, then the shortest, then the first by letters."""
@@ -278,10 +279,10 @@ class _Table:
     What is only told of is paired with what is carried only.
     """
 
-    def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, engine: Engine) -> None:
+    def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, names: frozenset[str]) -> None:
         self._survey = survey
         self._template = template
-        self._engine = engine
+        self._names = names
         self._nouns = [*nouns.carried, *nouns.near, *nouns.told]
         self._carried = len(nouns.carried)
         self._in_reach = self._carried + len(nouns.near)
@@ -298,16 +299,31 @@ class _Table:
         """Try the pairs that may be understood: how many they were.
 
         Args:
-            most: how many at most.
+            most: how many at most, but for those that tell which to prefer.
         """
-        pairs = self._waiting if len(self._waiting) <= most else self._rarest_first()[:most]
+        before = len(self._answers)
+        pairs = self._waiting
+        if len(pairs) > most:
+            self._sample()
+            pairs = self._rarest_first()[: max(0, before + most - len(self._answers))]
         for pair in pairs:
             self._answer(*pair)
-        return len(pairs)
+        return len(self._answers) - before
+
+    def _sample(self) -> None:
+        """Have an answer for every row and every column."""
+        rows, columns = ({pair[hole] for pair in self._answers} for hole in (0, 1))
+        for at in range(len(self._nouns) if self._carried > 1 else 0):
+            other = (at + 1) % self._carried
+            if at not in rows:
+                self._answer(at, other)
+            if at not in columns:
+                self._answer(other, at)
 
     def _rarest_first(self) -> list[tuple[int, int]]:
         """First the pairs with a noun to which the game answered as to few others: a lock among what has none."""
-        kinds = {pair: None if answer.changed else self._kind(answer.reply) for pair, answer in self._answers.items()}
+        # in some places the world changes by itself, and alike, whatever is done
+        kinds = {pair: (answer.change, self._words(answer.reply)) for pair, answer in self._answers.items()}
         counts = Counter(kinds.values())
         rows: dict[int, int] = {}
         columns: dict[int, int] = {}
@@ -318,12 +334,11 @@ class _Table:
         def commonness(pair: tuple[int, int]) -> int:
             return min(rows.get(pair[0], len(kinds)), columns.get(pair[1], len(kinds)))
 
-        return sorted(self._waiting, key=commonness)
+        return sorted((pair for pair in self._waiting if pair not in self._answers), key=commonness)
 
-    def _kind(self, reply: bytes) -> tuple[str, ...]:
+    def _words(self, reply: bytes) -> tuple[str, ...]:
         """A reply without the names of things."""
-        length, nouns = self._engine.word_length, self._engine.nouns
-        return tuple(word for word in _WORD.findall(_text(reply).lower()) if word[:length] not in nouns)
+        return tuple(word for word in _WORD.findall(_text(reply).lower()) if word not in self._names)
 
     def _acceptable(self) -> list[tuple[int, int]]:
         """Pairs that may be understood and were not tried, as the answers to some tell."""
