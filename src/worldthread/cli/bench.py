@@ -76,11 +76,11 @@ def retrieval(
     from worldthread.models import CachedEmbedder
     from worldthread.models import embedder as embedder_named
     from worldthread.paths import default_cache_dir
-    from worldthread.retrieve import METHODS
+    from worldthread.retrieve import DEFAULT_METHOD, METHODS
 
     if triples not in ("given", "none"):
         raise InputError(f"--triples is 'given' or 'none', not {triples!r}")
-    names = names_in(method or ("thread",), "--method")
+    names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(METHODS)
     model = embedder_named(embedder)

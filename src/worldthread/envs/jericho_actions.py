@@ -28,7 +28,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple
 
-from worldthread.envs.jericho_engine import Engine, Thing, Trials
+from worldthread.envs.jericho_engine import Engine, Thing, Trial, Trials
 
 FINDER_VERSION: Final = "4"
 """Version of what decides which actions are found."""
@@ -94,25 +94,6 @@ class _Template(NamedTuple):
 
     parts: tuple[bytes, ...]
     usage: int
-
-
-class _Answer(NamedTuple):
-    """What came of a command.
-
-    Args:
-        reply: what the game printed.
-        rejected: whether its parser did not accept the words, which takes no time.
-        change: what it does to the world; ``None`` when it changes nothing.
-    """
-
-    reply: bytes
-    rejected: bool
-    change: bytes | None
-
-    @property
-    def rejection(self) -> bytes | None:
-        """The parser's words; ``None`` when it accepted those of the command."""
-        return self.reply if self.rejected else None
 
 
 class ActionFinder:
@@ -252,14 +233,14 @@ class _Survey:
                     break
         return tuple(sorted({line.decode("ascii") for _, line in self._effects.values()}))
 
-    def attempt(self, line: bytes, usage: int) -> _Answer:
+    def attempt(self, line: bytes, usage: int) -> Trial:
         """Try a line."""
-        change, reply, took_time, chance = self._trials.attempt(line)
-        if change is not None:
-            self._note(line, usage, change)
-        elif took_time and chance not in self._idle_chances:
+        trial = self._trials.attempt(line)
+        if trial.change is not None:
+            self._note(line, usage, trial.change)
+        elif trial.took_time and trial.chance not in self._idle_chances:
             self._doubtful.append((line, usage))
-        return _Answer(reply, change is None and not took_time, change)
+        return trial
 
     def _note(self, line: bytes, usage: int, change: bytes) -> None:
         """Keep the action with the most usual verb for each change, then the shortest, then the first by letters."""
@@ -288,7 +269,7 @@ class _Table:
         self._in_reach = self._carried + len(nouns.near)
         self._pairs_near = len(nouns.near) - 1 <= _MOST_PAIRED  # "all" is no thing
         self._infer = survey.infers and self._in_reach >= _FEWEST_TO_INFER
-        self._answers: dict[tuple[int, int], _Answer] = {}
+        self._answers: dict[tuple[int, int], Trial] = {}
         self._waiting = self._acceptable()
 
     def __len__(self) -> int:
@@ -325,16 +306,15 @@ class _Table:
         # in some places the world changes by itself, and alike, whatever is done
         kinds = {pair: (answer.change, self._words(answer.reply)) for pair, answer in self._answers.items()}
         counts = Counter(kinds.values())
-        rows: dict[int, int] = {}
-        columns: dict[int, int] = {}
-        for (row, column), kind in kinds.items():
-            rows[row] = min(rows.get(row, len(kinds)), counts[kind])
-            columns[column] = min(columns.get(column, len(kinds)), counts[kind])
-
-        def commonness(pair: tuple[int, int]) -> int:
-            return min(rows.get(pair[0], len(kinds)), columns.get(pair[1], len(kinds)))
-
-        return sorted((pair for pair in self._waiting if pair not in self._answers), key=commonness)
+        most = len(kinds)
+        commonness: dict[tuple[int, int], int] = {}  # of a noun in a hole
+        for pair, kind in kinds.items():
+            for place in enumerate(pair):
+                commonness[place] = min(commonness.get(place, most), counts[kind])
+        return sorted(
+            (pair for pair in self._waiting if pair not in self._answers),
+            key=lambda pair: min(commonness.get(place, most) for place in enumerate(pair)),
+        )
 
     def _words(self, reply: bytes) -> tuple[str, ...]:
         """A reply without the names of things."""
@@ -388,7 +368,7 @@ class _Table:
         others = [other for other in range(size) if other not in (at, near, far)]
         return any(answer(other, near) != rejection and answer(other, far) != rejection for other in others[:2])
 
-    def _answer(self, row: int, column: int) -> _Answer:
+    def _answer(self, row: int, column: int) -> Trial:
         pair = (row, column)
         if pair not in self._answers:
             first, middle, last = self._template.parts

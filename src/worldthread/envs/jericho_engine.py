@@ -71,6 +71,11 @@ class Trial(NamedTuple):
     took_time: bool
     chance: int
 
+    @property
+    def rejection(self) -> bytes | None:
+        """What the parser printed when it did not accept the words; ``None`` when it did."""
+        return None if self.took_time or self.change is not None else self.reply
+
 
 class Engine:
     """A game file, loaded and begun.
