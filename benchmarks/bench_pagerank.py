@@ -32,12 +32,12 @@ from typing import Any
 import numpy as np
 
 from worldthread.errors import InputError
-from worldthread.extract.prose import ProseReader
+from worldthread.extract.prose.extractor import ProseReader
 from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Corpus, Query
-from worldthread.retrieve.pagerank import PageRankSettings, pagerank
+from worldthread.retrieve.published.hipporag import PageRankSettings, pagerank
 from worldthread.types import Episode, Fact, Reading, Statement, Thesis
 
 SIZE = {"episodes": 3933, "theses": 31795, "facts": 38460}

@@ -14,7 +14,7 @@ import json
 import time
 from pathlib import Path
 
-from worldthread.extract.prose import ProseReader
+from worldthread.extract.prose.extractor import ProseReader
 from worldthread.types import Fact, Thesis
 
 GENERATED = (

@@ -20,7 +20,7 @@ from worldthread.agents import make_agent
 from worldthread.agents.base import PerceivingAgent, Percept
 from worldthread.envs import make
 from worldthread.extract.base import GameStep
-from worldthread.extract.game import GameReader
+from worldthread.extract.game.extractor import GameReader
 from worldthread.memory import Memory
 from worldthread.types import Episode, Fact, Reading
 

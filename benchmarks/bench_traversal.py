@@ -30,12 +30,12 @@ import numpy as np
 from bench_scale import peak_resident_mb
 
 from worldthread import Memory
-from worldthread.extract.prose import ProseReader
+from worldthread.extract.prose.extractor import ProseReader
 from worldthread.retrieve import METHODS, Corpus, Query, Scores, method
-from worldthread.retrieve.astar import AStarSettings, astar
-from worldthread.retrieve.linking import entities_of, pending_names
+from worldthread.retrieve.published.astar import AStarSettings, astar
+from worldthread.retrieve.published.linking import entities_of, pending_names
+from worldthread.retrieve.published.traversal import vertex_graph
 from worldthread.retrieve.query import names_in
-from worldthread.retrieve.traversal import vertex_graph
 from worldthread.types import Episode, Fact, Reading, Statement, Thesis
 
 SIZE = {"episodes": 3933, "theses": 31795, "objects": 56078, "episodic": 119387, "thesis": 106037, "object": 38460}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from worldthread.bench.ariadne_logs import format_report, replay
+from worldthread.bench.arigraph.logs import format_report, replay
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from worldthread import Memory
-from worldthread.extract.prose import ProseReader
+from worldthread.extract.prose.extractor import ProseReader
 from worldthread.models import ChatModel, ChatRequest, Message, chat_model
 
 INSTRUCTIONS = """\

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from worldthread import Memory
-from worldthread.extract.prose import ProseReader
+from worldthread.extract.prose.extractor import ProseReader
 from worldthread.models import FakeChat
 
 ROOT = Path(__file__).parents[1]

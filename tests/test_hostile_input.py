@@ -17,7 +17,7 @@ import pytest
 
 from worldthread import Episode, Fact, Memory, Reading, Thesis
 from worldthread.errors import InputError, NotFoundError, WorldthreadError
-from worldthread.extract.prose import ProseReader
+from worldthread.extract.prose.extractor import ProseReader
 from worldthread.models import FakeChat
 from worldthread.models.chat import ChatRequest
 from worldthread.names import normalise_name

@@ -20,13 +20,14 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {"errors", "arguments", "addresses", "types", "names", "paths"},
+    {"errors", "arguments", "addresses", "types", "names", "paths", "progress"},
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
-    {"qa", "progress"},
+    {"answer"},
     {"memory"},
     {"agents"},
+    {"play"},
     {"bench"},
     {"cli", "mcp", "web", "__main__", "__init__"},
 ]

@@ -34,12 +34,12 @@ from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, SQLi
 from worldthread.types import KINDS, Episode, Kind, Reading, Recall, Statement, Version
 
 if TYPE_CHECKING:
+    from worldthread.answer import Answer
     from worldthread.extract.base import TextReader
     from worldthread.extract.documents import Document
     from worldthread.extract.pipeline import Outcome
     from worldthread.models import ConfiguredChat, Embedder
     from worldthread.models.chat import ChatModel
-    from worldthread.qa.answer import Answer
     from worldthread.retrieve import Corpus
 
 Moment: TypeAlias = float | int | datetime | date | str
@@ -482,7 +482,7 @@ class Memory:
             AnswerError: the model's answer could not be used.
             ModelError: the model could not be asked.
         """
-        from worldthread.qa.answer import answer
+        from worldthread.answer import answer
 
         recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens)
         return answer(recalled, self.model, max_tokens=max_tokens)
@@ -553,7 +553,7 @@ class Memory:
             from worldthread.models import ConfiguredChat
 
             return ModelReader(model.without_cache() if fresh and isinstance(model, ConfiguredChat) else model)
-        from worldthread.extract.prose import ProseReader
+        from worldthread.extract.prose.extractor import ProseReader
 
         return ProseReader()
 

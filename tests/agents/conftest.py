@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from worldthread.agents import Agent, make_agent
-from worldthread.agents.chart import Chart, Visit
-from worldthread.agents.feats import Feats
-from worldthread.bench.games import Play, StepRecord
+from worldthread.agents.go_explore.achievements import Feats
+from worldthread.agents.go_explore.state_graph import Chart, Visit
 from worldthread.envs.base import Environment, Truth
 from worldthread.envs.fake import House, ScriptedWorld
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
+from worldthread.play.loop import Play, StepRecord
 
 HOUSE = House(
     exits={"Hall": {"east": "Cave"}, "Cave": {"west": "Hall"}},

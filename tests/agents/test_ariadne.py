@@ -15,9 +15,8 @@ import worldthread
 from worldthread.agents import make_agent
 from worldthread.agents.ariadne import Ariadne
 from worldthread.agents.base import Percept
-from worldthread.agents.recollection import RECOLLECTIONS, Means, make_recollection
-from worldthread.agents.recollection.arigraph import AriGraph
-from worldthread.bench.games import Play
+from worldthread.agents.memory_modules import RECOLLECTIONS, Means, make_recollection
+from worldthread.agents.memory_modules.arigraph import AriGraph
 from worldthread.envs import make
 from worldthread.envs.base import Environment, Truth
 from worldthread.envs.fake import House, ScriptedWorld
@@ -29,6 +28,7 @@ from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.fake_player import FakePlayer
 from worldthread.models.valid_actions import valid_actions_in
+from worldthread.play.loop import Play
 
 UNPRIVILEGED = [name for name in RECOLLECTIONS if name != "oracle"]
 
@@ -328,7 +328,7 @@ def test_holds_no_way_to_the_truth(recollection: str, sealed: Any, reachable: An
 
 def test_recollections_do_not_import_worlds_or_measurements() -> None:
     package = Path(worldthread.__file__).parent
-    files = [package / "agents" / "ariadne.py", *package.glob("agents/recollection/*.py")]
+    files = [package / "agents" / "ariadne.py", *package.glob("agents/memory_modules/*.py")]
     assert len(files) > 8
     for file in files:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

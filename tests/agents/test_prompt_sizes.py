@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.attempts import LEAST_PROMPT_CHARACTERS
-from worldthread.agents.reflact import PROMPT_CHARACTERS
+from worldthread.agents.attempts.base import LEAST_PROMPT_CHARACTERS
+from worldthread.agents.reflact.agent import PROMPT_CHARACTERS
 from worldthread.envs.base import Environment, Info, Truth
 from worldthread.models.structured import schema_of
 
@@ -90,7 +90,7 @@ def test_reflact(play_with: Any) -> None:
 
 
 def test_the_long_answers_fit() -> None:
-    from worldthread.agents.world_memory import GlobalMemory
+    from worldthread.agents.attempts.world_memory import GlobalMemory
     from worldthread.models.chat import ChatRequest, Message
     from worldthread.models.structured import parse_answer
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.trajectory import read_trajectory
 from worldthread.memory import Memory
+from worldthread.play.trajectory import read_trajectory
 from worldthread.stores import SQLiteStore
 
 KEYS = {

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from worldthread.agents import make_agent
-from worldthread.bench.games import Play, StepRecord
 from worldthread.cli.live import Frame, Lines, one_line, summary_table
 from worldthread.envs import make
 from worldthread.graph import TemporalGraph
+from worldthread.play.loop import Play, StepRecord
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.bench.trajectory import read_trajectory
 from worldthread.cli.main import app
 from worldthread.memory import Memory
+from worldthread.play.trajectory import read_trajectory
 
-PLAYERS = str(Path(__file__).parents[1] / "bench")
+PLAYERS = str(Path(__file__).parents[1] / "play")
 """Where the agents of the tests are."""
 
 

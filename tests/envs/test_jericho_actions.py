@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.commands import PREPOSITIONS
+from worldthread.agents.go_explore.commands import PREPOSITIONS
 from worldthread.envs import jericho_actions
 from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_engine import Engine, EngineState, Trial, Trials

@@ -20,7 +20,7 @@ from worldthread.envs.nethack import NetHackEnvironment
 from worldthread.envs.nethack.engine import Engine
 from worldthread.errors import EpisodeOverError, InputError, MissingExtraError
 from worldthread.extract.base import GameStep
-from worldthread.extract.game import GameReader
+from worldthread.extract.game.extractor import GameReader
 from worldthread.graph import TemporalGraph
 from worldthread.types import Fact
 

@@ -11,8 +11,8 @@ import pytest
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Corpus, Query, Scores
+from worldthread.retrieve.published.traversal import KINDS, OBJECT, THESIS, VertexGraph, Walk, vertex_graph
 from worldthread.retrieve.query import names_in
-from worldthread.retrieve.traversal import KINDS, OBJECT, THESIS, VertexGraph, Walk, vertex_graph
 from worldthread.types import Episode, Fact, Reading, Statement, Thesis
 
 EMBEDDER = FakeEmbedder()

@@ -11,7 +11,7 @@ from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import Corpus, Query
 from worldthread.retrieve.dense import dense
 from worldthread.retrieve.fusion import FusionSettings, fused, fusion
-from worldthread.retrieve.pagerank import pagerank
+from worldthread.retrieve.published.hipporag import pagerank
 from worldthread.retrieve.thread import thread
 from worldthread.types import Episode, Fact, Reading
 from worldthread.vectors.exact import best

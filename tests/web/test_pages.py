@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Fact, Memory, Reading, Thesis
-from worldthread.bench.runs import Run, play_in
-from worldthread.bench.trajectory import TrajectoryWriter
-from worldthread.extract import vocabulary as v
+from worldthread.extract.game import vocabulary as v
+from worldthread.play.runs import Run, play_in
+from worldthread.play.trajectory import TrajectoryWriter
 
 pytestmark = [pytest.mark.web, pytest.mark.browser]
 

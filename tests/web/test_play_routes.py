@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.runs import replay
-from worldthread.bench.trajectory import read_trajectory
+from worldthread.play.runs import replay
+from worldthread.play.trajectory import read_trajectory
 
 pytestmark = pytest.mark.web
 
@@ -178,7 +178,7 @@ def test_an_agent_without_its_model_says_what_to_set(client: Any, monkeypatch: p
         {"game": "../../x"},
         {"game": "no-such-game"},
         {"agent": "os:system"},
-        {"agent": "worldthread.agents.explorer:Explorer"},
+        {"agent": "worldthread.agents.explorer.agent:Explorer"},
         {"agent": "explorer", "module": "worldthread"},
         {"agent": "react", "module": "../x", "fake_model": True},
         {"seed": -1},

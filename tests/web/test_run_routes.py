@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from worldthread.bench.runs import Run, play_in
-from worldthread.bench.sweep import Results
 from worldthread.memory import Memory
+from worldthread.play.runs import Run, play_in
+from worldthread.play.sweep import Results
 
 pytestmark = pytest.mark.web
 

@@ -15,16 +15,16 @@ __all__ = ["AGENTS", "Agent", "AgentMemory", "Decision", "Percept", "agent_class
 
 AGENTS: dict[str, str] = {
     "ariadne": "worldthread.agents.ariadne:Ariadne",
-    "explorer": "worldthread.agents.explorer:Explorer",
-    "glow": "worldthread.agents.glow:Glow",
-    "go_explore": "worldthread.agents.go_explore:GoExplore",
+    "explorer": "worldthread.agents.explorer.agent:Explorer",
+    "glow": "worldthread.agents.attempts.glow:Glow",
+    "go_explore": "worldthread.agents.go_explore.agent:GoExplore",
     "human": "worldthread.agents.human:HumanAgent",
-    "icrl": "worldthread.agents.icrl:InContextLearner",
-    "ige": "worldthread.agents.ige:IntelligentGoExplore",
+    "icrl": "worldthread.agents.attempts.icrl:InContextLearner",
+    "ige": "worldthread.agents.attempts.ige:IntelligentGoExplore",
     "random": "worldthread.agents.baselines:RandomAgent",
-    "react": "worldthread.agents.react:ReAct",
-    "reflact": "worldthread.agents.reflact:ReflAct",
-    "reflexion": "worldthread.agents.reflexion:Reflexion",
+    "react": "worldthread.agents.attempts.react:ReAct",
+    "reflact": "worldthread.agents.reflact.agent:ReflAct",
+    "reflexion": "worldthread.agents.attempts.reflexion:Reflexion",
 }
 """Agents by name, as ``"module:Class"``, imported when one is made."""
 

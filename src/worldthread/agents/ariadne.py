@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from worldthread.agents.base import AgentMemory, Decision, Percept
+from worldthread.agents.memory_modules import MakeRecollection, Means, Situation, make_recollection
+from worldthread.agents.memory_modules.base import joined, listed, told, told_all
 from worldthread.agents.model_agent import Choice, ModelAgent
-from worldthread.agents.recollection import MakeRecollection, Means, Situation, make_recollection
-from worldthread.agents.recollection.base import joined, listed, told, told_all
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError
 from worldthread.models import Embedder
@@ -67,7 +67,7 @@ class Exploration(msgspec.Struct, forbid_unknown_fields=True):
 class Ariadne(ModelAgent):
     """Before every choice it is reminded by its recollection, revises its plan, and then acts by it (ReAct).
 
-    1. The recollection says what it knows that matters now (:mod:`worldthread.agents.recollection`).
+    1. The recollection says what it knows that matters now (:mod:`worldthread.agents.memory_modules`).
     2. Where it knows of ways that nobody took yet, and there is a plan, the model says whether the plan asks for
        exploring; only then are those ways shown. Without a plan they are.
     3. The model revises the plan: sub-goals with reasons. A plan that cannot be used leaves the old one in place.
@@ -80,7 +80,7 @@ class Ariadne(ModelAgent):
     Args:
         memory: where percepts go.
         model: answers.
-        recollection: a name of :data:`worldthread.agents.recollection.RECOLLECTIONS`, or what makes one.
+        recollection: a name of :data:`worldthread.agents.memory_modules.RECOLLECTIONS`, or what makes one.
         run: name of the play, the source of its episodes.
         use_valid_actions: whether the model is told the list of valid actions when the world gives one.
         temperature: of what is explored, planned and done. The published code has .2, and 1 for the action where it

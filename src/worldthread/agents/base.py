@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from worldthread.extract.base import GameStep
-from worldthread.extract.game import GameReader
+from worldthread.extract.game.extractor import GameReader
 from worldthread.graph import GraphView
 from worldthread.types import Episode, Reading
 

@@ -6,7 +6,7 @@ import heapq
 from collections import deque
 from dataclasses import dataclass
 
-from worldthread.extract import vocabulary as v
+from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 

@@ -23,18 +23,18 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
-from worldthread.bench.statistics import wilson_interval
 from worldthread.envs import games, make, spec_of
 from worldthread.envs.base import Environment
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
-from worldthread.extract import vocabulary as v
 from worldthread.extract.base import GameStep
-from worldthread.extract.game import GameReader, direction_of
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.extractor import GameReader, direction_of
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.configured import ConfiguredChat
 from worldthread.models.meter import Meter, Tally
 from worldthread.models.prompts import load_prompt
+from worldthread.play.statistics import wilson_interval
 from worldthread.types import Fact
 
 PURPOSE: Final = "contamination"

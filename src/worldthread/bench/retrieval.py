@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.bench.datasets import Dataset, Question
-from worldthread.bench.qa_memory import episodes_of
-from worldthread.bench.qa_metrics import recall_at, share_among
-from worldthread.bench.statistics import bootstrap_interval
+from worldthread.bench.qa.dataset_memory import episodes_of
+from worldthread.bench.qa.metrics import recall_at, share_among
 from worldthread.memory import Memory
 from worldthread.models import Embedder
+from worldthread.play.statistics import bootstrap_interval
 from worldthread.retrieve import Corpus, Query, Scores
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.query import names_in

@@ -31,8 +31,8 @@ from worldthread.cli.output import (
 from worldthread.types import Episode, Hit
 
 if TYPE_CHECKING:
+    from worldthread.answer import Answer
     from worldthread.memory import Memory
-    from worldthread.qa.answer import Answer
 
 
 def ask(

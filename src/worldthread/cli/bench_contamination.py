@@ -49,7 +49,7 @@ def contamination(
         worldthread bench contamination jericho:games/ztuu.z5 --model ollama/qwen2.5:7b --limit 20 --json
     """
     from worldthread.bench.contamination import drawn, measure, questions_of
-    from worldthread.bench.sweep import require_statistics
+    from worldthread.play.sweep import require_statistics
     from worldthread.progress import shown
 
     require_statistics()

@@ -15,12 +15,12 @@ from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
     from worldthread.bench.datasets import Dataset, Question
-    from worldthread.bench.qa import Setup
-    from worldthread.bench.qa_memory import Triples
-    from worldthread.bench.qa_results import Results
+    from worldthread.bench.qa.dataset_memory import Triples
+    from worldthread.bench.qa.results import Results
+    from worldthread.bench.qa.retrieval_spec import Way
+    from worldthread.bench.qa.run import Setup
     from worldthread.models import Embedder
     from worldthread.models.configured import ConfiguredChat
-    from worldthread.qa.ways import Way
 
 _WIDTH: Final = 160
 _FAILED: Final = 1
@@ -88,10 +88,10 @@ def qa(
 
         worldthread bench qa --report --out runs/qa
     """
-    from worldthread.bench.qa_memory import TRIPLES
-    from worldthread.bench.qa_results import Results
-    from worldthread.bench.sweep import require_statistics
+    from worldthread.bench.qa.dataset_memory import TRIPLES
+    from worldthread.bench.qa.results import Results
     from worldthread.errors import InputError
+    from worldthread.play.sweep import require_statistics
 
     require_statistics()
     if report:
@@ -138,9 +138,9 @@ def qa(
 
 def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tuple[list[Way], dict[str, Any]]:
     """What is to be run, and what holds where nothing else was said."""
-    from worldthread.bench.qa_sweep import QUESTIONS, SWEEPS, TOP, K
+    from worldthread.bench.qa.personalai import QUESTIONS, SWEEPS, TOP, K
+    from worldthread.bench.qa.retrieval_spec import Way
     from worldthread.errors import InputError
-    from worldthread.qa.ways import Way
     from worldthread.retrieve import DEFAULT_METHOD
 
     if sweep is not None:
@@ -171,9 +171,9 @@ def _run(
     as_json: bool,
 ) -> dict[str, str]:
     """All ways on one data set: why questions could not be asked."""
-    from worldthread.bench.qa import Setup
-    from worldthread.bench.qa_memory import figures_of, open_memory
-    from worldthread.bench.qa_summary import summary
+    from worldthread.bench.qa.dataset_memory import figures_of, open_memory
+    from worldthread.bench.qa.run import Setup
+    from worldthread.bench.qa.summary import summary
     from worldthread.bench.retrieval import progress_shown
 
     problems: dict[str, str] = {}
@@ -208,7 +208,7 @@ def _measured(
     setup: Setup, way: Way, questions: Sequence[Question], results: Results, tell: Callable[[str, int, int], None]
 ) -> dict[str, str]:
     """One way on one data set, with a bar: why questions could not be asked."""
-    from worldthread.bench.qa import measure
+    from worldthread.bench.qa.run import measure
 
     known = results.records(setup.configuration(way))
     done = sum(question.id in known for question in questions)
@@ -238,7 +238,7 @@ def _embedder(name: str | None, *, cache: bool) -> Embedder:
 
 def _report(results: Results, out: Path, *, quiet: bool = False) -> None:
     """Write the report, and show it."""
-    from worldthread.bench.qa_report import write_report
+    from worldthread.bench.qa.report import write_report
 
     page = write_report(results, out / "report")
     if not quiet:

@@ -15,12 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from worldthread.agents.worldmap import WorldMap
-from worldthread.bench.games import StepRecord
-from worldthread.bench.layout import MapLayout, lay_out, room_names
 from worldthread.cli.output import number_of
 from worldthread.cli.textmap import draw_map
-from worldthread.extract import vocabulary as v
+from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
+from worldthread.play.loop import StepRecord
+from worldthread.play.map_layout import MapLayout, lay_out, room_names
 
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 

@@ -27,8 +27,8 @@ from worldthread.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from worldthread.bench.games import Play, StepRecord
-    from worldthread.bench.runs import Run
+    from worldthread.play.loop import Play, StepRecord
+    from worldthread.play.runs import Run
 
 _SECONDS_A_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
 _ALSO_RESUMING: Final = frozenset({"out", "resume", "model", "as_json", "delay"})
@@ -103,9 +103,9 @@ def play(
     """
     from rich.console import Console
 
-    from worldthread.bench.runs import play_in, read_summary, typed_in
-    from worldthread.bench.trajectory import TRAJECTORY_FILE
     from worldthread.memory import Memory
+    from worldthread.play.runs import play_in, read_summary, typed_in
+    from worldthread.play.trajectory import TRAJECTORY_FILE
 
     console = Console(stderr=as_json, highlight=False)
     if resume:
@@ -185,8 +185,8 @@ def _begun(out: Path | None) -> _Begun:
         InputError: no folder was named, or it holds no play.
         FormatError: the play cannot go on with this release.
     """
-    from worldthread.bench.runs import run_of
-    from worldthread.bench.trajectory import TRAJECTORY_FILE, Comparison
+    from worldthread.play.runs import run_of
+    from worldthread.play.trajectory import TRAJECTORY_FILE, Comparison
     from worldthread.stores import DEFAULT_NAMESPACE
 
     if out is None:
@@ -208,7 +208,7 @@ def run_folder(out: Path | None, name: str) -> Path:
     Raises:
         InputError: the folder holds a run already, or cannot be made.
     """
-    from worldthread.bench.trajectory import TRAJECTORY_FILE
+    from worldthread.play.trajectory import TRAJECTORY_FILE
 
     try:
         if out is not None:
@@ -232,7 +232,7 @@ def run_folder(out: Path | None, name: str) -> Path:
 
 def _name(run: Run) -> str:
     """The name of a run's folder: the game with its version, who plays, and the seeds."""
-    from worldthread.bench.runs import file_name
+    from worldthread.play.runs import file_name
 
     attempt = f"-attempt{run.attempt}" if run.attempt else ""
     return f"{file_name(run.game)}-{re.sub(':.*', '', file_name(run.player))}-seed{run.seed}{attempt}"
@@ -297,9 +297,9 @@ def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from worldthread.bench.report import write_report
-    from worldthread.bench.trajectory import TRAJECTORY_FILE
     from worldthread.cli.live import summary_table
+    from worldthread.play.run_page import write_report
+    from worldthread.play.trajectory import TRAJECTORY_FILE
 
     summary = {**summary, "trajectory": str(folder / TRAJECTORY_FILE)}
     advice = ""

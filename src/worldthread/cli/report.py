@@ -38,15 +38,15 @@ def report(
 
         worldthread report runs/sweep --best 3
     """
-    from worldthread.bench.sweep import RESULTS_FILE
+    from worldthread.play.sweep import RESULTS_FILE
 
     if (folder / RESULTS_FILE).exists():
-        from worldthread.bench.agent_report import write_sweep_report
+        from worldthread.bench.sweep_report.report import write_sweep_report
 
         typer.echo(str(write_sweep_report(folder, best=best)))
         return
     if best is not None:
         raise InputError(f"--best is for sweeps, and {folder} is not the folder of one: it holds no {RESULTS_FILE}")
-    from worldthread.bench.report import write_report
+    from worldthread.play.run_page import write_report
 
     typer.echo(str(write_report(folder)))

@@ -12,7 +12,7 @@ from worldthread import __version__
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
-    from worldthread.bench.runs import Run
+    from worldthread.play.runs import Run
 
 PlayerModelOption = Annotated[
     str | None,
@@ -109,7 +109,7 @@ def runs_of(
         model: names the model; ``None``: what the environment and the configuration file say.
         settings: arguments of the agents.
         budget_tokens, budget_dollars: of each run that asks a model.
-        fields: of every :class:`~worldthread.bench.runs.Run`.
+        fields: of every :class:`~worldthread.play.runs.Run`.
 
     Raises:
         InputError: a name or a setting is of no agent.
@@ -118,8 +118,8 @@ def runs_of(
     import orjson
 
     from worldthread.agents import agent_class, agent_options
-    from worldthread.bench.runs import Run, model_name
     from worldthread.envs import spec_of
+    from worldthread.play.runs import Run, model_name
 
     kinds = {agent: agent_class(agent) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.bench.runs import Run
-    from worldthread.bench.sweep import Standing
+    from worldthread.play.runs import Run
+    from worldthread.play.sweep import Standing
 
 _SHOWN_AT_ONCE: Final = 8  # runs that go on, each with a bar
 _WIDE: Final = 200  # columns of what is no terminal
@@ -103,9 +103,9 @@ def sweep(
     """
     from rich.console import Console
 
-    from worldthread.bench.sweep import RESULTS_FILE, Results, require_statistics
-    from worldthread.bench.sweep import sweep as run_sweep
-    from worldthread.bench.sweep_figures import aggregate, groups_of
+    from worldthread.play.sweep import RESULTS_FILE, Results, require_statistics
+    from worldthread.play.sweep import sweep as run_sweep
+    from worldthread.play.sweep_figures import aggregate, groups_of
 
     agents = names_in(agent or ["explorer"], "--agent")
     if "human" in agents:
@@ -186,7 +186,7 @@ class Bars:
             self._progress.remove_task(self._going.pop(run))
         for run, standing in shown.items():
             if run not in self._going:
-                from worldthread.bench.runs import limit_of
+                from worldthread.play.runs import limit_of
 
                 attempt = f".{run.attempt}" if run.attempt else ""
                 name = f"  {run.game.removeprefix('textworld:')[-24:]} {run.player} {run.seed}{attempt}"

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from worldthread.errors import InputError
 from worldthread.extract.markdown import LIST_ITEM, LONGEST_HEADING, BlockKind, blocks, fence_end, is_fence
-from worldthread.extract.sentences import split_sentences, title_of
+from worldthread.extract.prose.sentences import split_sentences, title_of
 
 _LETTERS_A_WORD: Final = 12  # what has fewer spaces than this weighs by its letters: tables, links, code
 _LONGEST_TOKEN: Final = 60  # characters without a space that are never cut apart

@@ -11,7 +11,7 @@ from worldthread.arguments import require_string
 from worldthread.errors import InputError
 from worldthread.extract.chunks import chunk
 from worldthread.extract.documents import Document
-from worldthread.extract.patterns import aspect_of
+from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.records import documents_of
 from worldthread.extract.when import world_time
 from worldthread.types import Episode, Fact, Reading, Statement, Thesis

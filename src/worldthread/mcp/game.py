@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
-from worldthread.bench.runs import file_name
 from worldthread.envs import make, spec_of
 from worldthread.errors import GameError
 from worldthread.mcp.game_play import GamePlay
 from worldthread.memory import Memory
+from worldthread.play.runs import file_name
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode
 

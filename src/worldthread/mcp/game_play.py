@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
-from worldthread.agents.critic import Deed, action_key
-from worldthread.agents.lookup import carried, meant
-from worldthread.agents.loops import LoopWatch
+from worldthread.agents.reflact.critic import Deed, action_key
+from worldthread.agents.reflact.lookup import carried, meant
+from worldthread.agents.reflact.loops import LoopWatch
 from worldthread.agents.worldmap import WorldMap
-from worldthread.bench.games import Play, StepRecord
 from worldthread.envs.base import Environment
 from worldthread.errors import AgentError, InputError, NotFoundError
-from worldthread.extract import vocabulary as v
-from worldthread.extract.game import direction_of
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.extractor import direction_of
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
+from worldthread.play.loop import Play, StepRecord
 from worldthread.types import Episode, Fact, Reading
 
 LONGEST_ACTION: Final = 200

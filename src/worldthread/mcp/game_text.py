@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from worldthread.agents.critic import action_key
-from worldthread.agents.lookup import answer, carried
 from worldthread.agents.prompting import shorten
+from worldthread.agents.reflact.critic import action_key
+from worldthread.agents.reflact.lookup import answer, carried
 from worldthread.agents.worldmap import WorldMap
-from worldthread.bench.games import StepRecord
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract import vocabulary as v
+from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.mcp.game_play import GamePlay, Outcome, Tried
 from worldthread.names import normalise_name
+from worldthread.play.loop import StepRecord
 from worldthread.types import Episode, Fact, Hit, Statement
 
 LONGEST_QUESTION: Final = 500

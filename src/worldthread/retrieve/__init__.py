@@ -20,12 +20,12 @@ METHODS: Final[dict[str, str]] = {
     "dense": "worldthread.retrieve.dense:dense",
     "lexical": "worldthread.retrieve.lexical:lexical",
     "fusion": "worldthread.retrieve.fusion:fusion",
-    "astar": "worldthread.retrieve.astar:astar",
-    "water_circles": "worldthread.retrieve.water_circles:water_circles",
-    "beam": "worldthread.retrieve.beam:beam",
-    "mixture": "worldthread.retrieve.mixture:mixture",
-    "arigraph": "worldthread.retrieve.arigraph:arigraph",
-    "pagerank": "worldthread.retrieve.pagerank:pagerank",
+    "astar": "worldthread.retrieve.published.astar:astar",
+    "water_circles": "worldthread.retrieve.published.water_circles:water_circles",
+    "beam": "worldthread.retrieve.published.beam:beam",
+    "mixture": "worldthread.retrieve.published.mixture:mixture",
+    "arigraph": "worldthread.retrieve.published.arigraph:arigraph",
+    "pagerank": "worldthread.retrieve.published.hipporag:pagerank",
 }
 """The function of every method by its name, imported when it is asked for."""
 

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.extract.entities import topic_of
-from worldthread.extract.sentences import title_of
+from worldthread.extract.prose.entities import topic_of
+from worldthread.extract.prose.sentences import title_of
 from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.retrieve.columns import Columns, stable_order
-from worldthread.retrieve.half_edges import Numbers
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
+from worldthread.retrieve.sparse import Numbers
 from worldthread.retrieve.words import words_of
 
 Floats = NDArray[np.float32]

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from worldthread.bench.report import map_drawing
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
+from worldthread.play.run_page import map_drawing
 from worldthread.types import Episode, Fact, Hit, Statement, Version
 from worldthread.web.answers import answer, number_of, shown_path, text_of
 from worldthread.web.desk import Desk
@@ -180,7 +180,7 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """The map that the memory of a game holds, at a moment: see :func:`worldthread.bench.report.map_drawing`."""
+    """The map that the memory of a game holds, at a moment: see :func:`worldthread.play.run_page.map_drawing`."""
     at = request.query_params.get("at")
     with opened.reading() as (graph, _):
         return map_drawing(graph.view(world_time(at, 0.0) if at else None))

@@ -15,15 +15,15 @@ import msgspec
 
 from worldthread import __version__
 from worldthread.agents import AGENTS, agent_class, agent_options
-from worldthread.agents.recollection import RECOLLECTIONS
-from worldthread.bench.games import Play, StepRecord
-from worldthread.bench.report import map_drawing
-from worldthread.bench.runs import FAKE_MODEL, Run, file_name, model_name, play_in
+from worldthread.agents.memory_modules import RECOLLECTIONS
 from worldthread.envs import games
 from worldthread.envs.files import game_files
 from worldthread.errors import InputError, NotFoundError, WorldthreadError
-from worldthread.extract import vocabulary as v
+from worldthread.extract.game import vocabulary as v
 from worldthread.memory import Memory
+from worldthread.play.loop import Play, StepRecord
+from worldthread.play.run_page import map_drawing
+from worldthread.play.runs import FAKE_MODEL, Run, file_name, model_name, play_in
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.feed import Feed
 from worldthread.web.wheel import Stopped, Wheel
@@ -57,7 +57,7 @@ class LivePlay:
         id: by which browsers know it.
         run: what is played.
         folder: where it is kept.
-        argument: names the model; see :func:`worldthread.bench.runs.recorded_model`.
+        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
         wanted: how it begins.
     """
 

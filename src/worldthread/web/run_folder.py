@@ -17,11 +17,11 @@ from typing import Any, Final, Generic, TypeVar
 
 import orjson
 
-from worldthread.bench.runs import RECORDING_FILE, SUMMARY_FILE, Run, read_summary
-from worldthread.bench.sweep import RESULTS_VERSION
-from worldthread.bench.trajectory import TRAJECTORY_FILE, Trajectory, read_trajectory, require_header
 from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
+from worldthread.play.runs import RECORDING_FILE, SUMMARY_FILE, Run, read_summary
+from worldthread.play.sweep import RESULTS_VERSION
+from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, read_trajectory, require_header
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import Place
 

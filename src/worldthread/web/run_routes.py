@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from worldthread.bench.report import step_label
-from worldthread.bench.runs import Run
 from worldthread.models.chat import ChatAnswer
 from worldthread.models.recording_file import RecordedCall
+from worldthread.play.run_page import step_label
+from worldthread.play.runs import Run
 from worldthread.web.answers import answer, number_of, shown_path
 from worldthread.web.desk import Desk, run_key
 from worldthread.web.run_folder import RunFolder
@@ -113,6 +113,6 @@ def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
 def _figures(done: list[tuple[Run, dict[str, Any]]]) -> list[dict[str, Any]]:
     if importlib.util.find_spec("scipy") is None:  # it makes the intervals
         return []
-    from worldthread.bench.sweep_figures import aggregate, groups_of
+    from worldthread.play.sweep_figures import aggregate, groups_of
 
     return [aggregate(group) for group in groups_of(done)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from worldthread.bench.qa_metrics import Script
+from worldthread.bench.qa.metrics import Script
 from worldthread.errors import InputError
 from worldthread.types import Episode, Fact, Reading, Statement, Thesis
 
@@ -105,7 +105,7 @@ class Dataset:
         version: of what the loader makes of the files; scores of different versions do not compare.
         passages: in the order of the files.
         questions: in the order of the files.
-        script: the rules by which its answers are scored, see :mod:`worldthread.bench.qa_metrics`.
+        script: the rules by which its answers are scored, see :mod:`worldthread.bench.qa.metrics`.
         counts: what was left out or is missing, in words, and how often.
 
     Raises:

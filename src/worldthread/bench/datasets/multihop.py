@@ -15,7 +15,7 @@ import msgspec
 from worldthread.bench.datasets.base import Dataset, Passage, Question, distinct
 from worldthread.bench.datasets.files import facts_of, read_lines
 from worldthread.bench.datasets.preparation import first
-from worldthread.bench.qa_metrics import Script
+from worldthread.bench.qa.metrics import Script
 from worldthread.errors import FormatError, InputError
 
 _ENDINGS: Final = (".jsonl.gz", ".jsonl")

@@ -17,7 +17,7 @@ import msgspec
 from worldthread.bench.datasets.base import Dataset, Passage, Question, distinct
 from worldthread.bench.datasets.files import open_text, read_array
 from worldthread.bench.datasets.preparation import appendix_d_triviaqa, first, split_paragraphs
-from worldthread.bench.qa_metrics import normalise_answer
+from worldthread.bench.qa.metrics import normalise_answer
 from worldthread.errors import FormatError, InputError
 
 _EXPECTED: Final = (

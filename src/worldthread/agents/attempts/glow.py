@@ -1,0 +1,136 @@
+"""GLoW: a world memory at two scales for hard exploration (Kim and Hwang, "Dual-scale world memory for LLM agents")."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from worldthread.agents.attempts.archive_agent import GoExploreAgent
+from worldthread.agents.attempts.base import PROMPT_ROOM, require_at_least
+from worldthread.agents.attempts.lessons import Lesson, told_lessons
+from worldthread.agents.attempts.trajectories import Frontier, Trajectory, told_trajectories
+from worldthread.agents.attempts.world_memory import GlobalMemory, LocalMemory, told_global, told_local
+from worldthread.agents.base import AgentMemory
+from worldthread.agents.prompting import prompt, prompt_part
+from worldthread.models.chat import ChatModel
+
+NOTHING: Final = "(none)"
+
+
+class Glow(GoExploreAgent):
+    """Selects a state by its value, explores several times from there, and compares what came of it (Algorithm 4).
+
+    *Select.* The frontier holds the trajectories of the highest value, from the beginning of the world, so that values
+    are total scores. The model compares them and names key states with achieved and potential value (W_global, made
+    anew when the frontier has changed); then it chooses the state of the archive that fits best with them.
+
+    *Explore.* From there it makes ``explorations`` attempts. After each but the last, which nothing could use, the
+    model compares all attempts so far with each other and with the frontier, and names what it was better and worse to
+    do at which states (W_local); the next attempt is told that, the attempts before it, and the frontier. Archive and
+    frontier take in the attempts.
+
+    One call of the model a decision; one more after each attempt but the last from a state, and at most two after that.
+    An analysis that cannot be used is counted in :attr:`failures`; the one before it stays in use.
+
+    Args:
+        memory: where percepts go and knowledge comes from.
+        model: answers.
+        explorations: attempts from one state (n in the paper); at least 1. With 1 nothing is compared.
+        frontier_size: trajectories of the frontier (k in the paper); at least 1.
+        use_mar: whether attempts from one state are compared; else the model reflects on each of them alone, as in
+            Reflexion.
+        use_global_memory: whether the frontier is analysed; else it is told as it is when a state is chosen.
+        use_frontier: whether there is a frontier; without it nothing can be analysed, and states are chosen as in IGE.
+        options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
+
+    Raises:
+        InputError: a number is too small.
+    """
+
+    name: Final = "glow"
+
+    def __init__(
+        self,
+        memory: AgentMemory,
+        model: ChatModel,
+        *,
+        explorations: int = 3,
+        frontier_size: int = 5,
+        use_mar: bool = True,
+        use_global_memory: bool = True,
+        use_frontier: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(memory, model, **options)
+        require_at_least(1, explorations=explorations, frontier_size=frontier_size)
+        self.explorations = explorations
+        self.use_mar = use_mar
+        self.use_global_memory = use_global_memory
+        self.use_frontier = use_frontier
+        self.frontier = Frontier(frontier_size)
+        self.global_memory: GlobalMemory | None = None
+        self.local_memory: LocalMemory | None = None
+        self.lessons: list[Lesson] = []
+        """What was reflected on the attempts from the selected state, instead of comparing them."""
+        self.tried: list[Trajectory] = []
+        """The attempts from the selected state so far."""
+        self._selected = 0  # moment
+        self._analysed: tuple[Trajectory, ...] = ()  # the frontier that the global memory is about
+
+    def _context(self, limit: int) -> str:
+        limit -= 3 * PROMPT_ROOM
+        parts = []
+        if self.local_memory is not None:
+            parts.append(prompt_part("learned", learned=told_local(self.local_memory, limit // 5)))
+        if self.lessons:
+            parts.append(prompt_part("learned", learned=told_lessons(self.lessons, limit // 5)))
+        if self._best:
+            parts.append(prompt_part("frontier", trajectories=told_trajectories(self._best, limit // 2)))
+        if self.tried:
+            told = told_trajectories(self.tried, limit * 3 // 10, whole=False)
+            parts.append(prompt_part("tried", trajectories=told))
+        return "\n\n".join(parts)
+
+    def _learn(self, attempt: Trajectory) -> None:
+        self.tried.append(attempt)
+        if len(self.tried) == self.explorations:
+            return
+        if self.use_mar:
+            self.local_memory = self._compared() or self.local_memory
+        elif (lesson := self._reflect(attempt, self.lessons)) is not None:
+            self.lessons.append(lesson)
+
+    def _next_start(self) -> tuple[int, str]:
+        if len(self.tried) < self.explorations:
+            return self._selected, f"exploration {len(self.tried) + 1} of {self.explorations} from the same state"
+        if self.use_frontier:
+            for trajectory in self.tried:
+                self.frontier.add(trajectory)
+        self.tried, self.lessons, self.local_memory = [], [], None
+        self._selected, reason = self._selection()
+        return self._selected, reason
+
+    @property
+    def _best(self) -> tuple[Trajectory, ...]:
+        return self.frontier.trajectories
+
+    def _selection(self) -> tuple[int, str]:
+        if not self._best:
+            return self._select("choose_promising")
+        if self.use_global_memory and self._analysed != self._best:
+            messages = prompt("analyse", task=self._task, trajectories=told_trajectories(self._best, self._share(3)))
+            memory = self.advice("analyse", messages, GlobalMemory)
+            if memory is not None:
+                self.global_memory, self._analysed = memory, self._best
+        if self.global_memory is not None:
+            return self._select("choose_value", analysis=told_global(self.global_memory, self._share(2)))
+        return self._select("choose_frontier", trajectories=told_trajectories(self._best, self._share(2)))
+
+    def _compared(self) -> LocalMemory | None:
+        messages = prompt(
+            "advantages",
+            task=self._task,
+            before=told_local(self.local_memory, self._share(1)) if self.local_memory is not None else NOTHING,
+            frontier=told_trajectories(self._best, self._share(1)) or NOTHING,
+            attempts=told_trajectories(self.tried, self._share(2), whole=False),
+        )
+        return self.advice("advantages", messages, LocalMemory)

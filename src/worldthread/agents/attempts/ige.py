@@ -1,0 +1,34 @@
+"""Intelligent Go-Explore (Lu et al. 2025): the model chooses the state to go on from, and explores as ReAct does."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from worldthread.agents.attempts.archive_agent import GoExploreAgent
+from worldthread.agents.base import AgentMemory
+from worldthread.models.chat import ChatModel
+
+
+class IntelligentGoExplore(GoExploreAgent):
+    """Explores from the state that the model finds the most promising, and chooses anew after each attempt.
+
+    One call of the model a decision, and one more after each attempt. How many of its states the archive puts to the
+    choice, and which, is told at :meth:`Archive.offer <worldthread.agents.attempts.archive.Archive.offer>`.
+
+    Args:
+        memory: where percepts go and knowledge comes from.
+        model: answers.
+        temperature: of all answers; 0 or more.
+        options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
+    """
+
+    name: Final = "ige"
+
+    def __init__(self, memory: AgentMemory, model: ChatModel, *, temperature: float = 0.3, **options: Any) -> None:
+        super().__init__(memory, model, temperature=temperature, **options)
+
+    def _context(self, limit: int) -> str:
+        return ""
+
+    def _next_start(self) -> tuple[int, str]:
+        return self._select("choose_promising")

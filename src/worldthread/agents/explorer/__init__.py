@@ -1,0 +1,1 @@
+"""The explorer, an agent without a model."""

@@ -1,0 +1,422 @@
+"""An agent without a model: it does what its memory says is possible, and otherwise explores.
+
+In order of preference: take what the goal or a lock calls for, use a key where the list of valid actions, a text or a
+name says that it fits, read what carries text, open what is closed, walk to the nearest unexplored exit. Everything it
+knows of the world it takes from the memory; what it keeps itself is which of its own attempts failed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
+from worldthread.agents.explorer.meal import meal_problem
+from worldthread.agents.explorer.planner import plan
+from worldthread.agents.explorer.tidying import Tidier
+from worldthread.agents.worldmap import Exit, WorldMap, shown_name
+from worldthread.errors import AgentError
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.english import sentences
+from worldthread.extract.game.extractor import is_legible
+from worldthread.graph import GraphView
+from worldthread.models import embedder
+from worldthread.names import normalise_name
+from worldthread.types import Episode
+
+_KEY: Final = re.compile(r"\bkeys?\b")
+_FETCH: Final = re.compile(r"\b(?:get|take|find|fetch|bring|obtain|collect|retrieve|recover|steal)\b", re.I)
+_TIDY: Final = re.compile(
+    r"\b(?:where (?:it|they) belongs?|tidy|wrong (?:place|room)s?|out of place|misplaced)\b", re.I
+)
+_HOLDERS: Final = frozenset({"container", "supporter"})
+_TOO_MANY: Final = re.compile(r"\b(?:too many things|too much|hands are full|can't carry (?:any )?more)\b", re.I)
+_COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "large", "old", "new"})
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Something worth doing at a place.
+
+    Args:
+        room: where; normalised.
+        action: what to do there.
+        reason: why.
+        urgency: errands of a higher urgency are done first, wherever they are.
+    """
+
+    room: str
+    action: str
+    reason: str
+    urgency: int = 0
+
+
+class Explorer(PerceivingAgent):
+    """Pursues errands that the memory gives rise to, else explores.
+
+    Args:
+        memory: where percepts go and knowledge comes from.
+        run: name of the play, the source of its episodes.
+        use_valid_actions: whether to look at the list of valid actions when the world gives one.
+    """
+
+    name = "explorer"
+
+    def __init__(self, memory: AgentMemory, *, run: str = "play", use_valid_actions: bool = True) -> None:
+        super().__init__(memory, run=run)
+        self._use_valid_actions = use_valid_actions
+        self._valid: frozenset[str] | None = None
+        self._failed: set[tuple[str, str]] = set()  # (room, action) that changed nothing
+        self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
+        self._last: tuple[str, str] | None = None  # (room, action)
+        self._errand: Errand | None = None
+        self._tidier: Tidier | None = None
+        self._destinations: dict[str, str] = {}  # thing that was out of place -> where it seems to belong
+        self._capacity = math.inf  # how many things can be carried, once that was felt
+        self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
+
+    def perceive(self, percept: Percept) -> Episode:
+        episode = super().perceive(percept)
+        offered = percept.valid_actions if self._use_valid_actions else None
+        self._valid = None if offered is None else frozenset(offered)
+        known = self._snapshot()
+        if self._last is not None and known == self._known:
+            self._failed.add(self._last)
+            if _TOO_MANY.search(percept.step.text):
+                self._capacity = len(self.memory.view().facts(relation=v.IS_IN, object=v.INVENTORY))
+                self._failed.discard(self._last)  # it will do with a hand free
+        self._known = known
+        return episode
+
+    def decide(self) -> Decision:
+        if self.percept is None:
+            raise AgentError("the agent was asked to decide before it perceived anything")
+        view = self.memory.view()
+        world = WorldMap(view)
+        decision = self._choose(view, world)
+        self._last = (world.here or "", decision.action)
+        return decision
+
+    def _snapshot(self) -> frozenset[tuple[str, str, str]]:
+        """Where the player is, what is carried, and the state of things: what a useful action changes."""
+        view = self.memory.view()
+        relations = (v.IS_IN, v.IS_ON, v.IS, v.UNLOCKS, v.NEEDS, v.HAS_EXIT)
+        return frozenset(fact.key for relation in relations for fact in view.facts(relation=relation))
+
+    # -- choosing ---------------------------------------------------------------------------------------------------
+
+    def _choose(self, view: GraphView, world: WorldMap) -> Decision:
+        if world.here is None:
+            return self._bewildered()
+        distances = world.distances()
+        errands = [
+            errand
+            for errand in self._errands(view, world)
+            if errand.room in distances and (errand.room, errand.action) not in self._failed
+        ]
+        if errands:
+            best = min(errands, key=lambda e: (-e.urgency, distances[e.room], e.action))
+            if best.room == world.here:
+                self._errand = None
+                if best.action.startswith(("examine ", "read ")):
+                    self._done.add(best.action)
+                return Decision(best.action, best.reason)
+            return self._walk(best, world)
+        step = self._for_the_meal(view, world)
+        if step is not None:
+            return step
+        exits = self._reachable_exits(world, distances)
+        if exits:
+            return self._explore(exits[0], world)
+        step = self._tidy_up(view, world)
+        if step is not None:
+            return step
+        return self._try_anything(view, world)
+
+    def _tidy_up(self, view: GraphView, world: WorldMap) -> Decision | None:
+        """When the goal is to put things where they belong: the next move of the surest guess."""
+        here = world.here
+        if here is None or not any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
+            return None
+        kinds = {fact.key[0]: fact.key[2] for fact in view.facts(relation=v.IS_A) if fact.key[2] in _HOLDERS}
+        rooms = {name: room for name in kinds if (room := self._room_of(name, view, world)) is not None}
+        for thing, place in self._destinations.items():
+            if view.value(thing, v.IS_IN) == v.INVENTORY:
+                shown = shown_name(place, view)
+                verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
+                errand = Errand(rooms[place], f"{verb} {shown}", f"{thing} seems to belong there")
+                if (errand.room, errand.action) in self._failed:  # refused: leave it in that room
+                    return Decision(f"drop {thing}", f"{thing} cannot be put on or in {shown}")
+                return Decision(errand.action, errand.reason) if rooms[place] == here else self._walk(errand, world)
+        if self._tidier is None:
+            self._tidier = Tidier(embedder())
+        where = {
+            fact.key[0]: fact
+            for relation in (v.IS_IN, v.IS_ON)
+            for fact in view.facts(relation=relation)
+            if fact.key[0] not in kinds and fact.key[0] != v.PLAYER and fact.key[2] != v.INVENTORY
+        }
+        suggestions = self._tidier.suggest({name: fact.key[2] for name, fact in where.items()}, rooms)
+        for suggestion in suggestions:
+            fact = where[suggestion.thing]
+            room = self._room_of(fact.key[0], view, world)
+            source = "" if fact.key[2] in world.rooms else f" from {fact.object}"
+            errand = Errand(room or "", f"take {fact.subject}{source}", f"{fact.subject} seems to be out of place")
+            tried = (errand.room, errand.action) in self._failed
+            if suggestion.thing in self._destinations or tried or errand.room not in world.distances():
+                continue  # nothing is moved twice
+            if errand.room != here:
+                return self._walk(errand, world)
+            self._errand = None
+            self._destinations[suggestion.thing] = suggestion.place
+            return Decision(errand.action, errand.reason)
+        return Decision("look", "everything seems to be where it belongs", finished=True)
+
+    def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
+        """The next step of a plan for the meal of the recipe; while things are missing, what of it is at hand."""
+        problem = meal_problem(
+            view,
+            world,
+            lambda thing: self._room_of(thing, view, world),
+            hands_are_full=self._capacity < math.inf,
+        )
+        if problem is None or world.here is None:
+            return None
+        carried = len(view.facts(relation=v.IS_IN, object=v.INVENTORY))
+        if problem.missing:
+            for operator in problem.useful:
+                if operator.room == world.here and carried < self._capacity:
+                    return Decision(operator.action, operator.reason)
+            return None
+        steps = plan(
+            world.here,
+            problem.holds,
+            problem.goal,
+            problem.operators,
+            world.distance,
+            room_to_carry=self._capacity - carried,
+        )
+        if not steps:
+            return None
+        step = steps[0]
+        if step.room != world.here:
+            return self._walk(Errand(step.room, step.operator.action, step.operator.reason), world)
+        self._errand = None
+        return Decision(step.operator.action, step.operator.reason)
+
+    def _walk(self, errand: Errand, world: WorldMap) -> Decision:
+        """The next move towards an errand; a fresh decision when it was not the errand already."""
+        path = world.path(errand.room)
+        assert path
+        is_new = errand != self._errand
+        self._errand = errand
+        door = world.doors.get((world.here or "", path[0]))
+        reason = f"going to {errand.room}: {errand.reason}"
+        if world.is_shut(door):
+            return Decision(f"open {door}", reason, is_new)
+        return Decision(f"go {path[0]}", reason, is_new)
+
+    def _explore(self, goal: Exit, world: WorldMap) -> Decision:
+        reason = f"the way {goal.direction} out of {goal.room} is unexplored"
+        if goal.room != world.here:
+            return self._walk(Errand(goal.room, f"go {goal.direction}", reason), world)
+        is_new = self._errand is None or self._errand.action != f"go {goal.direction}"
+        self._errand = None
+        if world.is_shut(goal.door):
+            return Decision(f"open {goal.door}", reason, is_new)
+        return Decision(f"go {goal.direction}", reason, is_new)
+
+    def _reachable_exits(self, world: WorldMap, distances: dict[str, int]) -> list[Exit]:
+        """Unexplored exits, the best first: new ground before presumed ways, near before far."""
+        exits = [
+            exit_
+            for exit_ in world.unexplored
+            if exit_.room in distances
+            and not world.is_locked(exit_.door)
+            and (exit_.room, f"go {exit_.direction}") not in self._failed
+        ]
+        return sorted(exits, key=lambda e: (e.presumed is not None, distances[e.room], e.room, e.direction))
+
+    # -- errands ----------------------------------------------------------------------------------------------------
+
+    def _errands(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        carried = {fact.key[0]: fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
+        yield from self._offered(view, world)
+        yield from self._to_take(view, world, carried)
+        yield from self._to_read(view, world, carried)
+        yield from self._to_unlock(view, world, carried)
+        yield from self._to_open(view, world)
+
+    def _offered(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        """What the world itself offers here: to unlock, and to open what may hold something."""
+        doors = set(world.doors.values())
+        for action in sorted(self._valid or ()):
+            verb, _, thing = action.partition(" ")
+            if world.here is None or normalise_name(thing) in doors:
+                continue
+            if verb == "unlock":
+                yield Errand(world.here, action, "a key fits", urgency=4)
+            elif verb == "open":
+                yield Errand(world.here, action, f"{thing} can be opened", urgency=2)
+
+    def _to_take(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
+        wanted = self._wanted(view)
+        for relation in (v.IS_IN, v.IS_ON):
+            for fact in view.facts(relation=relation):
+                name, _, where = fact.key
+                if name in carried or not (name in wanted or _KEY.search(name)) or name == v.PLAYER:
+                    continue
+                if where in world.rooms:
+                    yield Errand(where, f"take {fact.subject}", f"{fact.subject} is wanted", urgency=5)
+                elif (room := self._room_of(where, view, world)) and not self._is_barred(where, view):
+                    action = f"take {fact.subject} from {fact.object}"
+                    yield Errand(room, action, f"{fact.subject} is wanted", urgency=5)
+
+    def _wanted(self, view: GraphView) -> set[str]:
+        """Names of things that the goal asks to get, and of keys that open something.
+
+        Without a goal, what somebody locked away is taken to be worth having.
+        """
+        told = view.theses(about=v.GOAL)
+        asked = " ".join(normalise_name(s) for thesis in told for s in sentences(thesis.text) if _FETCH.search(s))
+        named = {
+            fact.key[0]
+            for relation in (v.IS_IN, v.IS_ON)
+            for fact in view.facts(relation=relation)
+            if re.search(rf"\b{re.escape(fact.key[0])}\b", asked)
+        }
+        fixed = {fact.key[2] for fact in view.facts(relation=v.UNLOCKS)}
+        kinds = {
+            f.key[0] for k in ("container", "supporter", "door", "room") for f in view.facts(relation=v.IS_A, object=k)
+        }
+        if not told:
+            inside = {f.key[0] for lock in fixed for f in view.facts(relation=v.IS_IN, object=lock)}
+            named |= {name for name in inside if not is_legible(name)}
+        named = {name for name in named if not is_legible(name)}  # to read it is enough
+        return (named - fixed - kinds) | {fact.key[0] for fact in view.facts(relation=v.UNLOCKS)}
+
+    def _to_read(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
+        for relation in (v.IS_IN, v.IS_ON):
+            for fact in view.facts(relation=relation):
+                action = f"examine {fact.subject}"
+                if not is_legible(fact.key[0]) or action in self._done:
+                    continue
+                where = fact.key[2]
+                room = world.here if where == v.INVENTORY else self._room_of(where, view, world)
+                if room is not None and not self._is_barred(where, view):
+                    yield Errand(room, action, f"{fact.subject} may say something", urgency=3)
+
+    def _to_unlock(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
+        told = view.facts(relation=v.UNLOCKS)
+        keys_told = {fact.key[0] for fact in told}
+        locks_told = {fact.key[2] for fact in told}
+        for fact in told:
+            room = self._room_of(fact.key[2], view, world)
+            if room is not None and fact.key[0] in carried and self._may_be_locked(fact.key[2], view):
+                action = f"unlock {shown_name(fact.key[2], view)} with {carried[fact.key[0]]}"
+                yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=2)
+        for key, shown in carried.items():
+            if key in keys_told or not _KEY.search(key):
+                continue
+            for lock in self._locks(key, view):
+                if lock in locks_told or view.facts(key, v.DOES_NOT_UNLOCK, lock):
+                    continue
+                room = self._room_of(lock, view, world)
+                if room is None or not self._may_be_locked(lock, view):
+                    continue
+                action = f"unlock {shown_name(lock, view)} with {shown}"
+                if _kin(key, lock):
+                    yield Errand(room, action, f"{shown} and {lock} sound alike", urgency=2)
+                elif room == world.here and self._valid is None:
+                    yield Errand(room, action, f"{shown} may fit {lock}", urgency=1)
+
+    def _to_open(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        doors = set(world.doors.values())
+        for fact in view.facts(relation=v.IS, object=v.CLOSED):
+            room = self._room_of(fact.key[0], view, world)
+            if room is not None and fact.key[0] not in doors and not view.facts(fact.key[0], v.IS, v.LOCKED):
+                yield Errand(room, f"open {shown_name(fact.key[0], view)}", f"{fact.subject} is closed", urgency=2)
+
+    def _locks(self, key: str, view: GraphView) -> list[str]:
+        """Things that ``key`` may fit: what is locked, and what bears a telling word of its name."""
+        locked = {fact.key[0] for fact in view.facts(relation=v.IS, object=v.LOCKED)}
+        carried = {fact.key[0] for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
+        placed = {fact.key[0] for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)}
+        return sorted(locked | {name for name in placed - carried if _kin(key, name) and not _KEY.search(name)})
+
+    def _may_be_locked(self, thing: str, view: GraphView) -> bool:
+        return not (view.facts(thing, v.IS, v.OPEN) or view.facts(thing, v.IS, v.CLOSED))
+
+    def _is_barred(self, container: str, view: GraphView) -> bool:
+        return bool(view.facts(container, v.IS, v.CLOSED) or view.facts(container, v.IS, v.LOCKED))
+
+    def _room_of(self, thing: str, view: GraphView, world: WorldMap) -> str | None:
+        """The room in which ``thing`` is, through whatever holds it."""
+        seen: set[str] = set()
+        while thing not in world.rooms:
+            if thing in seen:
+                return None
+            seen.add(thing)
+            places = view.facts(thing, v.IS_IN) or view.facts(thing, v.IS_ON)
+            if not places:
+                doors = [room for (room, _), door in world.doors.items() if door == thing]
+                return min(doors) if doors else None
+            thing = places[0].key[2]
+            if thing == v.INVENTORY:
+                return world.here
+        return thing
+
+    # -- when nothing is left ---------------------------------------------------------------------------------------
+
+    def _try_anything(self, view: GraphView, world: WorldMap) -> Decision:
+        """Stuck: look at, open and take whatever is known, the nearest first; then whatever is offered here."""
+        here = world.here or ""
+        for errand in self._attempts(view, world):
+            if errand.action in self._done or (errand.room, errand.action) in self._failed:
+                continue
+            if errand.room != here:
+                return replace(self._walk(errand, world), stuck=True)
+            self._errand = None
+            self._done.add(errand.action)
+            return Decision(errand.action, errand.reason, stuck=True)
+        for action in self._last_resorts(world):
+            if (here, action) not in self._failed:
+                self._failed.add((here, action))
+                return Decision(action, "nothing better is left to try", stuck=True)
+        self._failed.clear()  # the world may have changed: begin again
+        return Decision("look", "nothing is left to try", stuck=True)
+
+    def _attempts(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
+        distances = world.distances()
+        known = []
+        for relation in (v.IS_IN, v.IS_ON):
+            for fact in view.facts(relation=relation):
+                room = self._room_of(fact.key[0], view, world)
+                if fact.key[0] != v.PLAYER and room in distances and not self._is_barred(fact.key[2], view):
+                    known.append((distances[room], fact.subject, room))
+        for verb in ("open", "examine", "take"):
+            for _, name, room in sorted(known):
+                yield Errand(room, f"{verb} {name}", f"nothing better to do: {verb} {name}")
+
+    def _last_resorts(self, world: WorldMap) -> Iterator[str]:
+        yield from sorted(self._valid or (), key=lambda action: (action.startswith("go "), action))
+        if self._valid is None:
+            yield from (
+                f"go {direction}" for direction in v.OPPOSITE if direction not in world.ways.get(world.here or "", {})
+            )
+
+    def _bewildered(self) -> Decision:
+        """The text has not told where the player is."""
+        for action in ("look", *(sorted(self._valid or ()))):
+            if ("", action) not in self._failed:
+                return Decision(action, "where am I?", stuck=True)
+        self._failed.clear()
+        return Decision("look", "where am I?", stuck=True)
+
+
+def _kin(key: str, lock: str) -> bool:
+    """Whether the names of a key and a lock share a telling word ("golden key", "golden locker")."""
+    return bool((set(key.split()) - _COMMON) & (set(lock.split()) - _COMMON))

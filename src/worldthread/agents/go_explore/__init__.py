@@ -1,0 +1,1 @@
+"""Go-Explore without a model."""

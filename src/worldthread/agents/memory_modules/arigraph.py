@@ -1,0 +1,258 @@
+"""AriGraph (Anokhin et al. 2024): a graph of triplets that a model extracts and prunes, with two searches in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+from msgspec import Meta
+
+from worldthread.agents.base import Percept, Recalled
+from worldthread.agents.memory_modules.base import (
+    Means,
+    Recollection,
+    Seen,
+    Situation,
+    indented,
+    joined,
+    listed,
+    prompt,
+    told,
+)
+from worldthread.agents.memory_modules.index import MomentIndex
+from worldthread.agents.worldmap import WorldMap
+from worldthread.errors import InputError
+from worldthread.extract.arigraph.extractor import DIRECTIONS, AriGraphReader, Move
+from worldthread.extract.game import vocabulary as v
+from worldthread.graph import TemporalGraph
+from worldthread.names import normalise_name
+from worldthread.retrieve.published.arigraph import AriGraphSettings, arigraph
+from worldthread.retrieve.query import Query
+from worldthread.types import Episode, Fact, Reading
+
+WIDTH: Final = 6
+"""Triplets that a query finds, as in the published code."""
+DEEPEST: Final = 2
+"""Largest depth that an item can be given."""
+MOMENTS: Final = 2
+"""Past observations that are recalled, as in the published code."""
+ITEMS_TEMPERATURE: Final = 0.7
+READING_TEMPERATURE: Final = 0.001
+_EXIT_WORDS: Final = ("exit", "lead", "entr", "path")
+
+
+class Item(msgspec.Struct, forbid_unknown_fields=True):
+    """Something that matters now, and how far around it the graph is searched."""
+
+    name: str
+    depth: Annotated[int, Meta(ge=1, le=DEEPEST)]
+
+
+class Items(msgspec.Struct, forbid_unknown_fields=True):
+    """What matters now."""
+
+    items: Annotated[list[Item], Meta(max_length=12)]
+
+
+class AriGraph(Recollection):
+    """The memory of the AriGraph paper. Three calls a decision: "items", "extract", and "outdated" where needed.
+
+    1. The model names the *crucial items* of the observation and the plan, each with a depth of search, 1 or 2.
+    2. It extracts triplets from the observation; of the known triplets about the same things it says which the new
+       ones replace (not asked when there are none); those end. A move adds how the two rooms lie.
+    3. Each item is a query of the *semantic search* (algorithm 2; the best ``width`` triplets for each query); what
+       this observation itself said is left out. The *episodic search* (equation 1) ranks past observations by the
+       found triplets that they hold.
+
+    Rules and formats are those of :mod:`worldthread.extract.arigraph.extractor` and
+    :mod:`worldthread.retrieve.published.arigraph`, the words of the prompts ours. As published: the steps of one ``go
+    to`` are not read, but for the last; the map is that of the visited rooms joined by triplets of direction, and
+    unexplored exits are found in the triplets (algorithm 3). Otherwise: which room this is comes from the game's text
+    instead of the engine; the room moved from is the one before the last move; triplets have no least similarity (the
+    published .75 belongs to another embedder); an observation that the agent sees anyway is not recalled.
+
+    A piece of an answer about triplets that cannot be read makes the answer count among the failures; the rest of it is
+    used.
+
+    Args:
+        means: asks the model, embeds; where the player is, is looked up in the memory.
+        width: triplets that each query finds, at least 1.
+        moments: past observations that are recalled, 0 for none ("without episodic memory").
+
+    Raises:
+        InputError: ``width`` is below 1, or ``moments`` below 0.
+    """
+
+    name: ClassVar[str] = "arigraph"
+
+    def __init__(self, means: Means, *, width: int = WIDTH, moments: int = MOMENTS) -> None:
+        super().__init__(means)
+        if width < 1 or moments < 0:
+            raise InputError(f"width must be at least 1 and moments at least 0, not {width} and {moments}")
+        self.graph = TemporalGraph()
+        """The triplets that hold, and those that ended; an episode for each observation that was read."""
+        self._width = width
+        self._moments = moments
+        self._index = MomentIndex(self.graph, means.load_embedder())
+        self._reader = AriGraphReader(self._ask_triplets, self._ask_outdated)
+        self._read: dict[int, Episode] = {}  # by moment
+        self._rooms: list[str | None] = []  # by moment, as the game writes them
+        self._found: dict[int, list[Fact]] = {}  # by moment: what the search found
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def observe(self, percept: Percept, episode: Episode) -> None:
+        super().observe(percept, episode)
+        if not (percept.problem or percept.returned):
+            self._rooms.append(self.means.memory.view().value(v.PLAYER, v.IS_IN))
+
+    def _came_back(self, left: Sequence[Seen]) -> None:
+        for id_ in self.graph.episodes():
+            self.graph.forget(id_)
+        self.graph.add_many(self._read[moment] for seen in self.way if (moment := seen.percept.moment) in self._read)
+
+    def _learn(self) -> Episode:
+        """Read the present moment, unless it is read already."""
+        seen = self.way[-1]
+        moment, step = seen.percept.moment, seen.percept.step
+        if moment not in self._read:
+            text = step.text if not step.goal or step.goal in step.text else f"{step.text}\n\n{step.goal}"
+            reading = self._reading_of(text)
+            episode = Episode(text.strip() or "(nothing)", seen.episode.at, seen.episode.source, reading)
+            self._read[moment] = episode
+            self._index.keep(episode)
+            self.graph.add(episode)
+        return self._read[moment]
+
+    def _reading_of(self, text: str) -> Reading:
+        failures = self.means.asks.failures
+        extracted = self._reader.extract(text)
+        if extracted.failures:
+            failures["extract"] += 1
+        reading = self._reader.outdate(
+            text, extracted, self.graph.view(), rooms=[room.lower() for room in self._visited()], move=self._last_move()
+        )
+        if len(reading.failures) > len(extracted.failures):
+            failures["outdated"] += 1
+        return reading
+
+    def _visited(self) -> set[str]:
+        """The rooms of all moments on the way."""
+        return {room for seen in self.way if (room := self._rooms[seen.percept.moment]) is not None}
+
+    def _last_move(self) -> Move | None:
+        if len(self.way) < 2:
+            return None
+        before, after = (self._rooms[seen.percept.moment] for seen in self.way[-2:])
+        action = self.way[-1].percept.step.action
+        return Move(before, after, action) if before and after and action else None
+
+    def _ask_triplets(self, text: str) -> str:
+        before = (self._found.get(seen.percept.moment) for seen in reversed(self.way[:-1]))
+        example = "; ".join(map(str, next(filter(None, before), ()))) or "(none so far)"
+        messages = prompt("triplets", example=example, observation=text)
+        return self.means.asks.tell("extract", messages, temperature=READING_TEMPERATURE)
+
+    def _ask_outdated(self, known: Sequence[Fact], new: Sequence[Fact]) -> str:
+        if not known or not new:
+            return "[]"
+        messages = prompt("replaced", known=_quoted(known), new=_quoted(new))
+        return self.means.asks.tell("outdated", messages, temperature=READING_TEMPERATURE)
+
+    # -- recalling ----------------------------------------------------------------------------------------------------
+
+    def recall(self, situation: Situation) -> str:
+        items = self._crucial_items(situation)
+        now = self._learn()
+        found = self._semantic_search(items)
+        stated = set(now.reading.statements)
+        remembered = {fact: item for fact, item in found.items() if fact not in stated}
+        self._found[self.way[-1].percept.moment] = list(remembered)
+        shown = {episode.id for episode in situation.shown}
+        past = self._episodic_search(found, [seen for seen in self.way[:-1] if seen.episode.id not in shown])
+        triplets = [Recalled(str(fact), (item,)) for fact, item in remembered.items()]
+        observations = [Recalled(told(episode)) for episode in past]
+        self.recalled = (*triplets, *observations)
+        return joined(
+            listed("Triplets from the memory that may matter now:", [one.text for one in triplets]),
+            listed("Past observations that may matter now:", [indented(one.text) for one in observations]),
+        )
+
+    def _crucial_items(self, situation: Situation) -> list[Item]:
+        messages = prompt("items", observation=situation.observation, plan=situation.plan or "(none so far)")
+        answer = self.means.asks.advice("items", messages, Items, temperature=ITEMS_TEMPERATURE)
+        return [] if answer is None else [item for item in answer.items if item.name.strip()]
+
+    def _semantic_search(self, items: Iterable[Item]) -> dict[Fact, str]:
+        """What is found for any of the items, and for which first, in the order of items and search (algorithm 1)."""
+        depths = {item.name.strip().lower(): item.depth for item in items}
+        if not depths:
+            return {}
+        corpus, embed = self._index.corpus(), self._index.embedder.embed
+        found: dict[Fact, str] = {}
+        for (name, depth), vector in zip(depths.items(), embed(list(depths)), strict=True):
+            settings = AriGraphSettings(depth=depth, width=self._width, theses=False, embed=embed)
+            scores = arigraph(Query(name, vector), corpus, settings).statements
+            ranked = sorted(range(len(scores)), key=lambda number: -float(scores[number]))
+            for number in ranked:
+                statement = self.graph.numbered_statement(number) if math.isfinite(scores[number]) else None
+                if isinstance(statement, Fact):
+                    found.setdefault(statement, name)
+        return found
+
+    def _episodic_search(self, found: Collection[Fact], moments: Iterable[Seen]) -> list[Episode]:
+        """Past observations by equation 1: n / max(N, 1) x ln(max(N, 1)), of those with n > 0; in order of time."""
+        scored: list[tuple[float, float, Episode]] = []
+        for seen in moments:
+            read = self._read.get(seen.percept.moment)
+            stated = set() if read is None else set(read.reading.statements)
+            n, size = len(stated.intersection(found)), max(len(stated), 1)
+            if n:
+                scored.append((n / size * math.log(size), seen.episode.at, seen.episode))
+        best = sorted(scored, key=lambda entry: (-entry[0], -entry[1]))[: self._moments]
+        return [episode for _, _, episode in sorted(best, key=lambda entry: entry[1])]
+
+    # -- the map ------------------------------------------------------------------------------------------------------
+
+    def world_map(self) -> WorldMap:
+        return WorldMap(TemporalGraph([Episode("the map", 0, reading=Reading("map", tuple(self._map())))]).view())
+
+    def _map(self) -> Iterator[Fact]:
+        """The visited rooms and the ways between them, in the words of the map."""
+        visited = {normalise_name(room) for room in self._visited()}
+        here = self._rooms[self.way[-1].percept.moment] if self.way else None
+        if here is not None:
+            yield v.place(v.PLAYER, v.IS_IN, here)
+        for room in sorted(visited):
+            yield v.kind(room, "room")
+        for relation, direction in v.DIRECTION_OF.items():
+            for fact in self.graph.view().facts(relation=relation):
+                if {fact.key[0], fact.key[2]} <= visited:
+                    yield v.link(fact.key[0], direction, fact.key[2])
+
+    def unexplored(self) -> list[tuple[str, str]]:
+        """Ways out of visited rooms that triplets tell of, without those by which a room lies there (algorithm 3)."""
+        view = self.graph.view()
+        here = normalise_name(self._rooms[self.way[-1].percept.moment] or "") if self.way else ""
+        exits: set[tuple[str, str]] = set()
+        for room in map(normalise_name, self._visited()):
+            found = {direction for fact in view.facts(subject=room) for direction in _exits_in(fact)}
+            taken = {v.DIRECTION_OF.get(fact.key[1]) for fact in view.facts(object=room)}
+            exits.update((room, direction) for direction in found - taken)
+        return sorted(exits, key=lambda exit: (exit[0] != here, exit))
+
+
+def _exits_in(fact: Fact) -> Iterator[str]:
+    """The directions of the ways out that a triplet about a room tells of."""
+    _, relation, object_ = fact.key
+    if "has exit" in relation and object_ in v.OPPOSITE:
+        yield object_
+    elif any(word in relation for word in _EXIT_WORDS):
+        words = {*relation.split(), *object_.split()}
+        yield from (direction for direction in DIRECTIONS if direction in words)
+
+
+def _quoted(facts: Iterable[Fact]) -> str:
+    return "; ".join(f'"{fact}"' for fact in facts)

@@ -1,0 +1,199 @@
+"""What the agent's own memory knows: read without a model, kept true, and searched by thread retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import ClassVar, Final, TypeAlias
+
+from worldthread.agents.base import Recalled
+from worldthread.agents.memory_modules.base import Means, Recollection, Situation, indented, joined, listed, told
+from worldthread.agents.memory_modules.index import MomentIndex, NoVectors
+from worldthread.agents.worldmap import WorldMap, shown_name
+from worldthread.errors import InputError
+from worldthread.extract.game import vocabulary as v
+from worldthread.graph import GraphView, TemporalGraph
+from worldthread.names import normalise_name
+from worldthread.retrieve import DEFAULT_METHOD
+from worldthread.retrieve.query import names_in
+from worldthread.types import Episode, Fact, Hit, Kind, Thesis
+
+_ON_THE_MAP: Final = frozenset({v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS})
+"""Relations that the map tells, or that tell nothing that a name does not."""
+_ELSEWHERE: Final = _ON_THE_MAP | {v.IS_IN, v.IS_ON, v.IS}
+"""Relations that are told with a thing's place and state."""
+_SEARCHED: Final = 50  # hits of each kind that are looked at: many are told already, or on the map
+
+Search: TypeAlias = Callable[[str, int, Collection[Kind]], tuple[Hit, ...]]
+"""From a question, a number and kinds to the best hits."""
+
+
+class Worldthread(Recollection):
+    """What is known of here, what is carried, where the things are that the goal and the plan name, and what retrieval
+    finds for goal, plan and place in the agent's own memory. No calls.
+
+    Retrieval is by words, which takes a millisecond; with an embedder that was asked for it is the default method,
+    which embeds every moment and statement: some 50 ms a decision with MiniLM, under 1 ms with a static one.
+
+    That memory is the graph that the game reader makes: things that changed are told as they are now. The map, with
+    the ways that nobody took yet, comes from it too.
+
+    Args:
+        means: its memory is a :class:`~worldthread.memory.Memory`, or a bare
+            :class:`~worldthread.graph.TemporalGraph`.
+        statements: how many statements retrieval adds at most.
+        moments: how many past moments.
+
+    Raises:
+        InputError: the memory is of another kind.
+    """
+
+    name: ClassVar[str] = "worldthread"
+
+    def __init__(self, means: Means, *, statements: int = 8, moments: int = 2) -> None:
+        super().__init__(means)
+        self._statements = statements
+        self._moments = moments
+        self._search = self._make_search()
+
+    def _make_search(self) -> Search:
+        from worldthread.memory import Memory
+
+        memory = self.means.memory
+        graph = memory.graph if isinstance(memory, Memory) else memory
+        if not isinstance(graph, TemporalGraph):
+            raise InputError(
+                f"the recollection 'worldthread' searches a Memory or a TemporalGraph, not {type(memory).__name__}"
+            )
+        by_words = self.means.embedder is None
+        index = MomentIndex(graph, NoVectors() if by_words else self.means.load_embedder())
+        method = "lexical" if by_words else DEFAULT_METHOD
+
+        def search(query: str, k: int, kinds: Collection[Kind]) -> tuple[Hit, ...]:
+            for seen in self.way:
+                index.keep(seen.episode)
+            return index.search(query, method=method, k=k, kinds=kinds)
+
+        return search
+
+    def world_map(self) -> WorldMap:
+        return WorldMap(self.means.memory.view())
+
+    def recall(self, situation: Situation) -> str:
+        view = self.means.memory.view()
+        world = WorldMap(view)
+        wanted = _named(f"{situation.goal}\n{situation.plan}", view)
+        here = [] if world.here is None else list(_about_here(world.here, world, view))
+        carried = [_with_states(name, view) for name in _held(v.INVENTORY, view)]
+        told_of = dict.fromkeys(line for name in wanted for line in _about(name, world, view))
+        statements, moments = self._find(situation, world, view, set(wanted))
+        self.recalled = (*statements, *moments)
+        return joined(
+            listed("Known of this place:", here),
+            listed("Carried:", [", ".join(carried)] if carried else []),
+            listed("Known of what the task and the plan name:", told_of),
+            listed("Also known:", [one.text for one in statements]),
+            listed("Moments from the past:", [indented(one.text) for one in moments]),
+        )
+
+    def _find(
+        self, situation: Situation, world: WorldMap, view: GraphView, wanted: set[str]
+    ) -> tuple[list[Recalled], list[Recalled]]:
+        """Statements and moments that retrieval finds, but for what is told or shown besides."""
+        texts = {seen.episode.id: seen.percept.step.text for seen in self.way}
+        shown = {texts.get(episode.id, episode.text) for episode in situation.shown}  # a room looks the same again
+        query = "\n".join(filter(None, (situation.goal, situation.plan, world.here)))
+        hits = self._search(query, _SEARCHED, ("fact", "thesis", "episode"))
+        here = {name for name in (world.here, v.INVENTORY) if name}
+        statements: list[Recalled] = []
+        moments: list[tuple[Episode, tuple[str, ...]]] = []
+        for hit in hits:
+            if isinstance(hit.item, Episode):
+                text = texts.get(hit.item.id, hit.item.text)
+                if text not in shown:
+                    shown.add(text)
+                    moments.append((hit.item, hit.path))
+            elif isinstance(hit.item, Thesis):
+                if v.GOAL not in hit.item.key[1]:
+                    statements.append(Recalled(hit.item.text, hit.path))
+            elif hit.item.key[1] not in _ON_THE_MAP and not {hit.item.key[0], hit.item.key[2]} & (wanted | here):
+                statements.append(Recalled(_in_words(hit.item), hit.path))
+        nearest = sorted(moments[: self._moments], key=lambda found: found[0].at)
+        return statements[: self._statements], [Recalled(told(episode), path) for episode, path in nearest]
+
+
+def _named(text: str, view: GraphView) -> list[str]:
+    """Normalised names of what the graph knows and ``text`` names, in order of mention; no states, no directions."""
+    names = list(dict.fromkeys(name for fact in view.facts() for name in (fact.key[0], fact.key[2])))
+    numbers = {name: number for number, name in enumerate(names)}
+    apart = {v.PLAYER, v.INVENTORY, *v.OPPOSITE, *v.KINDS, *v.LOCK_STATES, *v.HEAT_STATES, *v.CUT_STATES}
+    return [names[number] for number in names_in(text, numbers.get) if names[number] not in apart]
+
+
+def _about_here(here: str, world: WorldMap, view: GraphView) -> Iterator[str]:
+    """Ways that were taken, and what is in the room, with what that holds."""
+    ways = [f"{direction} to {there}" for direction, there in sorted(world.ways.get(here, {}).items())]
+    if ways:
+        yield f"ways: {', '.join(ways)}"
+    for (room, direction), door in sorted(world.doors.items()):
+        if room == here:
+            yield f"{_with_states(door, view)} leads {direction}"
+    for name in _held(here, view):
+        if normalise_name(name) != v.PLAYER:
+            yield _with_contents(name, view)
+
+
+def _about(name: str, world: WorldMap, view: GraphView) -> Iterator[str]:
+    """Where something is and how it is, and what else is known of it, but for ways."""
+    distances = world.distances()
+    if name in world.rooms:
+        if name != world.here:
+            yield f"{name}: {_distance(distances.get(name))}"
+        return
+    places = _places(name, view)
+    shown = _with_contents(shown_name(name, view), view)
+    if v.INVENTORY in places:
+        yield f"{shown}: carried"
+    elif places:
+        where = "not seen so far"
+        if places[-1] in world.rooms:
+            where = "here" if places[-1] == world.here else _distance(distances.get(places[-1]))
+        yield f"{shown}: in {', '.join(places)} ({where})"
+    for fact in (*view.facts(subject=name), *view.facts(object=name)):
+        if fact.key[1] not in _ELSEWHERE:
+            yield _in_words(fact)
+
+
+def _places(name: str, view: GraphView) -> list[str]:
+    """What holds a thing, what holds that, and so on: normalised names, the room last."""
+    places: list[str] = []
+    while True:
+        held = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
+        if not held or held[0].key[2] in places:
+            return places
+        name = held[0].key[2]
+        places.append(name)
+
+
+def _distance(moves: int | None) -> str:
+    if moves is None:
+        return "no way is known"
+    return "1 move away" if moves == 1 else f"{moves} moves away"
+
+
+def _held(place: str, view: GraphView) -> list[str]:
+    """Names of what is in or on something, as written."""
+    return [fact.subject for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation, object=place)]
+
+
+def _with_states(name: str, view: GraphView) -> str:
+    states = [fact.object for fact in view.facts(name, v.IS)]
+    return f"{name} ({', '.join(states)})" if states else name
+
+
+def _with_contents(name: str, view: GraphView) -> str:
+    held = [_with_states(thing, view) for thing in _held(name, view)]
+    return f"{_with_states(name, view)}, with {', '.join(held)}" if held else _with_states(name, view)
+
+
+def _in_words(fact: Fact) -> str:
+    return f"{fact.subject} {fact.relation} {fact.object}"

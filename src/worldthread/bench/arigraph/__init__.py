@@ -1,0 +1,1 @@
+"""The published logs of AriGraph: replays and audits."""

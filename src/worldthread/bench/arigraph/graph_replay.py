@@ -1,0 +1,201 @@
+"""Replay of one logged attempt of AriGraph's agent: its steps as episodes of our graph, compared with the log's graph.
+
+From each step's logged triplets, outdated text and move, the faithful reader makes a reading, which is taken in as an
+episode; what holds then is compared with the graph that the log holds after the step. Every difference gets its cause
+from what the log itself shows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from worldthread.bench.arigraph.log_texts import LoggedStep, Triplet, rooms_of
+from worldthread.errors import ReplayError
+from worldthread.extract.arigraph.extractor import AriGraphReader, Fate, Move, fate, outdated_candidates
+from worldthread.extract.arigraph.text import parse_outdated
+from worldthread.graph import GraphView, TemporalGraph
+from worldthread.types import Episode, Fact, Reading
+
+
+@lru_cache(maxsize=65536)
+def _fact(triplet: Triplet) -> Fact:
+    # a log repeats its whole graph at every step
+    return Fact(*triplet)
+
+
+class Cause(StrEnum):
+    """Why our graph differs from the logged one in a fact."""
+
+    EXTRACTED_AGAIN = "deleted and extracted again in one step; the log holds only triplets that were not in the graph"
+    MERGED = "the log holds two writings of what is one fact to us"
+    CARRIED = "since an earlier step of the attempt"
+    UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact that one of the two graphs lacks after a step.
+
+    Args:
+        step: number of the step.
+        fact: as the graph that has it writes it.
+        lacking: ``"ours"`` or ``"theirs"``.
+        cause: why.
+    """
+
+    step: int
+    fact: str
+    lacking: str
+    cause: Cause
+
+
+@dataclass
+class AttemptReplay:
+    """One attempt of one run, replayed.
+
+    Args:
+        run: name of the run.
+        attempt: its number.
+        steps: how many steps it has.
+        reproduced: steps after which the graphs are the same, by normalised names.
+        remembered: steps whose graph the finished graph still tells, as of that step, just as it was then.
+        differences: all others, fact by fact.
+        fates: what became of the pairs of the outdated texts.
+        candidates: facts ended, that the published rule had among the candidates for the outdated check.
+        written_otherwise: (theirs, ours) of facts that are the same by normalised names only.
+    """
+
+    run: str
+    attempt: int
+    steps: int = 0
+    reproduced: int = 0
+    remembered: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, Fate), 0))
+    candidates: int = 0
+    written_otherwise: set[tuple[str, str]] = field(default_factory=set)
+
+
+def replay_attempt(steps: Sequence[LoggedStep], *, accumulate: bool, restore: bool = False) -> AttemptReplay:
+    """Replay one attempt; each of its steps holds a graph.
+
+    Args:
+        accumulate: go on with our own graph, instead of starting each step from the logged one.
+        restore: state again what the log shows to have been deleted and extracted again in one step.
+
+    Raises:
+        InputError: a logged triplet is not a valid fact.
+    """
+    result = AttemptReplay(steps[0].run, steps[0].attempt)
+    graph = TemporalGraph()
+    before: list[Triplet] = []
+    rooms = rooms_of(steps)
+    carried: set[Fact] = set()
+    shown: list[tuple[float, set[Fact]]] = []
+    for number, step in enumerate(steps):
+        if not accumulate:
+            graph = _graph_of(before, step)
+            carried, shown = set(), []
+        again = _extracted_again(step, before)
+        move = _move(steps[number - 1], rooms[number - 1], rooms[number]) if number else None
+        visited = {room for room in rooms[: number + 1] if room}
+        reading = _read(step, again if restore else [], graph.view(), visited, move, result)
+        graph.add(Episode(step.observation, step.step, f"{step.run}/{step.attempt}", reading))
+        ours = graph.view().facts()
+        differences = _compare(step, before, ours, again, carried, result)
+        result.steps += 1
+        result.reproduced += not differences
+        result.differences += differences.values()
+        carried = set(differences)
+        shown.append((step.step, set(ours)))
+        if not accumulate or step is steps[-1]:
+            result.remembered += sum(set(graph.view(at).facts()) == facts for at, facts in shown)
+        before = step.graph or []
+    return result
+
+
+def _graph_of(triplets: Sequence[Triplet], step: LoggedStep) -> TemporalGraph:
+    """A graph that holds what the log held before ``step``."""
+    if not triplets:
+        return TemporalGraph()
+    reading = Reading("log", tuple(_fact(triplet) for triplet in triplets))
+    return TemporalGraph([Episode(f"the graph before step {step.step}", step.step - 1, reading=reading)])
+
+
+def _move(last: LoggedStep, before: str | None, after: str | None) -> Move | None:
+    return Move(before, after, last.action_taken) if before and after and last.action_taken else None
+
+
+def _read(
+    step: LoggedStep,
+    again: Sequence[Fact],
+    view: GraphView,
+    rooms: Collection[str],
+    move: Move | None,
+    result: AttemptReplay,
+) -> Reading:
+    """The reading of ``step``; counts in ``result`` what becomes of its outdated pairs."""
+    answer = step.outdated_raw or "[]"
+    reader = AriGraphReader(_no_triplet_text, lambda candidates, new: answer)
+    facts = (*(_fact(triplet) for triplet in step.new_triplets), *again)
+    reading = reader.outdate(step.observation, Reading(reader.name, facts), view, rooms=rooms, move=move)
+    stated = {statement for statement in reading.statements if isinstance(statement, Fact)}
+    for old, _ in parse_outdated(answer).pairs:
+        result.fates[str(fate(old, view, stated, rooms))] += 1
+    candidates = set(outdated_candidates(view, facts))
+    result.candidates += sum(ending.statement in candidates for ending in reading.endings)
+    return reading
+
+
+def _no_triplet_text(text: str) -> str:
+    raise ReplayError("the logs hold triplets as they were parsed, not the text of the model")
+
+
+def _compare(
+    step: LoggedStep,
+    before: Sequence[Triplet],
+    ours: Sequence[Fact],
+    again: Collection[Fact],
+    carried: Collection[Fact],
+    result: AttemptReplay,
+) -> dict[Fact, Difference]:
+    """What one of the graphs lacks; notes in ``result`` what they hold in two writings."""
+    theirs = step.graph or []
+    writings: dict[Fact, set[str]] = defaultdict(set)
+    for triplet in (*before, *theirs):
+        writings[_fact(triplet)].add(", ".join(triplet))
+    held = {fact: str(fact) for fact in ours}
+    logged = {_fact(triplet): ", ".join(triplet) for triplet in theirs}
+    for triplet in theirs:
+        written, known = ", ".join(triplet), held.get(_fact(triplet))
+        if known is not None and known != written:
+            result.written_otherwise.add((written, known))
+    differences = {}
+    for fact in (*logged, *held):
+        if fact in logged and fact in held:
+            continue
+        if fact in carried:
+            cause = Cause.CARRIED
+        elif len(writings[fact]) > 1:
+            cause = Cause.MERGED
+        else:
+            cause = Cause.EXTRACTED_AGAIN if fact in again and fact in logged else Cause.UNEXPLAINED
+        differences[fact] = Difference(step.step, str(fact), "ours" if fact in logged else "theirs", cause)
+    return differences
+
+
+def _extracted_again(step: LoggedStep, before: Sequence[Triplet]) -> list[Fact]:
+    """Facts that the outdated text of ``step`` deletes, and that the log holds behind all that outlived the step.
+
+    Their graph is a list: what is added goes to its end. So a deleted triplet that stands behind every survivor was
+    added again.
+    """
+    old = {fact for fact, _ in parse_outdated(step.outdated_raw or "[]").pairs}
+    theirs = [_fact(triplet) for triplet in step.graph or []]
+    known = {_fact(triplet) for triplet in before}
+    last = max((place for place, fact in enumerate(theirs) if fact in known and fact not in old), default=-1)
+    return [fact for fact in theirs[last + 1 :] if fact in old and fact in known]

@@ -1,0 +1,270 @@
+"""What the published logs of AriGraph's agent hold, and how its texts are read: every text counted, none left out.
+
+The logs are gzipped JSON Lines, one object a step (or, for questions, one a question). Only the fields named here are
+looked at.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+import msgspec
+
+from worldthread.errors import FormatError, InputError
+from worldthread.extract.arigraph.plan import ActionAnswer, parse_action, parse_plan
+from worldthread.extract.arigraph.text import Failure, Reason, Repair, parse_outdated, parse_triplets
+from worldthread.types import Fact
+
+_HEADING: Final = re.compile(r"-= ([^=\n]+) =-")
+T = TypeVar("T")
+
+Triplet = tuple[str, str, str]
+
+
+class LoggedStep(msgspec.Struct, frozen=True):
+    """One step of a logged run. Texts of a model are verbatim; ``graph`` is the whole graph after the step, and
+    ``navigation`` holds what each room told that a "go to" passed through."""
+
+    run: str
+    attempt: int
+    step: int
+    observation: str
+    new_triplets: list[Triplet] = []
+    outdated_raw: str | None = None
+    graph: list[Triplet] | None = None
+    plan: str | None = None
+    action: str | None = None
+    action_taken: str | None = None
+    valid_actions: list[str] | None = None
+    inventory: str | None = None
+    navigation: list[str] | None = None
+    associated_raw: str | None = None
+
+
+class LoggedQuestion(msgspec.Struct, frozen=True):
+    """A question of the question-answering logs: the triplets of each passage that was read for it."""
+
+    passages_triplets: list[list[list[str]]] = []
+
+
+def read_lines(folder: Path, kind: type[T]) -> Iterator[T]:
+    """Every line of every ``*.jsonl.gz`` in ``folder``, by file name.
+
+    Raises:
+        InputError: there is no such file.
+        FormatError: a line is not what it should be.
+    """
+    files = sorted(folder.glob("*.jsonl.gz"))
+    if not files:
+        raise InputError(f"no logs in {folder}: it should hold files named <run>.jsonl.gz")
+    decoder = msgspec.json.Decoder(kind)
+    for path in files:
+        number = 0
+        try:
+            with gzip.open(path, "rb") as lines:
+                for line in lines:
+                    number += 1
+                    yield decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise FormatError(f"cannot be read: {error}", path=path, line=number) from error
+
+
+def attempts(steps: Iterable[LoggedStep]) -> dict[tuple[str, int], list[LoggedStep]]:
+    """The steps of each (run, attempt), in order."""
+    found: dict[tuple[str, int], list[LoggedStep]] = defaultdict(list)
+    for step in steps:
+        found[step.run, step.attempt].append(step)
+    return {key: sorted(found[key], key=lambda step: step.step) for key in sorted(found)}
+
+
+def rooms_of(steps: Sequence[LoggedStep]) -> list[str | None]:
+    """The room in which each step of an attempt ends, in lower case, by the headings of the observations."""
+    room: str | None = None
+    rooms = []
+    for step in steps:
+        headings = _HEADING.findall(step.observation)
+        room = headings[-1].strip().lower() if headings else room
+        rooms.append(room)
+    return rooms
+
+
+class _Answer(Protocol):
+    @property
+    def repairs(self) -> tuple[Repair, ...]: ...
+    @property
+    def failures(self) -> tuple[Failure, ...]: ...
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A piece of a logged text that could not be used."""
+
+    run: str
+    attempt: int
+    step: int
+    text: str
+    reason: str
+
+
+@dataclass
+class TextCount:
+    """How the texts of one kind were read: ``total == clean + mended + partly + failed``.
+
+    Args:
+        kind: what they are.
+        total: logged texts.
+        absent: steps that hold no such text.
+        clean: read as they are.
+        mended: read in full after repairs.
+        partly: something was read, and something was not.
+        failed: nothing was read.
+        mends: texts with each kind of repair.
+        reasons: pieces that could not be read, by reason.
+        unread: those pieces.
+    """
+
+    kind: str
+    total: int = 0
+    absent: int = 0
+    clean: int = 0
+    mended: int = 0
+    partly: int = 0
+    failed: int = 0
+    mends: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    unread: list[Unread] = field(default_factory=list)
+
+    def add(self, step: LoggedStep, answer: _Answer | None, useful: bool) -> None:
+        """Count one text; ``answer`` is ``None`` when the step holds none."""
+        if answer is None:
+            self.absent += 1
+            return
+        self.total += 1
+        self.mends.update({str(repair.mend) for repair in answer.repairs})
+        for failure in answer.failures:
+            self.reasons[str(failure.reason)] += 1
+            self.unread.append(Unread(step.run, step.attempt, step.step, failure.text, str(failure.reason)))
+        if not answer.failures:
+            if answer.repairs:
+                self.mended += 1
+            else:
+                self.clean += 1
+        elif useful:
+            self.partly += 1
+        else:
+            self.failed += 1
+
+
+@dataclass
+class ActionCount:
+    """How actions that could be read compare with what the log says besides.
+
+    Args:
+        taken: steps whose log names the action that was taken.
+        taken_as_read: those where it is the action that was read.
+        actions: actions (an answer may weigh several) of steps whose log lists the actions offered.
+        offered: those that were offered.
+        go_to: those that were not, and go to a room that was visited.
+        not_offered: all others, refused.
+    """
+
+    taken: int = 0
+    taken_as_read: int = 0
+    actions: int = 0
+    offered: int = 0
+    go_to: int = 0
+    not_offered: int = 0
+
+    def add(self, step: LoggedStep, answer: ActionAnswer, rooms: Collection[str]) -> None:
+        """Count the actions of one answer, which was read without looking at what was offered."""
+        if step.action_taken is not None:
+            self.taken += 1
+            self.taken_as_read += answer.action == step.action_taken
+        if step.valid_actions is None or step.action is None:
+            return
+        checked = parse_action(step.action, step.valid_actions, rooms)
+        self.actions += len(answer.choices)
+        self.not_offered += sum(failure.reason is Reason.NOT_OFFERED for failure in checked.failures)
+        for choice in checked.choices:
+            if choice.action in step.valid_actions:
+                self.offered += 1
+            else:
+                self.go_to += 1
+
+
+def count_texts(runs: dict[tuple[str, int], list[LoggedStep]]) -> tuple[list[TextCount], ActionCount]:
+    """Read every outdated text, plan and action of the logs."""
+    outdated, plans, actions = TextCount("outdated triplets"), TextCount("plans"), TextCount("actions")
+    taken = ActionCount()
+    for steps in runs.values():
+        visited: set[str] = set()
+        for step, room in zip(steps, rooms_of(steps), strict=True):
+            visited |= {room} if room else set()
+            pairs = parse_outdated(step.outdated_raw) if step.outdated_raw is not None else None
+            plan = parse_plan(step.plan) if step.plan is not None else None
+            action = parse_action(step.action) if step.action is not None else None
+            outdated.add(step, pairs, pairs is not None and bool(pairs.pairs))
+            plans.add(step, plan, plan is not None and bool(plan.sub_goals or plan.main_goal))
+            actions.add(step, action, action is not None and bool(action.choices))
+            if action is not None:
+                taken.add(step, action, visited)
+    return [outdated, plans, actions], taken
+
+
+@dataclass
+class FactCount:
+    """What our facts make of logged triplets.
+
+    Args:
+        source: where they are from.
+        triplets: how many there are.
+        valid: those that are valid facts.
+        refused: the others, by reason.
+        distinct: different triplets among the valid ones, as written in the log.
+        merged: sets of them that are one fact to us, as their names are normalised.
+        same: triplets that come back the same when they are written as a text and read by the published rules.
+        changed: those that come back as another fact, in either form.
+        unread: those that are not read back, by reason.
+    """
+
+    source: str
+    triplets: int = 0
+    valid: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    distinct: int = 0
+    merged: list[list[str]] = field(default_factory=list)
+    same: int = 0
+    changed: list[tuple[str, str]] = field(default_factory=list)
+    unread: Counter[str] = field(default_factory=Counter)
+
+
+def count_facts(source: str, triplets: Iterable[Sequence[str]]) -> FactCount:
+    """Make a fact of every triplet, and read it back from a text."""
+    count = FactCount(source)
+    writings: dict[Fact, set[str]] = defaultdict(set)
+    for triplet in triplets:
+        count.triplets += 1
+        written = ", ".join(triplet)
+        try:
+            fact = Fact(*triplet)
+        except (InputError, TypeError) as error:
+            count.refused[str(error)] += 1
+            continue
+        count.valid += 1
+        writings[fact].add(written)
+        answer = parse_triplets(written)
+        count.unread.update(str(failure.reason) for failure in answer.failures)
+        if [str(read) for read in answer.facts] == [written]:
+            count.same += 1
+        elif answer.facts:
+            count.changed.append((written, "; ".join(map(str, answer.facts))))
+    count.distinct = sum(map(len, writings.values()))
+    count.merged = sorted(sorted(forms) for forms in writings.values() if len(forms) > 1)
+    return count

@@ -1,0 +1,68 @@
+"""Memories in numbers, in the shape of PersonalAI's Tables 15 to 18."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any, Final
+
+from worldthread.bench.qa.tables import NOTHING, Table, two
+
+_VERTICES: Final = ("episodes", "theses", "objects")
+_EDGES: Final = ("episodic_edges", "thesis_edges", "object_edges")
+_NEIGHBOURS: Final = ("objects_by_episode", "theses_by_episode", "objects_by_thesis", "objects_by_object")
+_TITLES: Final = (
+    "passages", "episodes", "theses", "objects", "episodic edges", "thesis edges", "object edges",
+    "objects beside an episode", "theses beside an episode", "objects beside a thesis", "objects beside an object",
+)  # fmt: skip
+
+Figures = Mapping[str, Any]
+"""See :class:`worldthread.bench.qa.dataset_memory.MemoryFigures`."""
+
+
+def memory_tables(memories: Sequence[Figures]) -> list[Table]:
+    """Tables 15 to 18 for the memories that were made."""
+    rows = [[m["dataset"], _by(m), *_sizes([m])] for m in memories]
+    readers = list(dict.fromkeys(_by(m) for m in memories))
+    of_reader = {reader: [m for m in memories if _by(m) == reader] for reader in readers}
+    return [
+        Table("table-15", "Sizes of the memories.", ["data set", "triples", *_TITLES], rows),
+        Table(
+            "table-16",
+            "Sizes of the memories, mean over data sets.",
+            ["triples", *_TITLES],
+            [[reader, *_sizes(of_reader[reader])] for reader in readers],
+        ),
+        Table(
+            "table-17",
+            "What one episode adds to a memory.",
+            ["triples", "theses", "objects", "thesis edges", "object edges"],
+            [[reader, *_added(of_reader[reader])] for reader in readers],
+        ),
+        Table(
+            "table-18",
+            "Reading: hours, passages a minute (without embedding); and what could not be read.",
+            ["data set", "triples", "hours", "passages/minute", "unread", "MB"],
+            [[m["dataset"], _by(m), *_speed(m)] for m in memories],
+        ),
+    ]
+
+
+def _by(figures: Figures) -> str:
+    return str(figures["reader"] or figures["triples"])
+
+
+def _sizes(memories: Sequence[Figures]) -> list[str]:
+    counts = (f"{fmean(m[name] for m in memories):.0f}" for name in ("passages", *_VERTICES, *_EDGES))
+    return [*counts, *(two(fmean(m[name] for m in memories)) for name in _NEIGHBOURS)]
+
+
+def _added(memories: Sequence[Figures]) -> list[str]:
+    names = ("theses", "objects", "thesis_edges", "object_edges")
+    return [f"{fmean(m[name] / max(m['episodes'], 1) for m in memories):.1f}" for name in names]
+
+
+def _speed(figures: Figures) -> list[str]:
+    seconds = figures["seconds"]
+    speed = f"{60 * figures['read'] / seconds:.1f}" if seconds else NOTHING
+    return [f"{seconds / 3600:.3f}", speed, str(figures["unread"]), str(figures["megabytes"])]

@@ -1,0 +1,42 @@
+"""The plot of a sweep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from worldthread.bench.qa.groups import Group
+from worldthread.bench.qa.personalai import UNRESTRICTED, personalai
+
+
+def plot(group: Group, path: Path) -> None:
+    """One panel a data set: every configuration with its interval, by model."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    datasets, models = group.datasets, group.models
+    places = [place for place in personalai() if any((c.algorithm, c.restriction) == place for c in group.cells)]
+    with matplotlib.rc_context({"svg.hashsalt": "worldthread", "font.size": 9}):
+        figure = Figure(figsize=(9, 0.8 + 2.8 * len(datasets)), layout="constrained")
+        panels = figure.subplots(len(datasets), 1, sharex=True, squeeze=False)[:, 0]
+        for panel, dataset in zip(panels, datasets, strict=True):
+            for shift, model in enumerate(models):
+                cells = {
+                    (c.algorithm, c.restriction): c.figures
+                    for c in group.cells
+                    if (c.dataset, c.model) == (dataset, model) and c.figures[group.metric] is not None
+                }
+                at = [place for place in range(len(places)) if places[place] in cells]
+                values = [cells[places[place]][group.metric] for place in at]
+                ends = [cells[places[place]][f"{group.metric}_interval"] for place in at]
+                low = [value - end[0] for value, end in zip(values, ends, strict=True)]
+                high = [end[1] - value for value, end in zip(values, ends, strict=True)]
+                moved = [place + 0.15 * (shift - (len(models) - 1) / 2) for place in at]
+                panel.errorbar(moved, values, yerr=[low, high], fmt="o", markersize=4, capsize=2, label=model)
+            panel.set_title(dataset, loc="left")
+            panel.set_ylim(bottom=0)
+            panel.set_ylabel(group.metric)
+            panel.spines[["top", "right"]].set_visible(False)
+        names = [name if left_out == UNRESTRICTED else f"{name} / {left_out}" for name, left_out in places]
+        panels[-1].set_xticks(range(len(places)), names, rotation=60, ha="right")
+        panels[0].legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(models))
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})

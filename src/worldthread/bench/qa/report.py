@@ -1,0 +1,183 @@
+"""Tables and a plot of a sweep, in the shape of PersonalAI's Tables 2 to 6 and 15 to 19."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from worldthread.bench.qa.groups import Cell, Group, groups_of, in_words
+from worldthread.bench.qa.memory_tables import memory_tables
+from worldthread.bench.qa.personalai import RESTRICTIONS, UNRESTRICTED
+from worldthread.bench.qa.plot import plot
+from worldthread.bench.qa.results import Results
+from worldthread.bench.qa.tables import NOTHING, Table, mean_of, percent, two
+from worldthread.errors import InputError
+
+_RESTRICTED: Final = tuple(name for name in RESTRICTIONS if name != UNRESTRICTED)
+
+
+def tables_of(group: Group) -> list[Table]:
+    """Tables 2 to 6, and 19, for what was run."""
+    return [
+        _best("table-2", "Best configurations", group, group.metric),
+        _restrictions(group),
+        _stability(group),
+        _no_answer(group),
+        _latency(group),
+        _best("table-19", "Best configurations by exact match", group, "exact_personalai"),
+    ]
+
+
+def _best(name: str, title: str, group: Group, metric: str) -> Table:
+    models = group.models
+    rows: list[list[str]] = []
+    means: dict[str, list[float]] = {model: [] for model in models}
+    for dataset in group.datasets:
+        row = [dataset]
+        for model in models:
+            cells = [c for c in group.cells if (c.dataset, c.model) == (dataset, model)]
+            cells = [c for c in cells if c.figures[metric] is not None]
+            if not cells:
+                row.append(NOTHING)
+                continue
+            best = max(cells, key=lambda c: c.figures[metric])
+            low, high = best.figures[f"{metric}_interval"]
+            means[model].append(best.figures[metric])
+            row.append(f"{two(best.figures[metric])} [{two(low)}, {two(high)}] / {best.algorithm} / {best.restriction}")
+        rows.append(row)
+    rows.append(["Mean:", *(mean_of(means[model]) for model in models)])
+    caption = f"{title}: {in_words(metric)}, 95 % interval of the one configuration, algorithm, vertices left out."
+    return Table(name, caption, ["data set", *models], rows)
+
+
+def _restrictions(group: Group) -> Table:
+    models = group.models
+    shares: dict[tuple[str, str], dict[str, float]] = {
+        (model, side): dict.fromkeys(_RESTRICTED, 0.0) for model in models for side in ("worse", "best")
+    }
+    for dataset, model, algorithm in sorted({(c.dataset, c.model, c.algorithm) for c in group.cells}):
+        scores = _restricted(group, dataset, model, algorithm)
+        if len(scores) < len(_RESTRICTED):
+            continue
+        for side, extreme in (("worse", min(scores.values())), ("best", max(scores.values()))):
+            winners = [name for name, score in scores.items() if score == extreme]
+            for winner in winners:
+                shares[model, side][winner] += 1 / len(winners)
+    header = ["vertices left out", *(f"{model}: {side}" for model, side in shares)]
+    rows = []
+    for restriction in _RESTRICTED:
+        cells = [(share[restriction], sum(share.values())) for share in shares.values()]
+        rows.append([restriction, *(percent(own / total) if total else NOTHING for own, total in cells)])
+    caption = (
+        f"Which restriction gives the worst and the best {group.metric_in_words}, as a share of all pairs of "
+        "data set and algorithm; equals share."
+    )
+    return Table("table-3", caption, header, rows)
+
+
+def _restricted(group: Group, dataset: str, model: str, algorithm: str) -> dict[str, float]:
+    """The scores of an algorithm by restriction, where there is one."""
+    return {
+        c.restriction: c.figures[group.metric]
+        for c in group.cells
+        if (c.dataset, c.model, c.algorithm) == (dataset, model, algorithm)
+        and c.restriction != UNRESTRICTED
+        and c.figures[group.metric] is not None
+    }
+
+
+def _stability(group: Group) -> Table:
+    models = group.models
+    columns: list[tuple[str, Callable[[str, str, str], float | None]]] = [
+        ("worst restricted", lambda *where: min(_restricted(group, *where).values(), default=None)),
+        ("best restricted", lambda *where: max(_restricted(group, *where).values(), default=None)),
+        ("unrestricted", lambda *where: _unrestricted(group, *where)),
+    ]
+    rows = []
+    for algorithm in group.algorithms:
+        row = [algorithm]
+        for model in models:
+            for _, value in columns:
+                found = [v for dataset in group.datasets if (v := value(dataset, model, algorithm)) is not None]
+                row.append(mean_of(found))
+        rows.append(row)
+    header = ["algorithm", *(f"{model}: {name}" for model in models for name, _ in columns)]
+    caption = f"Stability of the algorithms under restrictions: {group.metric_in_words}, mean over data sets."
+    return Table("table-4", caption, header, rows)
+
+
+def _unrestricted(group: Group, dataset: str, model: str, algorithm: str) -> float | None:
+    where = (dataset, model, algorithm, UNRESTRICTED)
+    found = [c for c in group.cells if (c.dataset, c.model, c.algorithm, c.restriction) == where]
+    return found[0].figures[group.metric] if found else None
+
+
+def _no_answer(group: Group) -> Table:
+    algorithms = group.algorithms
+    rows = []
+    for model in group.models:
+        own = [c for c in group.cells if c.model == model]
+        by_algorithm = (_mean_no_answer(c for c in own if c.algorithm == name) for name in algorithms)
+        by_restriction = (_mean_no_answer(c for c in own if c.restriction == name) for name in RESTRICTIONS)
+        rows.append([model, *by_algorithm, *by_restriction])
+    header = ["model", *algorithms, *(f"without {name}" if name in _RESTRICTED else name for name in RESTRICTIONS)]
+    return Table("table-5", "Share of questions for which there was not enough information.", header, rows)
+
+
+def _mean_no_answer(cells: Iterable[Cell]) -> str:
+    found = [c.figures["no_answer"] for c in cells]
+    return percent(fmean(found)) if found else NOTHING
+
+
+def _latency(group: Group) -> Table:
+    models = group.models
+    rows = []
+    for algorithm in group.algorithms:
+        of_model = [
+            [c.figures["seconds"] for c in group.cells if (c.model, c.algorithm) == (model, algorithm)]
+            for model in models
+        ]
+        means = [fmean(found) for found in of_model if found]
+        shown = [f"{fmean(found):.3f}" if found else NOTHING for found in of_model]
+        rows.append([algorithm, *shown, f"{fmean(means):.3f}"])
+    return Table("table-6", "Seconds for a question, from end to end.", ["algorithm", *models, "Mean:"], rows)
+
+
+def write_report(results: Results, folder: Path) -> Path:
+    """Write ``report.md``, a CSV file for every table and, where matplotlib is installed, plots: the page.
+
+    Raises:
+        InputError: nothing of a sweep has been run.
+    """
+    groups = groups_of(results)
+    if not groups:
+        raise InputError(f"nothing of a sweep is in {results.path}; run one first (--sweep personalai)")
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["# Question answering: a sweep", ""]
+    for number, group in enumerate(groups, 1):
+        suffix = f"-{number}" if len(groups) > 1 else ""
+        questions = sorted({c.figures["questions"] for c in group.cells})
+        asked = " to ".join(str(n) for n in dict.fromkeys((questions[0], questions[-1])))
+        lines += [f"## {group.title}", "", f"{len(group.cells)} configurations, {asked} questions each.", ""]
+        for table in tables_of(group):
+            lines += [table.markdown(), ""]
+            _write_csv(table, folder / f"{table.name}{suffix}.csv")
+        if importlib.util.find_spec("matplotlib") is not None:
+            plot(group, folder / f"sweep{suffix}.svg")
+            lines += [f"![{group.metric_in_words}](sweep{suffix}.svg)", ""]
+    lines += ["## Memories", ""]
+    for table in memory_tables(list(results.memories.values())):
+        lines += [table.markdown(), ""]
+        _write_csv(table, folder / f"{table.name}.csv")
+    page = folder / "report.md"
+    page.write_text("\n".join(lines), encoding="utf-8")
+    return page
+
+
+def _write_csv(table: Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])

@@ -1,0 +1,286 @@
+"""Plots of a sweep, in the shape of Figures 3 to 6 of the AriGraph paper: a panel a game, a line or a bar a player."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from worldthread.bench.sweep_report.lines import (
+    POINTS,
+    SHARE,
+    Line,
+    facts,
+    over_moves,
+    over_seconds,
+    scored_by,
+    updates,
+)
+from worldthread.bench.sweep_report.plays import Group, Sweep
+from worldthread.bench.sweep_report.published import Figure, glow_score, memory_score
+from worldthread.bench.sweep_report.tables_scores import main_players
+from worldthread.play.runs import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+INK: Final = "#010203"  # replaced by the colour of the page's own text
+_COLOURS: Final = (
+    "#2f81f7", "#e36209", "#2da44e", "#bf3989", "#b8860b", "#1b9aaa", "#8250df", "#e5534b", "#7d8590", "#6e9f18",
+)  # fmt: skip
+_STROKES: Final = ("-", "--", ":", "-.")
+_WIDTH: Final = 9.5  # inches
+_UNITS: Final = {SHARE: "share of the highest", POINTS: "points"}
+_BANDS: Final = 2  # players in a panel whose deviations can be told apart
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot.
+
+    Args:
+        name: one word or two, joined by hyphens.
+        title: a few words.
+        caption: what is drawn.
+        svg: its drawing, with :data:`INK` for lines and letters.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+
+    @property
+    def inline(self) -> str:
+        """The drawing as part of a page, in the page's colours."""
+        return self.svg.replace(INK, "currentColor")
+
+    @property
+    def file(self) -> str:
+        """The drawing as a file of its own, on white."""
+        start = self.svg.index(">") + 1
+        return f'{self.svg[:start]}<rect width="100%" height="100%" fill="#ffffff"/>{self.svg[start:]}'
+
+
+def plots_of(sweep: Sweep) -> list[Plot]:
+    """All plots for which there is something to draw."""
+    lines = [_lines(sweep, curves) for curves in _CURVES]
+    return [_bars(sweep), *(plot for plot in lines if plot is not None)]
+
+
+# -- bars -------------------------------------------------------------------------------------------------------------
+
+
+def _bars(sweep: Sweep) -> Plot:
+    """Best score by game and player."""
+    players = main_players(sweep)
+    panels = {game: own for game in sweep.games if (own := [p for p in players if sweep.of(game, p)])}
+    quotes = {
+        (game, player): figure
+        for game, own in panels.items()
+        for player in own
+        if (figure := _published(sweep, game, player)) is not None
+    }
+    everyone = [player for player in players if any(player in own for own in panels.values())]
+    height = 0.26 * len(everyone) + 0.75
+
+    def draw(axes: Axes, game: str, style: Mapping[Run, tuple[str, str]]) -> None:
+        name = scored_by(sweep, game)
+        for player in panels[game]:
+            row = everyone.index(player)
+            group = sweep.of(game, player)
+            assert group is not None
+            values = group.values(name) or []
+            deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+            axes.barh(row, statistics.fmean(values), height=0.7, color=style[player][0], alpha=0.75)
+            axes.errorbar(statistics.fmean(values), row, xerr=deviation, color=INK, linewidth=1, capsize=2)
+            if (figure := quotes.get((game, player))) is not None:
+                mean = figure[0] if isinstance(figure, tuple) else figure
+                axes.plot([mean], [row], marker="D", markersize=5, color=INK, markerfacecolor="none", linestyle="")
+        axes.set_ylim(len(everyone) - 0.5, -0.5)
+        axes.set_yticks(range(len(everyone)), [sweep.label(player) for player in everyone])
+        left, right = axes.get_xlim()
+        axes.set_xlim(
+            left if _is_below_zero(sweep, game, panels[game], name) else 0.0, 1.05 if name == SHARE else right
+        )
+        axes.set_xlabel(_UNITS[name])
+
+    svg = _panels(sweep, list(panels), everyone, draw, height=height, shares_rows=True, has_legend=False)
+    caption = "Mean over plays; the thin line is their standard deviation."
+    caption += " A diamond is a published mean (see the tables)." if quotes else ""
+    return Plot("scores", "Best score by game and player", f"{caption} {sweep.counted}", svg)
+
+
+def _is_below_zero(sweep: Sweep, game: str, players: Sequence[Run], name: str) -> bool:
+    groups = [group for player in players if (group := sweep.of(game, player))]
+    return any(value < 0 for group in groups for value in group.values(name) or [])
+
+
+def _published(sweep: Sweep, game: str, player: Run) -> Figure | None:
+    share = memory_score(player, game)
+    return share if share is not None and scored_by(sweep, game) == SHARE else glow_score(player, game)
+
+
+# -- lines ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """What is drawn as lines over time.
+
+    Args:
+        name, title, caption: of the plot.
+        x: what the time is told in.
+        y: what is told; ``None``: what scores of the game are told in.
+        read: gives the line of a player in a game.
+        has_bands: whether deviations are drawn, in panels that have room.
+    """
+
+    name: str
+    title: str
+    caption: str
+    x: str
+    y: str | None
+    read: Callable[[Sweep, str, Group], Line | None]
+    has_bands: bool = True
+
+
+_CURVES: Final = (
+    _Curves(
+        "score-moves",
+        "Best score over moves",
+        "The highest score so far: mean over plays, with their standard deviation in panels that have room; a play "
+        "that has ended keeps its score.",
+        "move",
+        None,
+        over_moves,
+    ),
+    _Curves(
+        "score-seconds",
+        "Best score over seconds without the model",
+        "The same over the seconds that agent and engine took, with look-aheads for valid actions and without waiting "
+        "for a model; the scale is logarithmic. Plays of releases that did not tell the times are not in it.",
+        "second",
+        None,
+        over_seconds,
+    ),
+    _Curves(
+        "graph-size",
+        "Size of the memory over moves",
+        "Facts that hold in the memory that the game reader fills for every player, whichever memory module its "
+        "prompts come from: mean over plays. A play that has ended keeps its last size; one that returns to an earlier "
+        "moment has the facts of that moment again.",
+        "move",
+        "facts",
+        facts,
+    ),
+    _Curves(
+        "update-rate",
+        "Update rate of the memory over moves",
+        "Statements of that memory that a move ended (replaced, or no longer so): mean over the plays that still went "
+        "on, in spans of moves.",
+        "move",
+        "ended per move",
+        updates,
+        has_bands=False,
+    ),
+)
+
+
+def _lines(sweep: Sweep, curves: _Curves) -> Plot | None:
+    players = main_players(sweep)
+    found = {
+        (game, player): line
+        for game in sweep.games
+        for player in players
+        if (group := sweep.of(game, player)) and (line := curves.read(sweep, game, group))
+    }
+    if not found:
+        return None
+
+    def draw(axes: Axes, game: str, style: Mapping[Run, tuple[str, str]]) -> None:
+        own = {player: line for (where, player), line in found.items() if where == game}
+        for player, line in own.items():
+            colour, stroke = style[player]
+            axes.plot(line.x, line.mean, stroke, color=colour, linewidth=1.8, drawstyle="steps-post")
+            if curves.has_bands and len(own) <= _BANDS:
+                axes.fill_between(line.x, line.low, line.high, step="post", color=colour, alpha=0.15, linewidth=0)
+        if curves.x == "second":
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        else:
+            axes.set_xlim(left=0)
+        axes.set_xlabel(curves.x)
+        axes.set_ylabel(curves.y or _UNITS[scored_by(sweep, game)])
+
+    games = [game for game in sweep.games if any(key[0] == game for key in found)]
+    drawn = [player for player in players if any(key[1] == player for key in found)]
+    svg = _panels(sweep, games, drawn, draw, height=2.5)
+    return Plot(curves.name, curves.title, f"{curves.caption} {sweep.counted}", svg)
+
+
+# -- drawing ----------------------------------------------------------------------------------------------------------
+
+
+def _panels(
+    sweep: Sweep,
+    games: Sequence[str],
+    players: Sequence[Run],
+    draw: Callable[[Axes, str, Mapping[Run, tuple[str, str]]], None],
+    *,
+    height: float,
+    shares_rows: bool = False,
+    has_legend: bool = True,
+) -> str:
+    """A panel a game, at most three in a row, as SVG without ids that two drawings on a page would share."""
+    everyone = main_players(sweep)
+    strokes = itertools.product(_STROKES, _COLOURS)
+    style = {
+        player: (colour, stroke) for player, (stroke, colour) in zip(everyone, itertools.cycle(strokes), strict=False)
+    }
+    across = min(len(games), 3 if len(games) != 4 else 2)
+    down = -(-len(games) // across)
+    with _matplotlib() as make:
+        figure = make(figsize=(_WIDTH, height * down + (0.4 if has_legend else 0)), layout="constrained")
+        grid = figure.subplots(down, across, squeeze=False, sharey=shares_rows).ravel()
+        for axes, game in itertools.zip_longest(grid, games):
+            if game is None:
+                axes.set_visible(False)
+                continue
+            draw(axes, game, style)
+            axes.set_title(sweep.name(game), loc="left", fontsize=11)
+            axes.spines[["top", "right"]].set_visible(False)
+        if has_legend:
+            _add_legend(figure, [(sweep.label(player), style[player]) for player in players])
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    return re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<svg") :])
+
+
+def _add_legend(figure: Drawing, entries: Sequence[tuple[str, tuple[str, str]]]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=colour, linestyle=stroke, linewidth=2) for _, (colour, stroke) in entries]
+    # matplotlib leaves out what begins with an underscore
+    labels = [f"\u2060{label}" if label.startswith("_") else label for label, _ in entries]
+    columns = max(1, min(len(labels), int(110 / (max(map(len, labels)) + 7))))
+    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
+
+
+@contextmanager
+def _matplotlib() -> Iterator[Callable[..., Drawing]]:
+    """What makes a figure, in our style: letters stay letters, and a dollar begins no formula."""
+    import matplotlib
+    from matplotlib.figure import Figure as Made
+
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "worldthread", "font.size": 10, "font.family": "sans-serif"}
+    settings |= dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK)
+    with matplotlib.rc_context({**settings, "text.parse_math": False}):
+        yield Made

@@ -1,0 +1,1 @@
+"""Parsers for the formats of the AriGraph paper."""

@@ -1,0 +1,1 @@
+"""Facts from the texts of games, by rules."""

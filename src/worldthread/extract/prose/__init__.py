@@ -1,0 +1,1 @@
+"""Facts and theses from prose, by rules."""

@@ -1,0 +1,272 @@
+"""What a text names: proper names, quoted titles, numbers, dates and common noun phrases, by rule.
+
+One regular expression cuts a sentence into spans; what the whole passage shows decides which of them are names. A
+capital at the beginning of a sentence tells little, so the word counts as a name only if it is no common word and the
+passage has it with a capital elsewhere, a name goes on behind it, or a verb in the singular follows that a common noun
+would need an article for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from worldthread.extract.prose.dates import MONTH, iso_date
+from worldthread.extract.prose.naming import Context, opens_sentence
+from worldthread.extract.prose.sentences import Sentence, split_sentences, title_of
+from worldthread.extract.prose.spans import Token, tokens_of
+from worldthread.extract.prose.words import WORDS
+
+Kind: TypeAlias = Literal["person", "name", "title", "number", "date", "phrase"]
+
+_LONGEST_NAME: Final = 8  # words; longer spans of capitals are headlines
+_LONGEST_PHRASE: Final = 3
+_WINDOW: Final = 400  # sentences that are looked at together
+
+
+class Entity(NamedTuple):
+    """Something that a text names.
+
+    Args:
+        name: the name to be used: a full name for a part of it, ISO 8601 for a date, else as written, without article.
+        kind: ``person`` (a name that looks like a person's), ``name`` (any other proper name), ``title`` (quoted),
+            ``number`` (with its unit), ``date``, or ``phrase`` (a common noun phrase, in lower case).
+        start: where the mention begins in the text.
+        end: where it ends (exclusive).
+    """
+
+    name: str
+    kind: Kind
+    start: int
+    end: int
+
+
+_FUNCTION: Final = WORDS["function"]
+_PHRASE_END: Final = _FUNCTION | WORDS["verbs"]
+_DETERMINERS: Final = WORDS["determiners"]
+_NAMED_TIMES: Final = WORDS["months"] | WORDS["weekdays"]
+
+
+_ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th)")
+_YEAR: Final = re.compile(r"(?:1\d|20)\d\ds?")
+_BRACKET: Final = re.compile(r"\s*\([^()]*\)\s*$")
+_VERB_FORM: Final = re.compile(
+    r"(?!(?:family|assembly|supply|monopoly|ally|rally|reply)$)(?:[^\W\d]+ed|[^\W\d]+ly|[^\W\d]+(?:ates|izes|ises|ifies|ing))$"
+)
+
+
+def topic_of(title: str) -> str:
+    """The name in a title: without a closing bracket that only tells it apart ("Mercury (planet)")."""
+    return _BRACKET.sub("", title).strip(' \t*_#"“”') or title
+
+
+def find_entities(text: str, tokens: list[Token], context: Context, body: int = 0) -> list[Entity]:
+    """The entities of one sentence with the spans ``tokens``, in order of place."""
+    found: list[Entity] = []
+    phrase: list[Token] = []
+    determined = False
+    last = ("", 0, 0, "")
+    for token in tokens:
+        kind, start, end, span = token
+        if phrase and text[last[2] : start] != " ":
+            _phrase(phrase, determined, "", found)
+            phrase = []
+        if last[2] and text[last[2] : start] not in (" ", "'s ", "’s "):
+            determined = False
+        elif text[last[2] : start] in ("'s ", "’s "):
+            determined = True
+        last = token
+        if kind == "word":
+            low = span.lower()
+            if low in _PHRASE_END:
+                _phrase(phrase, determined, low, found)
+                phrase, determined = [], low in _DETERMINERS
+            elif low.endswith(("'s", "’s")):
+                _phrase([*phrase, (kind, start, end - 2, span[:-2])], determined, "", found)
+                phrase, determined = [], True
+            else:
+                phrase.append(token)
+            continue
+        if kind == "name" and span.lower() in _DETERMINERS:
+            _phrase(phrase, determined, "", found)
+            phrase, determined = [], True
+            continue
+        if kind == "name":
+            _phrase([], determined, "", found)
+            if phrase and (len(phrase) > 1 or determined):
+                _phrase(phrase, determined, "", found)
+            _name(token, text, body, context, found)
+        else:
+            _phrase(phrase, determined, "", found)
+            _plain(token, found)
+        phrase = []
+        determined = determined or (kind == "number" and _YEAR.fullmatch(span) is None)  # "an American company"
+    _phrase(phrase, determined, "", found)
+    if context.topic is not None and not any(e.name == context.topic for e in found):
+        mention = context.topic_in(text, body)
+        if mention is not None:
+            begin, stop = mention
+            if not any(e.start <= begin and e.end >= stop and e.end - e.start > stop - begin for e in found):
+                found = [e for e in found if e.end <= begin or e.start >= stop]
+                found.append(Entity(context.topic, _kind(context, context.topic), begin, stop))
+                found.sort(key=lambda e: e.start)
+    return found
+
+
+def _kind(context: Context, name: str) -> Kind:
+    return "person" if context.is_person(name) else "name"
+
+
+def _plain(token: Token, found: list[Entity]) -> None:
+    """A date, number, address or quoted title."""
+    kind, start, end, span = token
+    if kind == "date":
+        found.append(Entity(iso_date(span), "date", start, end))
+    elif kind == "time":
+        found.append(Entity(span.strip("."), "date", start, end))
+    elif kind == "title":
+        words = span.split()
+        capitals = sum(w[0].isupper() for w in words)
+        if span[-1] not in ",.!?;" and len(words) <= 10 and (capitals * 2 >= len(words) or len(words) < 3):
+            found.append(Entity(span, "title", start, end))
+    elif kind == "address":
+        found.append(Entity(span.rstrip(".,;:!?)'"), "name", start, end))
+    elif _YEAR.fullmatch(span):
+        found.append(Entity(span, "date", start, end))
+    elif not _ORDINAL.match(span):
+        code = kind == "code" or (span[-1].isalpha() and " " not in span and "-" not in span)
+        found.append(Entity(span, "name" if code else "number", start, end))
+
+
+def _name(token: Token, text: str, body: int, context: Context, found: list[Entity]) -> None:
+    """A span that begins with a capital."""
+    _, start, end, span = token
+    words = span.split()
+    opens = opens_sentence(text, start, body)
+    while words and (
+        words[0] in ("I", "The", "A", "An") or (opens and words[0].lower() in _FUNCTION and len(words[0]) > 1)
+    ):
+        start += len(words[0]) + 1
+        words = words[1:]
+        if words and (words[0].islower() or (words[0].isdigit() and len(words[0]) < 4)):
+            return
+        opens = opens and words == []
+    span = text[start:end]
+    if not words:
+        return
+    head, of, tail = span.partition(" of ")
+    apart = (head.split()[0].lower() in WORDS["given_names"] and " " in head) or head.lower() in WORDS["offices"]
+    if of and (apart or len(words) > _LONGEST_NAME):  # "Anna Smith of the Royal Society" names two
+        if head.lower() in WORDS["offices"]:
+            found.append(Entity(head.lower(), "phrase", start, start + len(head)))
+        else:
+            _name(("name", start, start + len(head), head), text, body, context, found)
+        behind = end - len(tail.removeprefix("the "))
+        _name(("name", behind, end, text[behind:end]), text, body, context, found)
+        return
+    if len(words) > _LONGEST_NAME:
+        return
+    if len(words) == 1:
+        word = words[0]
+        if re.fullmatch(rf"{MONTH}|[A-Z][a-z]+day", word) and word.lower().rstrip(".") in _NAMED_TIMES:
+            if word not in ("May", "March") or not opens:
+                found.append(Entity(word, "date", start, end))
+            return
+        if opens_sentence(text, start, body) and not context.opens_with_name(word, text, end):
+            return
+        if word.lower() in _FUNCTION and not (word.isupper() and len(word) > 1):
+            return
+    full = context.aliases.get(span)
+    if full is not None and not re.search(r"\b[Tt]he $", text[max(0, start - 4) : start]):
+        found.append(Entity(full, _kind(context, full), start, end))
+        return
+    found.append(Entity(span, _kind(context, span), start, end))
+
+
+def _phrase(tokens: list[Token], determined: bool, behind: str, found: list[Entity]) -> None:
+    """A common noun phrase among the lower-case words ``tokens``, which the word ``behind`` ends."""
+    words: list[Token] = []
+    for token in tokens:
+        word = token[3]
+        before = words[-1][3] if words else "ly"
+        if not before.endswith("ly") and _VERB_FORM.match(word) and not (word.endswith("ing") and before[-1] != "s"):
+            break
+        words.append(token)
+    if len(words) > 1 and len(words) == len(tokens) and behind in _DETERMINERS and re.search(r"[^sui]s$", words[-1][3]):
+        words.pop()  # "the bank issues the": a verb
+    while words and words[0][3].endswith("ly"):
+        words = words[1:]
+    if len(words) > _LONGEST_PHRASE:
+        words = words[:_LONGEST_PHRASE] if determined else words[-_LONGEST_PHRASE:]
+    if not words:
+        return
+    last = words[-1][3]
+    noun = last.endswith(tuple(WORDS["noun_endings"])) and len(last) > 5
+    if not determined and not noun:
+        if len(words) < 2 or not words[-2][3].endswith(tuple(WORDS["adjective_endings"])):
+            return
+        words = words[-2:]
+    if len(last) < 3 or last == "old" or (not last.isascii() and not last.isalpha()):
+        return
+    if last.endswith(tuple(WORDS["adjective_endings"])) and len(words) == 1 and not determined:
+        return
+    name = " ".join(t[3].lower() for t in words)
+    found.append(Entity(name, "phrase", words[0][1], words[-1][2]))
+
+
+class Passage(NamedTuple):
+    """Some sentences of a text with what they name.
+
+    Args:
+        topic: the name in the title of the text.
+        context: what the sentences show about their names.
+        sentences: each with its entities, whose places are in the sentence's text.
+    """
+
+    topic: str | None
+    context: Context
+    sentences: list[tuple[Sentence, list[Entity]]]
+
+
+def passages(text: str) -> Iterable[Passage]:
+    """``text`` in passages of at most 400 sentences; each knows the title, and no name of another."""
+    title, begin = title_of(text)
+    topic = None if title is None else topic_of(title)
+    sentences = split_sentences(text, begin)
+    for first in range(0, len(sentences), _WINDOW):
+        part = sentences[first : first + _WINDOW]
+        tokens = [tokens_of(s.text, s.body) for s in part]
+        context = Context([(s.text, t, s.body) for s, t in zip(part, tokens, strict=True)], topic)
+        found = [(s, find_entities(s.text, t, context, s.body)) for s, t in zip(part, tokens, strict=True)]
+        yield Passage(topic, context, found)
+
+
+def entities(text: str) -> list[Entity]:
+    """What ``text`` (a question, a passage) names, in order; a title line and speakers of chat lines count as names.
+
+    >>> [e.name for e in entities("Who is the wife of the director of Titanic?")]
+    ['wife', 'director', 'Titanic']
+    """
+    found: list[Entity] = []
+    title, _ = title_of(text)
+    if title is not None:
+        topic = topic_of(title)
+        start = text.index(topic)
+        found.append(Entity(topic, "name", start, start + len(topic)))
+    for passage in passages(text):
+        for sentence, named in passage.sentences:
+            if sentence.speaker is not None and sentence.body:
+                found.append(Entity(sentence.speaker, "person", sentence.start, sentence.start + len(sentence.speaker)))
+            found.extend(_moved(entity, sentence, text) for entity in named)
+    return found
+
+
+def _moved(entity: Entity, sentence: Sentence, text: str) -> Entity:
+    """``entity`` with its place in the whole ``text``; where white space was collapsed, words are counted."""
+    if sentence.end - sentence.start == len(sentence.text):
+        return entity._replace(start=sentence.start + entity.start, end=sentence.start + entity.end)
+    mention = r"\s+".join(map(re.escape, sentence.text[entity.start : entity.end].split()))
+    place = re.compile(mention).search(text, sentence.start + entity.start, sentence.end)
+    assert place is not None
+    return entity._replace(start=place.start(), end=place.end())

@@ -1,0 +1,261 @@
+"""The sentences of prose: paragraphs, lists, headings, chat lines and running text, in one pass over the text.
+
+A sentence ends at ``.``, ``!``, ``?`` or an ellipsis that white space follows, at the full-width marks of Chinese and
+Japanese, at ``;`` between clauses long enough to stand alone, and at a line break that is not just the wrapping of a
+paragraph. Full stops of abbreviations, initials and numbers do not end one. What is still longer than
+:data:`LONGEST_SENTENCE` characters is cut, where possible behind a clause, else between words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from worldthread.extract.prose.words import WORDS
+
+LONGEST_SENTENCE: Final = 1000
+"""Characters. Longer ones are cut behind the last clause, else word, that fits; text without spaces right there."""
+
+_WRAPPED_LINE: Final = 60  # a line at least this long, without a final mark, may go on in the next one
+_SHORTEST_CLAUSE: Final = 20  # characters on either side of a semicolon that ends a sentence
+_LONGEST_TITLE: Final = 120
+
+_LINE: Final = re.compile(r"[^\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
+_SPACE: Final = re.compile(r"\s*")
+_PREFIX: Final = re.compile(
+    r"\s*(?:(?P<heading>\#{1,6}(?=\s))|(?P<bullet>[-*+•‣◦▪–]|>+|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s))?"
+    r"\s*(?:\[[\d:. T/-]{4,25}\]\s*|\d{1,2}:\d{2}(?::\d{2})?\s+(?:[AaPp][Mm]\s+)?)?"
+    r"(?P<label>[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}) ?[:：](?=\s)\s*"
+    r"|\s*(?:(?P<heading2>\#{1,6}(?=\s))|(?P<bullet2>[-*+•‣◦▪–]|>+|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s))\s*"
+)
+_FIRST_SECOND_PERSON: Final = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|me|mine|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our)\b")
+_END: Final = re.compile(
+    r"(?P<mark>[.!?…]++)[\"'”’»)\]]*+(?=\s|$)(?: ?''(?=\s|$))?"
+    r"|(?P<wide>[。！？｡]++)[\"'”’」』）)]*+|(?P<semicolon>;)(?=\s)"
+)
+_LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]*$")
+_NEXT: Final = re.compile(r"\s*[\"'“‘«(\[]*(\S?)(\S*)")
+_CLAUSE: Final = re.compile(r"[,;:)，；：、—]\s*|\s[-–]\s")
+
+
+class Sentence(NamedTuple):
+    """A sentence of a text.
+
+    Args:
+        text: the sentence, white space collapsed; without the mark of a list item or a heading, with a speaker's label.
+        start: where it begins in the whole text.
+        end: where it ends (exclusive).
+        body: where the sentence proper begins in ``text``, behind a speaker's label.
+        speaker: who says it in a chat line such as "Anna: I live in Rome."; ``None`` elsewhere.
+        paragraph: number of the paragraph (list item, heading, chat line) that it belongs to, from 0.
+    """
+
+    text: str
+    start: int
+    end: int
+    body: int = 0
+    speaker: str | None = None
+    paragraph: int = 0
+
+
+class _Block(NamedTuple):
+    """A paragraph, list item, heading or chat line, as a half-open span of the text."""
+
+    start: int
+    end: int
+    label: str | None
+    label_end: int
+
+
+def title_of(text: str) -> tuple[str | None, int]:
+    """The title in the first line of ``text``, and where the text behind it begins; ``(None, 0)`` without a title.
+
+    A first line is a title when more follows and it is short, does not end like a sentence, and does not begin like a
+    list item or a chat line. The mark of a Markdown heading is left out.
+
+    >>> title_of("Mercury (planet)\\nMercury is the smallest planet.")
+    ('Mercury (planet)', 17)
+    """
+    first = _LINE.search(text)
+    if first is None or not first[0].strip():
+        return None, 0
+    line = first[0]
+    rest = _SPACE.match(text, first.end())
+    assert rest is not None
+    if rest.end() == len(text) or first.end() == len(text) or len(line) > _LONGEST_TITLE:
+        return None, 0
+    prefix = _PREFIX.match(line)
+    heading = prefix is not None and (prefix["heading2"] is not None)
+    title = line[prefix.end() if prefix is not None and heading else 0 :].strip().strip("#*_ ")
+    second = _LINE.search(text, rest.end())
+    assert second is not None
+    if not any(c.isalnum() for c in title):
+        return None, 0
+    if not heading:
+        if prefix is not None and (prefix["label"] is None or _is_role(prefix["label"]) or _label(second[0])):
+            return None, 0
+        if title[-1] in ".!?:;,…。！？：；，" and not title.endswith(("Jr.", "Sr.", "Inc.", "U.S.")):
+            return None, 0
+        words = title.split()
+        capitals = sum(not word[0].islower() for word in words) * 2 > len(words)
+        if (
+            title[0].islower()
+            or (not capitals and _FIRST_SECOND_PERSON.search(title))
+            or (prefix is not None and prefix["bullet"])
+        ):
+            return None, 0
+        if len(title.split()) > 14 or (second[0][:1].islower() and "\n\n" not in text[first.end() : rest.end()]):
+            return None, 0
+    return title, rest.end()
+
+
+def _label(line: str) -> str | None:
+    prefix = _PREFIX.match(line)
+    return None if prefix is None else prefix["label"]
+
+
+def _is_role(label: str) -> bool:
+    return label.lower() in WORDS["speaker_roles"]
+
+
+def _blocks(text: str, start: int) -> Iterator[_Block]:
+    """The paragraphs of ``text`` from ``start`` on; the lines of a wrapped paragraph stay together."""
+    begin = end = label_end = -1
+    label: str | None = None
+    for line in _LINE.finditer(text, start):
+        if not line[0].strip():
+            continue
+        prefix = _PREFIX.match(line[0])
+        joins = False
+        if begin >= 0 and prefix is None:
+            gap = text[end : line.start()]
+            joins = (gap in ("\n", "\r\n", "\r")) and _goes_on(text, end, line.start())
+        if joins:
+            end = line.end()
+            continue
+        if begin >= 0:
+            yield _Block(begin, end, label, label_end)
+        begin = label_end = line.start()
+        end = line.end()
+        label = None
+        if prefix is not None:
+            label = prefix["label"]
+            if label is None:
+                begin = label_end = line.start() + prefix.end()
+            else:
+                begin, label_end = line.start() + prefix.start("label"), line.start() + prefix.end()
+    if begin >= 0:
+        yield _Block(begin, end, label, label_end)
+
+
+def _goes_on(text: str, end: int, start: int) -> bool:
+    """Whether the line that ends at ``end`` goes on in the one that begins at ``start``."""
+    last = text[max(end - 3, 0) : end].rstrip()[-1:]
+    if last in '.!?:;…。！？：；"”':
+        return last in '."”;' and text[start : start + 1].islower()
+    begin = max(text.rfind("\n", 0, end), end - 2 * _WRAPPED_LINE)
+    return text[start : start + 1].islower() or end - begin > _WRAPPED_LINE
+
+
+def _speakers(text: str, blocks: list[_Block]) -> frozenset[str]:
+    """The labels that are speakers: roles, and those that say I or you, ask, or speak twice."""
+    counts: dict[str, int] = {}
+    found: set[str] = set()
+    for block in blocks:
+        label = block.label
+        if label is None or label.lower() in WORDS["no_speakers"] or (label[0].islower() and not _is_role(label)):
+            continue
+        counts[label] = counts.get(label, 0) + 1
+        content = text[block.label_end : min(block.end, block.label_end + LONGEST_SENTENCE)]
+        if _is_role(label) or counts[label] > 1 or "?" in content or _FIRST_SECOND_PERSON.search(content):
+            found.add(label)
+    return frozenset(found)
+
+
+def split_sentences(text: str, start: int = 0) -> list[Sentence]:
+    """The sentences of ``text`` from ``start`` on, in order; takes time linear in its length.
+
+    >>> [s.text for s in split_sentences("Dr. No met J. R. Smith at 5 p.m. in Rome. It cost 3.50 dollars! Why?")]
+    ['Dr. No met J. R. Smith at 5 p.m. in Rome.', 'It cost 3.50 dollars!', 'Why?']
+    """
+    blocks = list(_blocks(text, start))
+    speakers = _speakers(text, blocks)
+    found = []
+    for number, block in enumerate(blocks):
+        speaker = block.label if block.label in speakers else None
+        body = block.label_end if speaker is not None else block.start
+        begin = block.start
+        for end in _ends(text, body, block.end):
+            for piece_start, piece_end in _pieces(text, begin, end):
+                clean = " ".join(text[piece_start:piece_end].split())
+                if clean:
+                    label = len(" ".join(text[piece_start:body].split())) + 1 if body > piece_start else 0
+                    found.append(Sentence(clean, piece_start, piece_end, label, speaker, number))
+            begin = end
+    return found
+
+
+def _ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Where the sentences of ``text[start:end]`` end; the last is ``end``."""
+    begin = start
+    for match in _END.finditer(text, start, end):
+        place = match.end()
+        if place >= end:
+            break
+        if match["semicolon"] is not None:
+            after = text.find(";", place, min(end, place + _SHORTEST_CLAUSE))
+            splits = match.start() - begin >= _SHORTEST_CLAUSE and end - place >= _SHORTEST_CLAUSE and after < 0
+        elif match["wide"] is not None:
+            splits = True
+        else:
+            splits = _splits(text, begin, match, end)
+        if splits:
+            yield place
+            begin = place
+    yield end
+
+
+def _splits(text: str, begin: int, match: re.Match[str], end: int) -> bool:
+    """Whether the mark ends a sentence that began at ``begin``."""
+    following = _NEXT.match(text, match.end(), min(end, match.end() + 60))
+    assert following is not None
+    first, rest = following[1], following[2]
+    mark = match["mark"]
+    if not first or mark != ".":
+        # "Wait... what?", "Yahoo! is a company": only what does not go on in lower case
+        return not first.islower()
+    if first.islower():
+        return first + rest in ("iPhone", "iPad", "eBay", "iOS")
+    word = _LAST_WORD.search(text, max(begin, match.start() - 20), match.start())
+    last = word[0] if word is not None else ""
+    low = last.lower()
+    closed = match.end() > match.end("mark")
+    if closed:
+        return True
+    if low in WORDS["abbreviations"]:
+        # "No." and "Mar." end a sentence as words, too: then what follows is no number and no name
+        return (
+            low in ("no", "art", "sat", "sun", "mar", "dec", "p", "c") and (first + rest).lower() in WORDS["starters"]
+        )
+    if low in WORDS["final_abbreviations"] or (len(last) > 1 and last[-2:-1] == "." and last[-1:].isalpha()):
+        return (first + rest).lower().rstrip(",.") in WORDS["starters"]
+    if len(last) == 1 and last.isupper() and last != "I":
+        return (first + rest).lower() in WORDS["starters"] and not first.isdigit()
+    # a number of a list inside a line ("1. First 2. Second") belongs to what follows
+    return not (last.isdigit() and len(last) < 3 and text[begin : match.start()].strip() == last)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """``text[start:end]`` in pieces of at most :data:`LONGEST_SENTENCE` characters."""
+    while end - start > LONGEST_SENTENCE:
+        limit = start + LONGEST_SENTENCE
+        cut = limit
+        clauses = [m.end() for m in _CLAUSE.finditer(text, start + LONGEST_SENTENCE // 2, limit)]
+        if clauses:
+            cut = clauses[-1]
+        elif (space := text.rfind(" ", start + LONGEST_SENTENCE // 2, limit)) > 0:
+            cut = space + 1
+        yield start, cut
+        start = cut
+    yield start, end

@@ -1,0 +1,281 @@
+"""Many runs: in parallel, each in its folder, so that a sweep that was killed goes on where it stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import orjson
+
+from worldthread.errors import FormatError, InputError, MissingExtraError
+from worldthread.play.file_lock import hold
+from worldthread.play.runs import Run, play_in, read_summary
+from worldthread.play.trajectory import TRAJECTORY_FILE
+
+RESULTS_FILE: Final = "results.jsonl"
+"""Name of the file in the folder of a sweep in which its finished runs are kept."""
+
+RESULTS_VERSION: Final = 2
+"""Version of the lines of finished runs; what was written in an older one is left alone, and played again."""
+
+_TICK: Final = 0.5  # seconds between two looks at the runs that go on
+_TAIL: Final = 1 << 18  # bytes at the end of a trajectory in which its last line is looked for
+
+
+class Results:
+    """Finished runs in a JSON Lines file; a run is acknowledged when its line is on the disk.
+
+    Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
+
+    Args:
+        path: the file; made when it does not exist. A last line that was cut off is dropped. Lines of an older release
+            stay, and count for nothing.
+
+    Raises:
+        FormatError: a line other than the last is damaged, or was written by a newer release.
+        InputError: another sweep writes the file, or the folder cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.done: dict[Run, dict[str, Any]] = {}
+        self._lock = hold(path, taken=f"another sweep is writing {path}: wait for it, or name another folder")
+        try:
+            self._load()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def folder(self) -> Path:
+        """Where the runs lie, each in :attr:`Run.folder`."""
+        return self.path.parent
+
+    def _load(self) -> None:
+        if not self.path.exists():
+            return
+        self.done, end = _finished(self.path)
+        if end < self.path.stat().st_size:
+            with self.path.open("r+b") as file:
+                file.truncate(end)
+
+    def close(self) -> None:
+        """Let others write. May be called again."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def add(self, run: Run, summary: dict[str, Any]) -> None:
+        """Keep a finished run."""
+        with self.path.open("ab") as file:
+            file.write(orjson.dumps({"version": RESULTS_VERSION, "run": asdict(run), "summary": summary}) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.done[run] = summary
+
+
+def read_results(path: Path) -> dict[Run, dict[str, Any]]:
+    """The finished runs that a file holds, in the order in which they ended, also while a sweep writes it.
+
+    Raises:
+        FormatError: see :class:`Results`.
+        InputError: the file cannot be read.
+    """
+    try:
+        return _finished(path)[0]
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _finished(path: Path) -> tuple[dict[Run, dict[str, Any]], int]:
+    """The finished runs that a file holds, and where its last whole line ends."""
+    done: dict[Run, dict[str, Any]] = {}
+    data = path.read_bytes()
+    end = data.rfind(b"\n") + 1
+    for number, line in enumerate(data[:end].splitlines(), 1):
+        try:
+            entry = orjson.loads(line)
+            version = entry.get("version", 1)
+            if version > RESULTS_VERSION:
+                raise FormatError(
+                    f"written by a newer release (version {version}, this one reads {RESULTS_VERSION}): upgrade, "
+                    "or name another folder",
+                    path=path,
+                    line=number,
+                )
+            fields, summary = entry["run"], entry["summary"]
+            if version == RESULTS_VERSION:
+                done[Run(**fields)] = summary
+        except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
+            raise FormatError(f"not a finished run: {error}", path=path, line=number) from error
+    return done, end
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a run stands that goes on.
+
+    Args:
+        run: which one.
+        moves: moves so far.
+        score: points so far.
+    """
+
+    run: Run
+    moves: int
+    score: float
+
+
+def play_run(run: Run, folder: Path, argument: str | None = None) -> dict[str, Any]:
+    """Play a run in its folder, going on with what is there: its figures.
+
+    Args:
+        run: what is to be played.
+        folder: of the run.
+        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+
+    Raises:
+        WorldthreadError: see :func:`worldthread.play.runs.play_in`.
+    """
+    # a sweep may be killed after the run came to its end and before it was acknowledged
+    return read_summary(folder) or play_in(folder, run, argument)
+
+
+def _attempt(run: Run, folder: Path, argument: str | None) -> dict[str, Any] | str:
+    """:func:`play_run`, or its error in words: not every error can travel between processes."""
+    try:
+        return play_run(run, folder, argument)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def sweep(
+    runs: Iterable[Run],
+    results: Results,
+    *,
+    jobs: int,
+    on_done: Callable[[Run, dict[str, Any] | str], None],
+    on_tick: Callable[[list[Standing]], None] | None = None,
+    argument: str | None = None,
+) -> dict[Run, str]:
+    """Play what is not done yet, ``jobs`` at a time; failed runs with their errors.
+
+    A run whose process dies fails; the runs that were going on beside it go on from where they were.
+
+    Args:
+        runs: what is to be played.
+        results: where finished runs are kept, in whose folder each run has its own.
+        jobs: how many processes play.
+        on_done: called for each run as it ends, with its summary or its error.
+        on_tick: called about twice a second with the runs that go on.
+        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+    """
+    failures: dict[Run, str] = {}
+
+    def end(run: Run, outcome: dict[str, Any] | str) -> None:
+        if isinstance(outcome, str):
+            failures[run] = outcome
+        else:
+            results.add(run, outcome)
+        on_done(run, outcome)
+
+    def tick(going: list[Run]) -> None:
+        if on_tick is not None:
+            on_tick([s for run in going if (s := standing(run, results.folder / run.folder)) is not None])
+
+    todo = [(run, results.folder / run.folder, argument) for run in dict.fromkeys(runs) if run not in results.done]
+    lost = _in_parallel(todo, jobs, end, tick)
+    while lost:  # one by one and in order, the first that is lost again is the one whose process died
+        lost = _in_parallel(lost, 1, end, tick)
+        if lost:
+            end(lost.pop(0)[0], "the process that played it died")
+    return failures
+
+
+Job = tuple[Run, Path, str | None]
+
+
+def _in_parallel(
+    jobs: list[Job],
+    processes: int,
+    end: Callable[[Run, dict[str, Any] | str], None],
+    tick: Callable[[list[Run]], None],
+) -> list[Job]:
+    """Do ``jobs`` in processes, begun in order; those, in order, that did not end since a process died."""
+    context = get_context("spawn")
+    lifeline, ours = context.Pipe(duplex=False)
+    lost = set()
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_live_with_parent, initargs=(lifeline,))
+    try:
+        futures: dict[Future[dict[str, Any] | str], Job] = {pool.submit(_attempt, *job): job for job in jobs}
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, timeout=_TICK, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    outcome = future.result()
+                except BrokenProcessPool:
+                    lost.add(futures[future])
+                else:
+                    end(futures[future][0], outcome)
+            tick([futures[future][0] for future in futures if future in waiting and future.running()])
+    except BaseException:
+        ours.close()  # nobody waits for what the processes still play
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        ours.close()
+        lifeline.close()
+    return [job for job in jobs if job in lost]
+
+
+def _live_with_parent(lifeline: Connection) -> None:
+    """End this process when the sweep's own process ends, however that ends; it alone heeds Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            lifeline.recv_bytes()  # nothing is ever sent: returns when the other end is closed
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def standing(run: Run, folder: Path) -> Standing | None:
+    """How a run stands that another process plays; ``None`` before its first step."""
+    try:
+        with (folder / TRAJECTORY_FILE).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            lines = file.read().split(b"\n")[:-1]
+        last = orjson.loads(lines[-1]) if lines else {}
+        return Standing(run, last["turn"], last["score"])
+    except (OSError, orjson.JSONDecodeError, KeyError):
+        return None
+
+
+def require_statistics() -> None:
+    """Make sure, before hours of play, that the statistics of a sweep will have what they need.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        raise MissingExtraError("the statistics of a sweep", extra="report", package="scipy")

@@ -1,0 +1,1 @@
+"""Retrieval methods as published papers describe them."""

@@ -1,0 +1,73 @@
+"""The union of what several methods find (PersonalAI, section III.D), and the filter of triples (section III.C)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.errors import InputError
+from worldthread.retrieve import Method
+from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.published.astar import astar
+from worldthread.retrieve.published.beam import beam
+from worldthread.retrieve.published.paths import Likeness, Paths
+from worldthread.retrieve.published.water_circles import water_circles
+from worldthread.retrieve.query import Query, Scores
+from worldthread.vectors.exact import best
+
+
+@dataclass(frozen=True)
+class MixtureSettings:
+    """Settings of :func:`mixture`.
+
+    Args:
+        methods: whose finds are united; one with settings of its own as ``functools.partial(beam, settings=...)``.
+        most: how many statements and episodes together are kept, those most like the question; ``None`` for all.
+    """
+
+    methods: tuple[Method, ...] = (astar, water_circles, beam)
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            raise InputError("a mixture needs at least one method")
+        if self.most is not None and self.most < 1:
+            raise InputError(f"most must be at least 1, or None, not {self.most}")
+
+
+def mixture(query: Query, corpus: Corpus, settings: MixtureSettings | None = None) -> Scores:
+    """What any of the methods finds, by its similarity with the question; paths are of the first that finds it."""
+    settings = settings or MixtureSettings()
+    found = [method(query, corpus) for method in settings.methods]
+    likeness = Likeness(corpus, query.vector)
+    statements = _united([scores.statements for scores in found])
+    episodes = _united([scores.episodes for scores in found])
+    labels = np.concatenate((statements, -1 - episodes))
+    values = likeness.of(labels)
+    if settings.most is not None:
+        ties = np.concatenate((corpus.statement_ties[statements], corpus.episode_ties[episodes]))
+        kept = best(values, settings.most, ties)
+        labels, values = labels[kept], values[kept]
+    of_statements = np.full(len(corpus.statements), -np.inf, np.float32)
+    of_episodes = np.full(len(corpus.episodes), -np.inf, np.float32)
+    of_statements[labels[labels >= 0]] = values[labels >= 0]
+    of_episodes[-1 - labels[labels < 0]] = values[labels < 0]
+    return Scores(
+        of_episodes,
+        of_statements,
+        Paths(statements, partial(_first_path, [scores.paths for scores in found])),
+        Paths(episodes, partial(_first_path, [scores.episode_paths for scores in found])),
+    )
+
+
+def _united(found: list[NDArray[np.float32]]) -> NDArray[np.int64]:
+    """Numbers that have a finite score in any of the arrays."""
+    return np.flatnonzero(np.logical_or.reduce([np.isfinite(scores) for scores in found]))
+
+
+def _first_path(paths: Sequence[Mapping[int, tuple[str, ...]]], number: int) -> tuple[str, ...]:
+    return next((known[number] for known in paths if number in known), ())

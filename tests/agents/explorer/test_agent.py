@@ -1,0 +1,134 @@
+"""The explorer: it wins, it needs no list of actions, and it cannot reach the truth."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldthread
+from worldthread.agents.base import Agent, Percept
+from worldthread.agents.explorer.agent import Explorer
+from worldthread.agents.worldmap import WorldMap
+from worldthread.envs import make
+from worldthread.envs.base import Environment, Truth
+from worldthread.errors import AgentError
+from worldthread.extract.base import GameStep
+from worldthread.graph import TemporalGraph
+from worldthread.play.loop import Play
+
+
+def play(env: Environment, *, max_moves: int = 300, **options: Any) -> Play:
+    graph = TemporalGraph()
+    game = Play(env, Explorer(graph, **options), graph, max_moves=max_moves)
+    for _ in game:
+        pass
+    return game
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_wins_the_small_world(listed: bool) -> None:
+    with make("tiny-v1") as env:
+        game = play(env, use_valid_actions=listed)
+        assert game.info.won
+        assert game.auditor.result().precision == 1
+        assert game.auditor.result().stale_steps == 0
+
+
+@pytest.mark.games
+@pytest.mark.parametrize(("game_id", "seed"), [("treasure-hunt", 101), ("treasure-hunt-hard", 102)])
+@pytest.mark.parametrize("listed", [True, False])
+def test_wins_generated_hunts(game_id: str, seed: int, listed: bool, game_cache: Path) -> None:
+    with make(game_id, seed=seed, cache_dir=game_cache) as env:
+        game = play(env, use_valid_actions=listed)
+        summary = game.summary()
+        assert summary["won"], game.auditor.mistakes
+        assert summary["normalized"] == 1
+        assert summary["audit"]["precision"] >= 0.99
+        assert summary["audit"]["recall"] >= 0.97
+        assert summary["audit"]["stale_steps"] == 0
+        assert summary["moves"] >= summary["optimal_moves"]
+
+
+@pytest.mark.games
+@pytest.mark.parametrize(("name", "score", "moves"), [("hunt", 7, 57), ("hunt_hard", 8, 70)])
+def test_wins_the_published_hunts_in_the_moves_of_the_paper(
+    name: str, score: int, moves: int, textworld_games: Path
+) -> None:
+    with make(f"textworld:{textworld_games / name}.z8") as env:
+        game = play(env)
+        assert game.info.score == score
+        assert game.moves <= moves
+
+
+def test_wins_without_truth_and_holds_no_way_to_it(sealed: Any, reachable: Any) -> None:
+    env = sealed(make("tiny-v1"))
+    graph = TemporalGraph()
+    agent = Explorer(graph)
+    game = Play(env, agent, graph, max_moves=100, audit=False)
+    for _ in game:
+        held = reachable(agent)
+        assert agent in held
+        assert not any(isinstance(item, Environment | Truth) for item in held)
+    assert game.info.won
+
+
+def test_agents_do_not_import_worlds_or_measurements() -> None:
+    package = Path(worldthread.__file__).parent
+    for file in (*package.glob("agents/**/*.py"), *package.glob("extract/**/*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            modules = []
+            if isinstance(node, ast.ImportFrom):
+                modules = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for module in modules:
+                assert not module.startswith(("worldthread.envs", "worldthread.bench", "textworld", "jericho")), file
+
+
+def percept(text: str, action: str | None = None, valid: tuple[str, ...] | None = None, turn: int = 0) -> Percept:
+    return Percept(GameStep(text, action, turn=turn), 0, valid)
+
+
+def test_says_when_it_is_stuck_and_goes_on() -> None:
+    agent: Agent = Explorer(TemporalGraph())
+    with pytest.raises(AgentError, match="before it perceived"):
+        agent.decide()
+    agent.perceive(percept("-= Cell =-\nBare walls."))
+    decisions = []
+    for turn in range(1, 40):
+        decisions.append(agent.decide())
+        agent.perceive(percept("Nothing happens.", decisions[-1].action, turn=turn))
+    assert all(decision.stuck for decision in decisions)
+    assert len({decision.action for decision in decisions}) > 5, "it tries different things"
+
+
+def test_survives_a_world_that_never_says_where_it_is() -> None:
+    agent = Explorer(TemporalGraph())
+    agent.perceive(percept("What now?", valid=("jump", "sing")))
+    actions = set()
+    for turn in range(1, 10):
+        actions.add(agent.decide().action)
+        agent.perceive(percept("What now?", "jump", ("jump", "sing"), turn=turn))
+    assert actions <= {"look", "jump", "sing"}
+
+
+def test_the_map_presumes_that_loose_ends_meet() -> None:
+    graph = TemporalGraph()
+    agent = Explorer(graph)
+    exits = "There is an exit to the {}."
+    ring = [
+        ("A", None, "east south"),
+        ("B", "go east", "west south"),
+        ("C", "go south", "north west"),
+        ("D", "go west", "east north"),
+    ]
+    for turn, (room, action, ways) in enumerate(ring):
+        text = f"-= {room} =-\n" + " ".join(exits.format(way) for way in ways.split())
+        agent.perceive(percept(text, action, turn=turn))
+    world = WorldMap(graph.view())
+    assert {(e.room, e.direction, e.presumed) for e in world.unexplored} == {("d", "north", "a"), ("a", "south", "d")}
+    assert world.path("a") == ["north"], "the presumed way is the short one"
+    assert world.positions["c"] == (1, 0, 0)

@@ -1,0 +1,95 @@
+"""Where things belong, guessed from names alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from worldthread.agents.explorer.agent import Explorer
+from worldthread.agents.explorer.tidying import Tidier
+from worldthread.envs import make
+from worldthread.graph import TemporalGraph
+from worldthread.models import embedder
+from worldthread.play.loop import Play
+
+FURNITURE = {
+    "bookcase": "library",
+    "reading chair": "library",
+    "bathroom sink": "bathroom",
+    "towel rack": "bathroom",
+    "workbench": "garage",
+    "tool cabinet": "garage",
+}
+IN_PLACE = {
+    "novel": "bookcase",
+    "atlas": "bookcase",
+    "soap": "bathroom sink",
+    "bath towel": "towel rack",
+    "hammer": "tool cabinet",
+    "screwdriver": "tool cabinet",
+}
+
+
+def test_what_lies_far_from_its_kind_is_found_and_the_rest_is_left() -> None:
+    tidier = Tidier(embedder())
+    assert tidier.suggest(IN_PLACE, FURNITURE) == []
+    mixed = {**IN_PLACE, "poetry book": "towel rack", "wrench": "reading chair", "hand towel": "workbench"}
+    found = tidier.suggest(mixed, FURNITURE)
+    assert {s.thing for s in found} == {"poetry book", "wrench", "hand towel"}
+    places = {s.thing: s.place for s in found}
+    assert places["poetry book"] == "bookcase"
+    assert FURNITURE[places["wrench"]] == "garage"
+    assert FURNITURE[places["hand towel"]] == "bathroom"
+    assert [s.gain for s in found] == sorted((s.gain for s in found), reverse=True)
+
+
+def test_what_lies_on_the_floor_has_a_place_too() -> None:
+    (found,) = Tidier(embedder()).suggest({**IN_PLACE, "pliers": "library"}, FURNITURE)
+    assert (found.thing, FURNITURE[found.place]) == ("pliers", "garage")
+
+
+def test_nothing_to_judge_gives_no_suggestion() -> None:
+    assert Tidier(embedder("fake")).suggest({}, FURNITURE) == []
+    assert Tidier(embedder("fake")).suggest({"novel": "library"}, {}) == []
+
+
+def tidy(game: str, cache: Path | None = None) -> Play:
+    graph = TemporalGraph()
+    with make(game, seed=2, cache_dir=cache) as env:
+        play = Play(env, Explorer(graph), graph, 2)
+        for _ in play:
+            pass
+        return play
+
+
+@pytest.mark.games
+def test_tidies_the_published_house(textworld_games: Path) -> None:
+    play = tidy(f"textworld:{textworld_games / 'clean.z8'}")
+    assert play.info.score >= 18
+    assert play.auditor.result().precision >= 0.99
+    assert play.auditor.result().stale_steps == 0
+    assert play.moves < 200, "it knows when it has done what it can"
+
+
+@pytest.mark.games
+def test_tidies_a_generated_house(game_cache: Path) -> None:
+    play = tidy("cleaning", game_cache)
+    assert play.info.score >= 13
+    assert play.auditor.result().recall >= 0.95
+
+
+def test_household_knowledge_names_no_ingredient_and_nothing_to_tidy(textworld_games: Path) -> None:
+    table = tomllib.loads(files("worldthread.agents.explorer").joinpath("household.toml").read_text("utf-8"))
+    words = set(re.findall(r"[a-z]+", json.dumps(table).casefold()))
+    phrases = {name for group in table.values() for names in group.values() for name in names}
+    items = set(json.loads((textworld_games / "clean_places.json").read_text("utf-8"))["belongs"])
+    for file in textworld_games.glob("*.json"):
+        game = json.loads(file.read_text("utf-8"))
+        items |= {info["name"].casefold() for _, info in game.get("infos", []) if info.get("type") == "f"}
+    assert len(items) > 30
+    assert not items & (words | phrases)

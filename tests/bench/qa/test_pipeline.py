@@ -1,0 +1,222 @@
+"""The stages of question answering, one by one and together, on worlds whose right answers are plain to see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from worldthread.bench.qa.pipeline import Pipeline
+from worldthread.bench.qa.retrieval_spec import Way
+from worldthread.bench.qa.stages import (
+    Asked,
+    Match,
+    MostLike,
+    Retrieve,
+    entities_by_model,
+    entities_by_rule,
+    no_entities,
+)
+from worldthread.errors import AnswerError, InputError
+from worldthread.memory import Memory
+from worldthread.models.chat import ChatRequest
+from worldthread.models.fake import FakeEmbedder
+from worldthread.models.fake_chat import FakeChat
+from worldthread.retrieve import METHODS
+from worldthread.types import Episode, Fact, Reading, Thesis
+
+EMBEDDER = FakeEmbedder()
+
+FACTS = (
+    ("Anna", "is married to", "Ben"),
+    ("Ben", "works at", "Harbour Museum"),
+    ("Harbour Museum", "stands in", "Oslo"),
+    ("Clara", "owns", "red lockers"),
+)
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = Memory(model="none", embedder=EMBEDDER)
+    for turn, fact in enumerate(FACTS):
+        text = " ".join(fact) + "."
+        reading = Reading("by hand", (Fact(*fact), Thesis(text, (fact[0], fact[2]))))
+        memory.add(Episode(text, turn, reading=reading))
+    return memory
+
+
+def asked(text: str, model: FakeChat | None = None) -> Asked:
+    return Asked(text, EMBEDDER.embed([text])[0], EMBEDDER.embed, model)
+
+
+def model(entities: list[str], answer: str | None = "Oslo") -> FakeChat:
+    """Finds these entities, and gives this answer, citing the first statement."""
+
+    def reply(request: ChatRequest) -> str:
+        if request.purpose == "entities":
+            return json.dumps({"entities": entities})
+        return json.dumps({"reasoning": "It stands there.", "answer": answer, "sources": [1]})
+
+    return FakeChat(reply)
+
+
+def test_everything_that_led_to_an_answer_is_in_the_result(memory: Memory) -> None:
+    chat = model(["Anna", "Oslo"])
+    pipeline = Pipeline(EMBEDDER, chat, entities=entities_by_model, retrieve=Retrieve(Way("astar")), k=20)
+    result = pipeline.run(memory, "How does Anna hang together with Oslo?")
+    assert (result.entities, result.vertices) == (("Anna", "Oslo"), ("anna", "oslo"))
+    facts = {hit.item: hit.path for hit in result.hits if hit.kind == "fact"}
+    assert set(facts) == {Fact(*fact) for fact in FACTS[:3]}, "what lies on the way, and nothing else"
+    assert all(path[0] == "anna" and path[-1] == "oslo" for path in facts.values())
+    assert (result.answer.text, result.answer.reasoning) == ("Oslo", "It stands there.")
+    assert result.answer.sources == result.hits[:1]
+    assert result.found == len(result.hits)
+    assert result.answer.recall.method == "astar"
+    assert result.tally.calls == 2
+    assert result.tally.usage.prompt_tokens > 50
+    assert result.seconds >= result.retrieve_seconds > 0
+    assert [request.purpose for request in chat.requests] == ["entities", "answer"]
+
+
+def test_that_there_is_no_answer_is_an_outcome(memory: Memory) -> None:
+    result = Pipeline(EMBEDDER, model([], answer=None)).run(memory, "Who is Clara's aunt?")
+    assert (result.answer.text, result.answer.sources) == (None, ())
+    assert result.hits, "something was found, but it did not settle the question"
+
+
+def test_without_a_model_the_best_statement_answers(memory: Memory) -> None:
+    result = Pipeline(EMBEDDER).run(memory, "Who owns red lockers?")
+    assert "Clara owns red lockers" in str(result.answer)
+    assert result.tally.calls == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_part(memory: Memory, method: str) -> None:
+    pipeline = Pipeline(EMBEDDER, retrieve=Retrieve(Way(method)))
+    result = pipeline.run(memory, "Who is married, Ben and Anna?")
+    assert Fact(*FACTS[0]) in [hit.item for hit in result.hits]
+
+
+def test_any_stage_may_be_replaced(memory: Memory) -> None:
+    seen: list[int] = []
+
+    def only_theses(asked: Asked, found: object, corpus: object) -> list[object]:
+        kept = [candidate for candidate in found if candidate.kind == "thesis"]  # type: ignore[attr-defined]
+        seen.append(len(kept))
+        return kept
+
+    stages: dict[str, Callable[..., object]] = {"entities": lambda asked: ("ben",), "filter": only_theses}
+    result = replace(Pipeline(EMBEDDER), **stages).run(memory, "Where does he work?")  # type: ignore[arg-type]
+    assert result.vertices == ("ben",)
+    assert {hit.kind for hit in result.hits} == {"thesis"}
+    assert seen == [len(result.hits)]
+
+
+def test_entities_are_found_by_rule_or_by_the_model_or_left_to_the_method(memory: Memory) -> None:
+    question = "Does Ben work at the Harbour Museum in Oslo?"
+    assert {"Ben", "Harbour Museum", "Oslo"} <= set(entities_by_rule(asked(question)))
+    assert entities_by_model(asked(question, model([" Ben ", "Oslo", "Ben", ""]))) == ("Ben", "Oslo")
+    assert no_entities(asked(question)) == ()
+    with pytest.raises(InputError, match="need a model"):
+        entities_by_model(asked(question))
+    with pytest.raises(AnswerError):
+        entities_by_model(asked(question, FakeChat(["Ben and Oslo", "I said so: Ben"])))
+
+
+def test_names_are_matched_by_themselves_then_by_number_then_by_their_vectors(memory: Memory) -> None:
+    entities = ("ANNA", "red locker", "Harbor Museum")
+    with memory.indexed() as corpus:
+        assert Match()(asked("?"), entities, corpus) == ("anna", "red lockers")
+        assert Match(nearest=True)(asked("?"), entities, corpus) == ("anna", "red lockers", "harbour museum")
+        assert Match(nearest=True)(asked("?"), (), corpus) == ()
+
+
+def test_the_filter_keeps_what_is_most_like_the_question_in_its_order(memory: Memory) -> None:
+    question = "Who works at Harbour Museum?"
+    everything = Pipeline(EMBEDDER, retrieve=Retrieve(Way("dense")), k=20).run(memory, question)
+    few = Pipeline(EMBEDDER, retrieve=Retrieve(Way("dense")), k=20, filter=MostLike(3)).run(memory, question)
+    assert (everything.found, few.found, len(few.hits)) == (12, 12, 3)
+    vector = EMBEDDER.embed([question])[0]
+
+    def likeness(text: str) -> float:
+        return float(EMBEDDER.embed([text])[0] @ vector)
+
+    def text(hit: object) -> str:
+        item = hit.item  # type: ignore[attr-defined]
+        return item.text if isinstance(item, Episode) else str(item)
+
+    best = sorted(everything.hits, key=lambda hit: -likeness(text(hit)))[:3]
+    assert set(map(text, few.hits)) == set(map(text, best))
+    kinds = [hit.kind for hit in few.hits]
+    assert kinds == sorted(kinds, key=("fact", "thesis", "episode").index)
+    with pytest.raises(InputError, match="at least 1"):
+        MostLike(0)
+
+
+def test_settings_reach_a_method_by_name(memory: Memory) -> None:
+    question = "What of Anna?"
+    results = {
+        kinds: Pipeline(EMBEDDER, retrieve=Retrieve(Way("beam", {"vertices": kinds, "max_depth": 2})), k=50)
+        for kinds in ("OTE", "OT", "OE")
+    }
+    found = {kinds: {hit.kind for hit in p.run(memory, question).hits} for kinds, p in results.items()}
+    assert found["OTE"] == {"fact", "thesis", "episode"}
+    assert "episode" not in found["OT"]
+    assert "thesis" not in found["OE"]
+
+
+def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
+    def found(way: Way) -> set[str]:
+        pipeline = Pipeline(EMBEDDER, retrieve=Retrieve(way), k=50)
+        return {hit.item.id for hit in pipeline.run(memory, "Anna, Oslo").hits}
+
+    settings = {"vertices": "OT"}
+    parts = [found(Way.parse(name, settings)) for name in ("beam", "astar")]
+    union = Way.parse("beam + astar", settings)
+    assert found(union) == parts[0] | parts[1]
+    assert union.name == 'beam{"vertices": "OT"}+astar{"vertices": "OT"}'
+    assert [part["settings"] for part in union.to_dict()["parts"]] == [settings, settings]
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        (Way("magic"), "no retrieval method"),
+        (Way("beam", {"deepness": 3}), "deepness.*max_depth"),
+        (Way("dense", {"depth": 3}), "it has: none"),
+        (Way("beam", {"max_depth": 0}), "at least 1"),
+    ],
+)
+def test_a_name_or_setting_that_is_none_is_told(way: Way, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        way.bound()
+
+
+def test_arguments_that_cannot_be_used_are_told(memory: Memory) -> None:
+    with pytest.raises(InputError, match="parts"):
+        Way("beam", parts=(Way("astar"),))
+    with pytest.raises(InputError, match="beam or"):
+        Way.parse("beam+")
+    with pytest.raises(InputError, match="must not be empty"):
+        Pipeline(EMBEDDER).run(memory, "  ")
+    with pytest.raises(InputError, match="k must"):
+        Pipeline(EMBEDDER, k=0)
+    with pytest.raises(InputError, match="kinds"):
+        Pipeline(EMBEDDER, kinds=("rumour",))  # type: ignore[arg-type]
+
+
+def test_a_moment_of_the_past_is_answered_as_it_was() -> None:
+    with Memory(model="none", embedder=EMBEDDER) as memory:
+        for turn, town in enumerate(("Rome", "Paris")):
+            fact = Fact("Anna", "lives in", town, aspect="home of anna")
+            memory.add(Episode(f"Anna lives in {town}.", turn, reading=Reading("by hand", (fact,))))
+        pipeline = Pipeline(EMBEDDER, kinds=("fact",))
+        question = "Where does Anna live?"
+        now, then = (pipeline.run(memory, question, at=at).hits for at in (None, 0.5))
+        assert [[str(hit.item) for hit in hits] for hits in (now, then)] == [
+            ["Anna, lives in, Paris"],
+            ["Anna, lives in, Rome"],
+        ]
+        assert len(pipeline.run(memory, question, only_current=False).hits) == 2

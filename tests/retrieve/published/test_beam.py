@@ -1,0 +1,169 @@
+"""Beam search against the same rules written plainly, path by path, and its properties."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from worldthread.errors import InputError
+from worldthread.retrieve.published.beam import LEAST_SIMILARITY, BeamSettings, beam, paths_from
+from worldthread.retrieve.published.paths import Likeness
+from worldthread.retrieve.published.traversal import KINDS, LETTERS, OBJECT
+from worldthread.types import Fact, Thesis
+
+SETTINGS = st.builds(
+    BeamSettings,
+    max_depth=st.integers(1, 5),
+    max_paths=st.integers(1, 8),
+    same_path_intersection_by_vertex=st.booleans(),
+    diff_paths_intersection_by_vertex=st.booleans(),
+    diff_paths_intersection_by_edge=st.booleans(),
+    mean_alpha=st.sampled_from([0.0, 0.75, 1.0]),
+    final_sorting_mode=st.sampled_from(["mixed", "ended_first", "continuous_first"]),
+    vertices=st.sampled_from(["O", "OT", "OE", "OTE"]),
+)
+
+Path = tuple[tuple[int, ...], tuple[int, ...], float]  # vertices, edges, sum of costs
+
+
+def plain_paths(start: int, walk: Any, likeness: Likeness, given: BeamSettings) -> list[tuple[Path, float]]:
+    """The rules, path by path."""
+    alive: list[Path] = [((start,), (), 0.0)]
+    ended: list[Path] = []
+    for _ in range(given.max_depth):
+        candidates: list[tuple[tuple[Any, ...], Path]] = []
+        for number, (vertices, edges, cost) in enumerate(alive):
+            others = [path for n, path in enumerate(alive) if n != number]
+            extensions = []
+            for far, edge in zip(*(part.tolist() for part in walk.steps_from(vertices[-1])), strict=True):
+                if len(vertices) > 1 and far == vertices[-2]:
+                    continue
+                if edge in edges or (not given.same_path_intersection_by_vertex and far in vertices):
+                    continue
+                if not given.diff_paths_intersection_by_vertex and any(far in path[0] for path in others):
+                    continue
+                if not given.diff_paths_intersection_by_edge and any(edge in path[1] for path in others):
+                    continue
+                label = int(walk.labels[edge])
+                similarity = float(likeness.of(np.array([label]))[0])
+                total = cost - math.log(min(max(similarity, LEAST_SIMILARITY), 1.0))
+                second = -float(likeness.of_vertices(np.array([far]), walk)[0])
+                order = (total, second, walk.key(far), walk.id_of(label), number)
+                extensions.append((order, ((*vertices, far), (*edges, edge), total)))
+            if not extensions and edges:
+                ended.append(alive[number])
+            candidates += sorted(extensions)[: given.max_paths]
+        alive = [path for _, path in sorted(candidates)[: given.max_paths]]
+
+    def ranked(paths: list[Path]) -> list[tuple[Path, float]]:
+        scored = [(path, path[2] / len(path[1]) ** given.mean_alpha) for path in paths]
+        return sorted(scored, key=lambda pair: pair[1])
+
+    first = {"mixed": ended + alive, "ended_first": ended, "continuous_first": alive}[given.final_sorting_mode]
+    then = {"mixed": [], "ended_first": alive, "continuous_first": ended}[given.final_sorting_mode]
+    found = ranked(first)[: given.max_paths]
+    return found + ranked(then)[: given.max_paths - len(found)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 30), start=st.integers(0, 9), given=SETTINGS)
+def test_the_paths_are_those_of_the_rules(random_graph: Any, seed: int, start: int, given: BeamSettings) -> None:
+    graph = random_graph(seed, count=10, objects=12)
+    start = KINDS * (start % len(graph.over.names)) + OBJECT
+    walk = graph.over.walk(vertices=given.vertices)
+    likeness = Likeness(graph.corpus, graph.query("Name1 works for Name2, who is near Name3").vector)
+    found = paths_from(start, walk, likeness, given)
+    expected = plain_paths(start, walk, likeness, given)
+    assert [(tuple(trail.vertices), tuple(trail.edges)) for trail, _ in found] == [path[:2] for path, _ in expected]
+    np.testing.assert_allclose([rank for _, rank in found], [rank for _, rank in expected])
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 30), given=SETTINGS)
+def test_a_path_uses_no_edge_twice_and_never_steps_straight_back(
+    random_graph: Any, seed: int, given: BeamSettings
+) -> None:
+    graph = random_graph(seed)
+    walk = graph.over.walk(vertices=given.vertices)
+    likeness = Likeness(graph.corpus, graph.query("Name4 likes Name5").vector)
+    for start in range(0, KINDS * len(graph.over.names), KINDS):
+        found = paths_from(start, walk, likeness, given)
+        assert len(found) <= given.max_paths
+        for trail, _ in found:
+            assert 1 <= len(trail.edges) <= given.max_depth
+            assert len(set(trail.edges)) == len(trail.edges)
+            assert all(before != after for before, after in zip(trail.vertices, trail.vertices[2:], strict=False))
+            assert given.same_path_intersection_by_vertex or len(set(trail.vertices)) == len(trail.vertices)
+            assert all(LETTERS[vertex % KINDS] in given.vertices for vertex in trail.vertices[1:])
+            for (near, far), edge in zip(pairwise(trail.vertices), trail.edges, strict=True):
+                assert {near, far} == set(graph.over.ends[edge].tolist())
+
+
+def star(small: Any) -> Any:
+    graph = small()
+    graph.state(Fact("Hub", "paints red boats for", "Anna"), at=1)
+    graph.state(Fact("Anna", "sells red boats to", "Ben"), at=2)
+    graph.state(Fact("Hub", "is a kind of", "wheel"), at=3)
+    return graph
+
+
+def test_the_best_path_comes_first_with_its_way(small: Any) -> None:
+    graph = star(small)
+    scores = beam(graph.query("Hub: who buys red boats?"), graph.corpus, BeamSettings(vertices="O"))
+    found = graph.found(scores)
+    assert sorted(found, key=found.__getitem__, reverse=True)[0] == "Hub, paints red boats for, Anna"
+    way = ("hub", "paints red boats for", "anna", "sells red boats to", "ben")
+    assert graph.paths(scores)["Anna, sells red boats to, Ben"] == way
+    assert found["Hub, is a kind of, wheel"] < found["Anna, sells red boats to, Ben"]
+
+
+def test_ended_and_continuous_paths_take_turns(small: Any) -> None:
+    graph = star(small)
+    given = BeamSettings(max_depth=2, max_paths=1, vertices="O", diff_paths_intersection_by_vertex=True)
+    query = graph.query("Hub: who buys red boats?")
+    best = {"Hub, paints red boats for, Anna", "Anna, sells red boats to, Ben"}
+    assert graph.found(beam(query, graph.corpus, given)).keys() == best
+    two = replace(given, max_paths=2, final_sorting_mode="ended_first")
+    walk, likeness = graph.over.walk(vertices="O"), Likeness(graph.corpus, query.vector)
+    lengths = [len(trail.edges) for trail, _ in paths_from(graph.vertex("hub"), walk, likeness, two)]
+    assert lengths == [1, 2], "the path to the wheel ended before the depth"
+    other = replace(two, final_sorting_mode="continuous_first")
+    assert [len(t.edges) for t, _ in paths_from(graph.vertex("hub"), walk, likeness, other)] == [2, 1]
+
+
+def test_paths_lead_over_theses_and_episodes_and_find_them(small: Any) -> None:
+    graph = small()
+    thesis, other = Thesis("Anna lives in Oslo", ("Anna", "Oslo")), Thesis("Ben skis", ("Ben",))
+    episode = graph.state(thesis, other)
+    assert graph.found(beam(graph.query("Anna?"), graph.corpus)).keys() == {str(thesis), str(other), episode.text}
+    no_episodes = beam(graph.query("Anna?"), graph.corpus, BeamSettings(vertices="OT"))
+    assert graph.found(no_episodes).keys() == {str(thesis)}
+
+
+def test_what_has_ended_is_on_no_path(small: Any) -> None:
+    graph = small()
+    graph.state(Fact("Anna", "lives in", "Oslo", aspect="home of anna"), at=1)
+    graph.state(Fact("Anna", "lives in", "Rome", aspect="home of anna"), at=2)
+    assert "Anna, lives in, Oslo" not in graph.found(beam(graph.query("Anna?"), graph.corpus))
+    then = graph.found(beam(graph.query("Anna?", at=1.0), graph.corpus))
+    assert "Anna, lives in, Oslo" in then
+    assert "Anna, lives in, Rome" not in then
+
+
+def test_a_question_that_names_nothing_finds_something_only_by_our_own_step(small: Any) -> None:
+    graph = star(small)
+    assert graph.found(beam(graph.query("who buys boats?"), graph.corpus))
+    assert graph.found(beam(graph.query("who buys boats?"), graph.corpus, BeamSettings(nearest=0))) == {}
+
+
+@pytest.mark.parametrize("wrong", [{"max_depth": 0}, {"max_paths": 0}, {"final_sorting_mode": "best"}])
+def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        BeamSettings(**wrong)

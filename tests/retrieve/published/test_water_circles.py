@@ -1,0 +1,149 @@
+"""Water circles: fronts against networkx, and what they choose on graphs whose answers are plain to see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from worldthread.errors import InputError
+from worldthread.retrieve.published.traversal import KINDS, OBJECT
+from worldthread.retrieve.published.water_circles import WaterCirclesSettings, spread, water_circles
+from worldthread.types import Fact, Thesis
+
+networkx = pytest.importorskip("networkx")
+pytest.importorskip("scipy")  # networkx ranks with it
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("depth", [1, 2, 3, 9])
+def test_fronts_reach_what_networkx_reaches_in_as_many_steps(random_graph: Any, seed: int, depth: int) -> None:
+    graph = random_graph(seed, count=20, objects=40)
+    walk = graph.over.walk()
+    objects = networkx.MultiDiGraph(
+        (near, far, edge)
+        for near, far, edge in graph.networkx(walk).edges(keys=True)
+        if near % KINDS == far % KINDS == OBJECT
+    )
+    for start in range(0, KINDS * len(graph.over.names), 5 * KINDS):
+        front = spread(start, walk, depth)
+        expected = (
+            networkx.single_source_shortest_path_length(objects, start, depth) if start in objects else {start: 0}
+        )
+        assert dict(zip(front.vertices.tolist(), front.steps.tolist(), strict=True)) == dict(expected)
+        inner = [vertex for vertex, steps in expected.items() if steps < depth]
+        passed = {edge for _, _, edge in objects.edges(inner, keys=True)}
+        assert set(front.passed.tolist()) == passed
+        texts = {int(v) for vertex in inner for v in walk.steps_from(vertex)[0] if v % KINDS != OBJECT}
+        assert set(front.texts.tolist()) == texts
+        for vertex, steps in expected.items():
+            trail = front.trail(vertex, walk)
+            assert len(trail.edges) == steps
+            assert networkx.is_path(objects, trail.vertices) or steps == 0
+
+
+BRIDGE = (Fact("Anna", "works for", "Acme"), Fact("Acme", "is based in", "Oslo"))
+ASIDE = (Fact("Anna", "likes", "tea"), Fact("Acme", "makes", "bolts"), Fact("Oslo", "is in", "Norway"))
+
+
+def bridge(small: Any) -> Any:
+    graph = small()
+    for at, fact in enumerate((*BRIDGE, *ASIDE)):
+        graph.state(fact, at=at)
+    return graph
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_facts_where_fronts_meet_come_before_all_others(small: Any, depth: int) -> None:
+    graph = bridge(small)
+    given = WaterCirclesSettings(depth=depth)
+    scores = water_circles(graph.query("What joins Anna and Oslo?"), graph.corpus, given)
+    facts = {name: score for name, score in graph.found(scores).items() if "Told" not in name}
+    primary = {name for name, score in facts.items() if score >= 1}
+    assert primary == {str(fact) for fact in BRIDGE}
+    assert facts.keys() - primary == {str(fact) for fact in ASIDE if depth > 1 or "Acme" not in str(fact)}
+    way = ("anna", "works for", "acme", "is based in", "oslo")
+    assert graph.paths(scores)[str(BRIDGE[0])] == way[:3]
+    assert graph.paths(scores)[str(BRIDGE[1])] in (way[2:][::-1], way)
+
+
+def test_no_more_are_returned_than_asked_for(small: Any) -> None:
+    graph = bridge(small)
+    query = graph.query("What joins Anna and Oslo?")
+    given = WaterCirclesSettings(chain_triplets_num=1, other_triplets_num=2, hyper_num=0, episodic_num=3)
+    found = graph.found(water_circles(query, graph.corpus, given))
+    assert sum("Told" in name for name in found) == 3
+    assert sum(score >= 1 for name, score in found.items() if "Told" not in name) == 1
+    assert len(found) == 6
+    none = WaterCirclesSettings(chain_triplets_num=0, other_triplets_num=0, episodic_num=0)
+    assert graph.found(water_circles(query, graph.corpus, none)) == {}
+
+
+def test_the_strict_filter_keeps_the_facts_that_touch_most(small: Any) -> None:
+    graph = small()
+    between = Fact("Ben", "married", "Carla")
+    others = (Fact("Anna", "knows", "Ben"), Fact("Anna", "met", "Dora"), Fact("Dora", "taught", "Carla"))
+    graph.state(between, *others)
+    query = graph.query("Anna, Ben and Carla")
+    strict = graph.found(water_circles(query, graph.corpus))
+    primary = {name for name, score in strict.items() if score >= 1 and "Told" not in name}
+    assert primary == {str(between), str(others[0])}, "seen from Anna, and from Carla, these touch two"
+    loose = graph.found(water_circles(query, graph.corpus, WaterCirclesSettings(strict_filter=False)))
+    assert {str(fact) for fact in (between, *others)} <= loose.keys()
+    assert min(loose[str(between)], loose[str(others[0])]) > max(loose[str(others[1])], loose[str(others[2])])
+
+
+def test_texts_rank_by_the_other_entities_that_they_name_common_nouns_count_half(small: Any) -> None:
+    graph = small()
+    both = Thesis("Anna met Ben", ("Anna", "Ben"))
+    noun = Thesis("Anna bought a boat", ("Anna", "boat"))
+    more = Thesis("Anna and Ben sank the boat", ("Anna", "Ben", "boat"))
+    alone = Thesis("Anna sang", ("Anna",))
+    for at, thesis in enumerate((alone, noun, both, more)):
+        graph.state(thesis, at=at)
+    found = graph.found(water_circles(graph.query("Did Anna and Ben have a boat?"), graph.corpus))
+    scores = [found[str(thesis)] for thesis in (more, both, noun, alone)]
+    assert [int(2 * score) / 2 for score in scores] == [1.5, 1.0, 0.5, 0.0]
+    texts = sorted((name for name in found if "Told" in name), key=found.__getitem__, reverse=True)
+    assert texts[0].endswith(str(more))
+    assert texts[-1].endswith(str(alone))
+
+
+@pytest.mark.parametrize(
+    ("vertices", "left"), [("O", "f"), ("OT", "ft"), ("OE", "fe"), ("T", "t"), ("TE", "te"), ("", "")]
+)
+def test_restrictions_are_respected(small: Any, vertices: str, left: str) -> None:
+    graph = small()
+    fact, thesis = Fact("Anna", "knows", "Ben"), Thesis("Anna sang", ("Anna",))
+    episode = graph.state(fact, thesis)
+    expected = {name for letter, name in (("f", str(fact)), ("t", str(thesis)), ("e", episode.text)) if letter in left}
+    found = water_circles(graph.query("Anna?"), graph.corpus, WaterCirclesSettings(vertices=vertices))
+    assert graph.found(found).keys() == expected
+    graph.paths(found)
+
+
+def test_what_has_ended_is_not_returned(small: Any) -> None:
+    graph = small()
+    first = graph.state(Fact("Anna", "lives in", "Oslo", aspect="home of anna"), at=1)
+    graph.state(Fact("Anna", "lives in", "Rome", aspect="home of anna"), at=2)
+    now = graph.found(water_circles(graph.query("Anna?"), graph.corpus))
+    assert "Anna, lives in, Oslo" not in now
+    assert first.text not in now
+    then = graph.found(water_circles(graph.query("Anna?", at=1.0), graph.corpus))
+    assert then.keys() == {"Anna, lives in, Oslo", first.text}
+
+
+def test_a_search_that_begins_at_a_thesis_returns_it_and_goes_on_from_its_objects(small: Any) -> None:
+    graph = small()
+    thesis = Thesis("somebody was singing loudly", ("singer",))
+    episode = graph.state(thesis, Fact("singer", "is", "Anna"))
+    given = WaterCirclesSettings(nearest=1)
+    scores = water_circles(graph.query("who was singing loudly, somebody?"), graph.corpus, given)
+    assert graph.found(scores).keys() == {str(thesis), "singer, is, Anna", episode.text}
+    assert graph.paths(scores)["singer, is, Anna"] == ("singer", "is", "anna")
+    assert graph.found(water_circles(graph.query("nothing"), graph.corpus, WaterCirclesSettings(nearest=0))) == {}
+
+
+def test_a_front_has_at_least_one_step() -> None:
+    with pytest.raises(InputError, match="depth must be at least 1, not 0"):
+        WaterCirclesSettings(depth=0)
