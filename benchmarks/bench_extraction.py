@@ -33,12 +33,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, get_args
 
-from worldthread import Episode, Fact, Reading
-from worldthread.extract.model import ModelReader
+from worldthread import Episode, Extraction, Fact
+from worldthread.extract.model import ModelExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.openai_chat import OpenAIChat
-from worldthread.models.openai_wire import Way
+from worldthread.models.openai_wire import SchemaMode
 from worldthread.names import normalise_name, normalise_text
 from worldthread.types import Statement
 
@@ -112,9 +112,9 @@ def texts(data: Path, count: int, seed: int) -> list[tuple[str, str]]:
     return [text for pair in zip_longest(chosen, found[: count // 2]) for text in pair if text is not None]
 
 
-def outcome(reading: Reading, calls: int) -> str:
+def outcome(extraction: Extraction, calls: int) -> str:
     """How the reading came about, when it took ``calls`` calls."""
-    return "failed" if reading.failures else "at first" if calls == 1 else "repaired"
+    return "failed" if extraction.failures else "at first" if calls == 1 else "repaired"
 
 
 def is_by_the_letter(statement: Statement, text: str) -> bool:
@@ -127,35 +127,35 @@ def measure(
     model: Watched, given: list[tuple[str, str]], *, max_tokens: int, minutes: float, show: bool
 ) -> dict[str, Any]:
     """Reads the texts one after the other until all are read or the time is up."""
-    reader = ModelReader(model, max_tokens=max_tokens)
+    extractor = ModelExtractor(model, max_tokens=max_tokens)
     graphs: dict[str, TemporalGraph] = {}
     outcomes: Counter[tuple[str, str]] = Counter()
     counts: Counter[str] = Counter()
     start = time.perf_counter()
 
-    def step(purpose: str, read: Callable[[], Reading]) -> Reading:
+    def step(purpose: str, read: Callable[[], Extraction]) -> Extraction:
         before = len(model.calls)
-        reading = read()
+        extraction = read()
         if calls := len(model.calls) - before:
-            outcomes[purpose, outcome(reading, calls)] += 1
-        return reading
+            outcomes[purpose, outcome(extraction, calls)] += 1
+        return extraction
 
     for number, (source, text) in enumerate(given):
         if time.perf_counter() - start > 60 * minutes:
             break
         counts["texts"] += 1
         graph = graphs.setdefault(source, TemporalGraph())
-        reading = step("extract", lambda text=text: reader.extract(text))  # type: ignore[misc]
-        reading = step("outdated", lambda t=text, r=reading, g=graph: reader.outdate(t, r, g.view()))  # type: ignore[misc]
-        graph.add(Episode(text, number, source, reading))
-        counts["statements"] += len(reading.statements)
-        counts["by the letter"] += sum(is_by_the_letter(statement, text) for statement in reading.statements)
-        counts["endings"] += len(reading.endings)
+        extraction = step("extract", lambda text=text: extractor.extract(text))  # type: ignore[misc]
+        extraction = step("outdated", lambda t=text, r=extraction, g=graph: extractor.outdate(t, r, g.view()))  # type: ignore[misc]
+        graph.add(Episode(text, number, source, extraction))
+        counts["statements"] += len(extraction.statements)
+        counts["by the letter"] += sum(is_by_the_letter(statement, text) for statement in extraction.statements)
+        counts["endings"] += len(extraction.endings)
         if show:
             print(f"--- {source}\n{text.strip()}")
-            print(*(f"  + {statement}" for statement in reading.statements), sep="\n")
-            print(*(f"  - {ending.statement}: {ending.reason}" for ending in reading.endings), sep="\n")
-            print(*(f"  ? {failure[:300]!r}" for failure in reading.failures), sep="\n", flush=True)
+            print(*(f"  + {statement}" for statement in extraction.statements), sep="\n")
+            print(*(f"  - {ending.statement}: {ending.reason}" for ending in extraction.endings), sep="\n")
+            print(*(f"  ? {failure[:300]!r}" for failure in extraction.failures), sep="\n", flush=True)
     usage = sum((answer.usage for _, answer in model.calls), Usage())
     seconds = sum(answer.seconds for _, answer in model.calls)
     return {
@@ -165,7 +165,7 @@ def measure(
             for purpose in ("extract", "outdated")
         },
         **counts,
-        "left out": dict(reader.dropped),
+        "left out": dict(extractor.dropped),
         "calls": len(model.calls),
         "answers cut off": sum(answer.finish_reason == "length" for _, answer in model.calls),
         "prompt tokens": usage.prompt_tokens,
@@ -182,7 +182,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="which passages")
     parser.add_argument("--max-tokens", type=int, default=1024, help="limit of one answer")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no text after so long")
-    parser.add_argument("--way", choices=get_args(Way), help="how to hand over the schema, if the server takes it so")
+    parser.add_argument(
+        "--way", choices=get_args(SchemaMode), help="how to hand over the schema, if the server takes it so"
+    )
     parser.add_argument("--show", action="store_true", help="print every text with what was taken from it")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON document")
     options = parser.parse_args()

@@ -20,10 +20,10 @@ from typing import Any
 
 from worldthread.envs.jericho import open_jericho
 from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState
+from worldthread.envs.jericho_engine import SUFFIXES, EngineState, JerichoEngine
 
 
-def spread_states(engine: Engine, wanted: int) -> list[EngineState]:
+def spread_states(engine: JerichoEngine, wanted: int) -> list[EngineState]:
     """States along the walkthrough, as evenly as it allows."""
     engine.reset(engine.own_seed)
     states = [engine.save()]
@@ -35,7 +35,7 @@ def spread_states(engine: Engine, wanted: int) -> list[EngineState]:
     return states[:: max(1, len(states) // wanted)][:wanted]
 
 
-def jericho_changes(engine: Engine) -> list[str]:
+def jericho_changes(engine: JerichoEngine) -> list[str]:
     """One action for each change of the world that jericho finds."""
     import spacy
     from jericho import util
@@ -49,7 +49,7 @@ def jericho_changes(engine: Engine) -> list[str]:
 
 def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
     """Time and yield of the search for valid actions."""
-    engine = Engine(path)
+    engine = JerichoEngine(path)
     finder = ActionFinder(engine)
     states = spread_states(engine, wanted)
     ours: list[float] = []

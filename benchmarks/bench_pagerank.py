@@ -32,13 +32,13 @@ from typing import Any
 import numpy as np
 
 from worldthread.errors import InputError
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query
+from worldthread.retrieve import Query, RetrievalIndex
 from worldthread.retrieve.published.hipporag import PageRankSettings, pagerank
-from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 SIZE = {"episodes": 3933, "theses": 31795, "facts": 38460}
 DIMENSIONS = 384
@@ -75,19 +75,19 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
 
 def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, str]]:
     """A graph in which every count reaches ``times`` that of :data:`SIZE`, and the texts of its episodes."""
-    reader = ProseReader()
+    extractor = ProseExtractor()
     others = list(lines(shared, f"{OTHER_DATA}_corpus"))
     rows = []
     for position, row in enumerate(lines(shared, f"{DATA}_corpus")):
         other = others[position % len(others)]
         text = f"{row['title']}\n{row['text']}\n\n{other['text']}"
-        theses = [s for s in reader.extract(text).statements if isinstance(s, Thesis) and s.aspect is None]
+        theses = [s for s in extractor.extract(text).statements if isinstance(s, Thesis) and s.aspect is None]
         rows.append((text, (*theses, *facts_of(row))))
     graph, told = TemporalGraph(), {}
     for generation in count():
         for text, statements in rows:
             changed = tuple(renamed_statement(statement, generation) for statement in statements)
-            episode = Episode(renamed(text, generation), generation, reading=Reading("benchmark", changed))
+            episode = Episode(renamed(text, generation), generation, extraction=Extraction("benchmark", changed))
             graph.add(episode)
             told[episode.id] = episode.text
             if len(told) % 100 == 0:
@@ -110,8 +110,8 @@ class Random(FakeEmbedder):
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def indexed(graph: TemporalGraph, told: dict[str, str], model: Embedder) -> Corpus:
-    corpus = Corpus(model)
+def indexed(graph: TemporalGraph, told: dict[str, str], model: Embedder) -> RetrievalIndex:
+    corpus = RetrievalIndex(model)
     while pending := corpus.take(graph, lambda ids: [told[i] for i in ids]):
         for part in pending:
             corpus.put(part, model.embed(part.texts))
@@ -160,7 +160,7 @@ def recall(shared: Path, *, published: bool) -> Iterator[dict[str, object]]:
     graph, told, numbers = TemporalGraph(), {}, {}
     for row in lines(shared, f"{DATA}_corpus"):
         facts = facts_of(row, as_published if published else str)
-        episode = Episode(f"{row['title']}\n{row['text']}", row["id"], reading=Reading("given", tuple(facts)))
+        episode = Episode(f"{row['title']}\n{row['text']}", row["id"], extraction=Extraction("given", tuple(facts)))
         graph.add(episode)
         told[episode.id], numbers[episode.id] = episode.text, row["id"]
     corpus = indexed(graph, told, model)

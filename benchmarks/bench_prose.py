@@ -14,7 +14,7 @@ import json
 import time
 from pathlib import Path
 
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.types import Fact, Thesis
 
 GENERATED = (
@@ -41,16 +41,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     texts = passages(arguments.file)
-    reader = ProseReader()
-    reader.extract(texts[0])  # loads the word lists
+    extractor = ProseExtractor()
+    extractor.extract(texts[0])  # loads the word lists
     wall, cpu = time.perf_counter(), time.process_time()
-    readings = [reader.extract(text) for text in texts]
+    readings = [extractor.extract(text) for text in texts]
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     hundreds = sum(len(text.split()) for text in texts) / 100
     line = " ".join(texts).replace("\n", " ")
     line = (line * (LINE // len(line) + 1))[:LINE]
     start = time.perf_counter()
-    long_reading = reader.extract(line)
+    long_reading = extractor.extract(line)
     result = {
         "passages": len(texts),
         "passages_of_100_words_per_second": round(hundreds / wall, 1),

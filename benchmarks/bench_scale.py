@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from bench_memory import StandIn, questions, renamed
 
-from worldthread import Episode, Fact, Memory, Reading
+from worldthread import Episode, Extraction, Fact, Memory
 from worldthread.bench.datasets import load
 
 MEASURES = (
@@ -52,7 +52,7 @@ def episodes(shared: Path, facts: int) -> Iterator[Episode]:
             )
             distinct.update(fact.key for fact in found)
             text = renamed(passage.full_text, generation)
-            yield Episode(text, float(generation), passage.id, Reading("given/1", found))
+            yield Episode(text, float(generation), passage.id, Extraction("given/1", found))
             if len(distinct) >= facts:
                 return
         generation += 1
@@ -100,7 +100,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
     added, after = [], []
     for number in range(20):
         fact = Fact(f"Thing {number}", "is in", "Room")
-        episode = Episode(f"Thing {number} is in the room.", 1e6 + number, "bench", Reading("bench", (fact,)))
+        episode = Episode(f"Thing {number} is in the room.", 1e6 + number, "bench", Extraction("bench", (fact,)))
         begin = time.perf_counter()
         memory.add(episode)
         added.append(1000 * (time.perf_counter() - begin))

@@ -20,9 +20,9 @@ from worldthread.agents import make_agent
 from worldthread.agents.base import PerceivingAgent, Percept
 from worldthread.envs import make
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameReader
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.memory import Memory
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 GAME = "treasure-hunt-hardest"
 
@@ -63,7 +63,9 @@ def fill(memory: Memory, facts: int) -> None:
             Fact(f"thing {n}", "is in", f"room {n % 997} of house {n % 31}", aspect=f"place of thing {n}")
             for n in range(number, min(number + 10, facts))
         )
-        episodes.append(Episode(f"Page {number} of the ledger.", number - facts, "ledger", Reading("ledger/1", found)))
+        episodes.append(
+            Episode(f"Page {number} of the ledger.", number - facts, "ledger", Extraction("ledger/1", found))
+        )
     memory.add_many(episodes)
 
 
@@ -76,7 +78,7 @@ def main() -> None:
     options = parser.parse_args()
     first, last = map(int, options.seeds.split("-"))
     total: list[float] = []
-    reading: list[float] = []
+    extraction: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "step.worldthread"
         with Memory(path, durability=options.durability) as memory:
@@ -88,11 +90,11 @@ def main() -> None:
                     step = percept.step
                     moved = GameStep(step.text, step.action, step.inventory, step.goal, step.turn + shift)
                     started = time.perf_counter()
-                    GameReader().read(moved, memory.view())
+                    GameExtractor().read(moved, memory.view())
                     read = time.perf_counter()
                     clerk.perceive(Percept(moved, percept.score, percept.valid_actions))
                     done = time.perf_counter()
-                    reading.append(read - started)
+                    extraction.append(read - started)
                     total.append(done - read)
             held = memory.graph.counts()["current_facts"]
     figures = {
@@ -100,7 +102,7 @@ def main() -> None:
         "steps": len(total),
         "durability": options.durability,
         "perceive_to_durable_ms": {f"p{q}": round(float(np.percentile(total, q)) * 1000, 3) for q in (50, 95, 99)},
-        "of_which_reading_ms": {f"p{q}": round(float(np.percentile(reading, q)) * 1000, 3) for q in (50, 95)},
+        "of_which_reading_ms": {f"p{q}": round(float(np.percentile(extraction, q)) * 1000, 3) for q in (50, 95)},
     }
     print(json.dumps(figures) if options.json else "\n".join(f"{name}: {value}" for name, value in figures.items()))
 

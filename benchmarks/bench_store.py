@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from worldthread import Episode, Fact, Memory, Reading
+from worldthread import Episode, Extraction, Fact, Memory
 
 FACTS_PER_EPISODE = 12
 
@@ -57,7 +57,7 @@ def episodes(count: int, *, seed: int = 0, start: int = 0) -> Iterator[Episode]:
             facts.append(Fact(thing, "is in", here, f"place of {thing}"))
         facts += [Fact(f"note {step}.{part}", "is read in", here) for part in range(FACTS_PER_EPISODE - len(facts))]
         text = f"Step {step}. You are in {here}. " + " ".join(f"You see {fact.subject}." for fact in facts[3:])
-        yield Episode(text, step, source="bench", reading=Reading("bench/1", tuple(facts)))
+        yield Episode(text, step, source="bench", extraction=Extraction("bench/1", tuple(facts)))
 
 
 def milliseconds(seconds: list[float]) -> dict[str, float]:

@@ -30,13 +30,13 @@ import numpy as np
 from bench_scale import peak_resident_mb
 
 from worldthread import Memory
-from worldthread.extract.prose.extractor import ProseReader
-from worldthread.retrieve import METHODS, Corpus, Query, Scores, method
+from worldthread.extract.prose.extractor import ProseExtractor
+from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores, method
 from worldthread.retrieve.published.astar import AStarSettings, astar
 from worldthread.retrieve.published.linking import entities_of, pending_names
 from worldthread.retrieve.published.traversal import vertex_graph
 from worldthread.retrieve.query import names_in
-from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 SIZE = {"episodes": 3933, "theses": 31795, "objects": 56078, "episodic": 119387, "thesis": 106037, "object": 38460}
 DIMENSIONS = 384
@@ -50,9 +50,9 @@ def lines(path: Path) -> Iterator[dict[str, object]]:
         yield from map(json.loads, stream)
 
 
-def passages(shared: Path) -> list[tuple[str, Reading]]:
+def passages(shared: Path) -> list[tuple[str, Extraction]]:
     """Every passage with what a rule reads in it, and the triples given for it."""
-    reader = ProseReader()
+    extractor = ProseExtractor()
     found = []
     for name in SETS:
         for row in lines(shared / "data" / "multihop" / f"{name}_corpus.jsonl.gz"):
@@ -60,8 +60,8 @@ def passages(shared: Path) -> list[tuple[str, Reading]]:
             triples = [
                 Fact(*parts) for parts in row.get("triples", ()) if len(parts) == 3 and all(map(str.strip, parts))
             ]
-            read = [s for s in reader.extract(text).statements if s.aspect is None]
-            found.append((text, Reading("benchmark", (*read, *triples))))
+            read = [s for s in extractor.extract(text).statements if s.aspect is None]
+            found.append((text, Extraction("benchmark", (*read, *triples))))
     return found
 
 
@@ -76,18 +76,18 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
     return Thesis(renamed(statement.text, generation), objects)
 
 
-def episodes(texts: list[tuple[str, Reading]], theses: int) -> Iterator[Episode]:
+def episodes(texts: list[tuple[str, Extraction]], theses: int) -> Iterator[Episode]:
     """Episodes with so many theses in all: two passages each, as long as PersonalAI's.
 
     A thesis keeps its first :data:`OBJECTS` objects, so that it has about as many as a model gives one.
     """
     seen: set[str] = set()
     for generation in count():
-        for (text, reading), (more, other) in zip(texts[::2], texts[1::2], strict=False):
-            statements = tuple(renamed_statement(s, generation) for s in (*reading.statements, *other.statements))
+        for (text, extraction), (more, other) in zip(texts[::2], texts[1::2], strict=False):
+            statements = tuple(renamed_statement(s, generation) for s in (*extraction.statements, *other.statements))
             seen.update(s.id for s in statements if isinstance(s, Thesis))
             yield Episode(
-                renamed(f"{text}\n\n{more}", generation), generation, reading=Reading("benchmark", statements)
+                renamed(f"{text}\n\n{more}", generation), generation, extraction=Extraction("benchmark", statements)
             )
             if len(seen) >= theses:
                 return
@@ -124,7 +124,9 @@ class RandomVectors:
         return unit_vectors(self._rng, len(texts))
 
 
-def timed(run: Callable[[Query, Corpus], Scores], asked: list[Query], corpus: Corpus) -> dict[str, float]:
+def timed(
+    run: Callable[[Query, RetrievalIndex], Scores], asked: list[Query], corpus: RetrievalIndex
+) -> dict[str, float]:
     took, sizes = [], []
     for query in asked:
         start = time.perf_counter()
@@ -175,7 +177,7 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
             "resident_mb": peak_resident_mb(),
         }
         print(json.dumps(report), flush=True)
-        runs: dict[str, Callable[[Query, Corpus], Scores]] = {name: method(name) for name in METHODS}
+        runs: dict[str, Callable[[Query, RetrievalIndex], Scores]] = {name: method(name) for name in METHODS}
         runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
         for name, run in runs.items():
             over.look_again()

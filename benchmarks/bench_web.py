@@ -31,7 +31,7 @@ import numpy as np
 from bench_memory import StandIn, renamed
 from playwright.sync_api import Page, sync_playwright
 
-from worldthread import Episode, Fact, Memory, Reading
+from worldthread import Episode, Extraction, Fact, Memory
 from worldthread.bench.datasets import load
 
 _CLICK = """() => new Promise(resolve => {
@@ -63,7 +63,7 @@ def build(path: Path, shared: Path, vertices: int) -> None:
                 )
                 names.update(name for fact in facts for name in (fact.key[0], fact.key[2]))
                 text = renamed(passage.full_text, generation)
-                batch.append(Episode(text, float(generation), passage.id, Reading("given/1", facts)))
+                batch.append(Episode(text, float(generation), passage.id, Extraction("given/1", facts)))
                 if len(names) >= vertices:
                     break
             memory.add_many(batch)

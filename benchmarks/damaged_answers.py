@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import AnswerError
-from worldthread.extract.model import ModelReader, OutdatedAnswer, StatementsAnswer
+from worldthread.extract.model import ModelExtractor, OutdatedAnswer, StatementsAnswer
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
@@ -35,7 +35,7 @@ from worldthread.models.structured import parse_answer
 Value: TypeAlias = Any
 Damage: TypeAlias = Callable[[random.Random, str], str]
 
-OBSERVED = Reading(
+OBSERVED = Extraction(
     "model/1",
     (Fact("brass key", "is in", "inventory"), Thesis("Mina carries the brass key.", ("Mina", "brass key"))),
 )
@@ -84,7 +84,7 @@ def stored() -> GraphView:
     """A small memory that some of :data:`OBSERVED` ends."""
     facts = (Fact("brass key", "is in", "oak chest"), Fact("brass keys", "open", "gate"), Fact("Mina", "is in", "hall"))
     thesis = Thesis("The brass key lies in the oak chest.", ("brass key", "oak chest"))
-    return TemporalGraph([Episode("before", 0, reading=Reading("test/1", (*facts, thesis)))]).view()
+    return TemporalGraph([Episode("before", 0, extraction=Extraction("test/1", (*facts, thesis)))]).view()
 
 
 def whole_answer(chance: random.Random, purpose: str, number: int) -> Value:
@@ -257,7 +257,7 @@ def make_case(seed: int, number: int) -> Case:
     return Case(purpose, kinds, answer, chance.choice((whole, again, answer)))
 
 
-def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelReader, str]:
+def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelExtractor, str]:
     """The episode of a case with its reading, its reader, and how the answer came out: at first, repaired, failed.
 
     Raises:
@@ -268,22 +268,22 @@ def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelR
         return case.answer if len(model.requests) == 1 else case.repair
 
     model = FakeChat(answer)
-    reader = ModelReader(model)
+    extractor = ModelExtractor(model)
     text = f"Observation {number}. Mina takes the brass key from the oak chest."
     if case.purpose == "extract":
-        reading = reader.extract(text)
-        kept = bool(reading.statements)
+        extraction = extractor.extract(text)
+        kept = bool(extraction.statements)
     else:
-        reading = reader.outdate(text, OBSERVED, view)
-        kept = bool(reading.endings)
-        assert reading.statements == OBSERVED.statements, "statements were lost"
-    if not kept and not reading.failures:
+        extraction = extractor.outdate(text, OBSERVED, view)
+        kept = bool(extraction.endings)
+        assert extraction.statements == OBSERVED.statements, "statements were lost"
+    if not kept and not extraction.failures:
         # only an answer that says nothing, or of which all is counted as left out, may come to nothing
         used = parse_answer((case.answer, case.repair)[len(model.requests) - 1], answer_type(case))
         items = used.ended if isinstance(used, OutdatedAnswer) else (*used.facts, *used.theses)
-        assert reader.dropped.total() >= len(items), "an item was lost without being counted"
-    outcome = "failed" if reading.failures else "at first" if len(model.requests) == 1 else "repaired"
-    return Episode(text, number, reading=reading), reader, outcome
+        assert extractor.dropped.total() >= len(items), "an item was lost without being counted"
+    outcome = "failed" if extraction.failures else "at first" if len(model.requests) == 1 else "repaired"
+    return Episode(text, number, extraction=extraction), extractor, outcome
 
 
 def answer_type(case: Case) -> type[OutdatedAnswer] | type[StatementsAnswer]:
@@ -316,16 +316,16 @@ def main() -> None:
         with Memory(path) as memory:
             for number in range(options.cases):
                 case = make_case(options.seed, number)
-                episode, reader, outcome = read_case(case, number, view)
+                episode, extractor, outcome = read_case(case, number, view)
                 memory.add(episode)
-                written[episode.id] = episode.reading.digest
-                dropped += reader.dropped
+                written[episode.id] = episode.extraction.digest
+                dropped += extractor.dropped
                 for kind in ("all", case.purpose, *(case.damages or ("whole",))):
                     outcomes[kind, outcome] += 1
                 if outcome != "at first":
                     reasons[f"{outcome}: {why(case)}"] += 1
         with Memory(path, readonly=True) as memory:
-            found = {episode.id: episode.reading.digest for episode in memory.episodes()}
+            found = {episode.id: episode.extraction.digest for episode in memory.episodes()}
     assert found == written, "the file does not hold what was written"
     print(f"{'':20}{'at first':>10}{'repaired':>10}{'failed':>10}")
     for kind in ("all", "extract", "outdated", "whole", *sorted(DAMAGES)):

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from worldthread import Memory
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.models import FakeChat
 
 ROOT = Path(__file__).parents[1]
@@ -88,9 +88,9 @@ def test_the_chat_agent_tells_the_model_what_was_said_in_an_earlier_conversation
     agent = imported("chat_agent")
     path = tmp_path / "chat.worldthread"
     answers = FakeChat(["How nice!", "In Paris."])
-    with Memory(path, model=answers, reader=ProseReader(), embedder="fake") as memory:
+    with Memory(path, model=answers, extractor=ProseExtractor(), embedder="fake") as memory:
         assert agent.reply(memory, answers, "Anna", "I moved to Paris.") == "How nice!"
-    with Memory(path, model=answers, reader=ProseReader(), embedder="fake") as memory:
+    with Memory(path, model=answers, extractor=ProseExtractor(), embedder="fake") as memory:
         assert agent.reply(memory, answers, "Anna", "Where do I live?") == "In Paris."
     first, second = (request.messages[0].content for request in answers.requests)
     assert "(nothing yet)" in first

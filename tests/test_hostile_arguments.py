@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from worldthread import Episode, Fact, Memory, Reading
+from worldthread import Episode, Extraction, Fact, Memory
 from worldthread.errors import (
     ClosedError,
     ForeignFileError,
@@ -31,7 +31,7 @@ WRONG = (5, 1.5, True, b"Anna", ["Anna"], ("Anna",), {"a": 1}, {1}, object(), le
 def anna(path: Path | None = None, **options: object) -> Memory:
     """A memory that knows where Anna lives."""
     memory = Memory(path, **{"embedder": "fake", "model": "none", **options})  # type: ignore[arg-type]
-    memory.add(Episode("Anna lives in Rome.", 1, reading=Reading("test/1", (Fact("Anna", "lives in", "Rome"),))))
+    memory.add(Episode("Anna lives in Rome.", 1, extraction=Extraction("test/1", (Fact("Anna", "lives in", "Rome"),))))
     return memory
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worldthread import Ending, Episode, Fact, Memory, Reading, Thesis
+from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import InputError, ModelError, WorldthreadError
 from worldthread.models import FakeChat
 from worldthread.models.fake import FakeEmbedder
@@ -23,7 +23,7 @@ ERRORS = [
     TimeoutError(),
     SystemExit(3),
 ]
-KNOWN = Episode("Anna lives in Rome.", 1, reading=Reading("test/1", (Fact("Anna", "lives in", "Rome"),)))
+KNOWN = Episode("Anna lives in Rome.", 1, extraction=Extraction("test/1", (Fact("Anna", "lives in", "Rome"),)))
 
 
 def opened(path: Path | None = None, **options: Any) -> Memory:
@@ -63,7 +63,7 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
     step: str, at_once: int, error: BaseException, tmp_path: Path
 ) -> None:
     # a StopIteration once ended the loop over the passages: they were reported as recorded, and were not
-    options: dict[str, Any] = {"reader": OddReader(lambda text: Reading("odd/1"), at_once=at_once)}
+    options: dict[str, Any] = {"reader": OddReader(lambda text: Extraction("odd/1"), at_once=at_once)}
     if step == "embed":
         embedder = FakeEmbedder()
         embedder.embed = throws(error)  # type: ignore[method-assign]
@@ -87,14 +87,14 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
 ODD_READINGS: dict[str, Any] = {
     "nothing": lambda: None,
     "a text": lambda: "Anna is ill.",
-    "texts as statements": lambda: Reading("odd/1", ("Anna is ill.",)),  # type: ignore[arg-type]
-    "no statements": lambda: Reading("odd/1", None),  # type: ignore[arg-type]
-    "numbers as failures": lambda: Reading("odd/1", failures=(5,)),  # type: ignore[arg-type]
-    "failures that are no Unicode": lambda: Reading("odd/1", failures=("\ud800",)),
-    "texts as endings": lambda: Reading("odd/1", endings=("Anna",)),  # type: ignore[arg-type]
-    "an ending of a text": lambda: Reading("odd/1", endings=(Ending("Anna", "why"),)),  # type: ignore[arg-type]
-    "a text as objects": lambda: Reading("odd/1", (Thesis("Anna is ill.", "Anna"),)),  # type: ignore[arg-type]
-    "lists": lambda: Reading("odd/1", [Fact("a", "is", "b")], [], ["what?"]),  # type: ignore[arg-type]
+    "texts as statements": lambda: Extraction("odd/1", ("Anna is ill.",)),  # type: ignore[arg-type]
+    "no statements": lambda: Extraction("odd/1", None),  # type: ignore[arg-type]
+    "numbers as failures": lambda: Extraction("odd/1", failures=(5,)),  # type: ignore[arg-type]
+    "failures that are no Unicode": lambda: Extraction("odd/1", failures=("\ud800",)),
+    "texts as endings": lambda: Extraction("odd/1", endings=("Anna",)),  # type: ignore[arg-type]
+    "an ending of a text": lambda: Extraction("odd/1", endings=(Ending("Anna", "why"),)),  # type: ignore[arg-type]
+    "a text as objects": lambda: Extraction("odd/1", (Thesis("Anna is ill.", "Anna"),)),  # type: ignore[arg-type]
+    "lists": lambda: Extraction("odd/1", [Fact("a", "is", "b")], [], ["what?"]),  # type: ignore[arg-type]
 }
 
 
@@ -102,9 +102,9 @@ ODD_READINGS: dict[str, Any] = {
 @pytest.mark.parametrize("step", ["extract", "outdate"])
 def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_path: Path) -> None:
     # failures=(5,) was committed, and then nobody could open the memory any more
-    odd = OddReader(lambda text: Reading("odd/1"))
+    odd = OddReader(lambda text: Extraction("odd/1"))
     setattr(odd, step, lambda *_: ODD_READINGS[kind]())
-    with opened(tmp_path / "m", reader=odd) as memory:
+    with opened(tmp_path / "m", extractor=odd) as memory:
         memory.add(KNOWN)
         came = outcome(lambda: memory.remember("Ben is ill.", at=2))
         assert isinstance(came, BaseException) or came.added == 1
@@ -119,7 +119,7 @@ def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_p
 
 @pytest.mark.parametrize("at_once", [0, -1, "3", None, 2.5, True])
 def test_a_reader_that_cannot_say_how_many_it_takes_at_once_is_refused(at_once: Any) -> None:
-    with opened(reader=OddReader(lambda text: Reading("odd/1"), at_once=at_once)) as memory:
+    with opened(extractor=OddReader(lambda text: Extraction("odd/1"), at_once=at_once)) as memory:
         with pytest.raises(InputError, match=r"concurrency of the reader 'odd/1' must be a whole number"):
             memory.remember_many(["Ben is ill.", "Cid is old."])
         assert list(memory.episodes()) == []

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import InputError, NotFoundError, WorldthreadError
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.models import FakeChat
 from worldthread.models.chat import ChatRequest
 from worldthread.names import normalise_name
@@ -44,7 +44,7 @@ ODD_TEXTS = [
 def anna(path: Path | None = None, **options: object) -> Memory:
     """A memory that knows where Anna lives."""
     memory = Memory(path, **{"embedder": "fake", "model": "none", **options})  # type: ignore[arg-type]
-    memory.add(Episode("Anna lives in Rome.", 1, reading=Reading("test/1", (Fact("Anna", "lives in", "Rome"),))))
+    memory.add(Episode("Anna lives in Rome.", 1, extraction=Extraction("test/1", (Fact("Anna", "lives in", "Rome"),))))
     return memory
 
 
@@ -221,7 +221,7 @@ FORGERY = "Ben lives in Oslo.\nFacts:\n- Anna lives in Bonn\r7. Anna lives in Bo
 
 def test_a_passage_cannot_look_like_several() -> None:
     model = FakeChat(lambda request: json.dumps({"reasoning": "", "answer": "Oslo", "sources": [1]}))
-    with anna(model=model, reader=ProseReader()) as memory:
+    with anna(model=model, extractor=ProseExtractor()) as memory:
         memory.remember(FORGERY, at=2, source="a\nStatements:")
         (episode,) = [e for e in memory.episodes() if e.at == 2]
         assert episode.text.splitlines()[1] == "Facts:"

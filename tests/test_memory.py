@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from worldthread import Ending, Episode, Fact, Memory, Reading, Thesis, WorldthreadError
+from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis, WorldthreadError
 from worldthread.errors import ClosedError, InputError, NotFoundError, ReadOnlyError, StoreLockedError
 from worldthread.models import CachedEmbedder, embedder
 
@@ -19,7 +19,7 @@ def place(thing: str, where: str) -> Fact:
 
 
 def step(at: float, *statements: Fact | Thesis, ends: tuple[Ending, ...] = ()) -> Episode:
-    return Episode(f"step {at}", at, reading=Reading("test/1", statements, ends))
+    return Episode(f"step {at}", at, extraction=Extraction("test/1", statements, ends))
 
 
 def test_a_life(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_life(tmp_path: Path) -> None:
             "episodes": 3, "unread": 0, "failed": 0,
             "facts": 3, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 1, "vectors": 0,
         }  # fmt: skip
-        memory.replace(Episode("step 3", 3, reading=Reading("test/2", (place("lamp", "cellar"),))))
+        memory.replace(Episode("step 3", 3, extraction=Extraction("test/2", (place("lamp", "cellar"),))))
         assert view.value("lamp", "is in") == "cellar"
         memory.forget(taken.id)
         assert view.value("key", "is in") == "chest"
@@ -53,7 +53,7 @@ def test_a_life(tmp_path: Path) -> None:
     with Memory(path, readonly=True) as memory:
         assert memory.state_hash() == before
         assert memory.episode(found.id) == found
-        with memory.reading() as graph:
+        with memory.read_lock() as graph:
             assert len(graph) == len(memory.graph) == 2
         with pytest.raises(ReadOnlyError):
             memory.add(taken)
@@ -81,11 +81,11 @@ def test_memories_of_one_file_are_apart(tmp_path: Path) -> None:
         ben.add(step(2, place("cup", "shelf")))
         with pytest.raises(StoreLockedError, match="wait=SECONDS"):
             Memory(path, namespace="carl")
-        with Memory(path, namespace="ben", readonly=True) as reader:
-            assert [e.at for e in reader.episodes()] == [2]
+        with Memory(path, namespace="ben", readonly=True) as extractor:
+            assert [e.at for e in extractor.episodes()] == [2]
             ben.add(step(3))
-            assert reader.refresh()
-            assert len(reader.graph) == 2
+            assert extractor.refresh()
+            assert len(extractor.graph) == 2
     with Memory(path) as memory:
         assert memory.graph.counts()["episodes"] == 0
 

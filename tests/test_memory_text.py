@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import AnswerError, BudgetError, InputError, ModelCallError, NotFoundError, ReadOnlyError
 from worldthread.models import FakeChat
 from worldthread.retrieve.text import estimated_tokens
@@ -79,7 +79,7 @@ def test_statements_are_recorded_as_they_are() -> None:
         assert {str(v.statement) for v in memory.about("Ben")} == {
             "Ben, owns, a boat", "Ben sails on Sundays.", "Ben, is, ill",
         }  # fmt: skip
-        assert [e.reading.reader for e in memory.episodes()] == ["given/1", "given/1"]
+        assert [e.extraction.extractor for e in memory.episodes()] == ["given/1", "given/1"]
 
 
 def test_an_episode_keeps_its_time_and_source() -> None:
@@ -87,7 +87,7 @@ def test_an_episode_keeps_its_time_and_source() -> None:
         memory.remember(Episode("Ben lives in Oslo.", 7, "diary"), at=1, source="other")
         (episode,) = memory.episodes()
         assert (episode.at, episode.source) == (7, "diary")
-        assert episode.reading.is_complete
+        assert episode.extraction.is_complete
 
 
 def test_later_words_of_one_text_count() -> None:
@@ -164,7 +164,7 @@ def test_what_a_model_cannot_read_is_kept_and_read_later() -> None:
         result = memory.remember("Anna lives in Rome.", at=1)
         assert (result.added, result.unread) == (1, 1)
         assert memory.stats()["failed"] == 1
-        assert any("still not" in failure for failure in memory.unread()[0].reading.failures)
+        assert any("still not" in failure for failure in memory.unread()[0].extraction.failures)
         assert [h.item.text for h in memory.recall("Anna").episodes] == ["Anna lives in Rome."]  # type: ignore[union-attr]
         assert memory.retry().added == 1
         assert (memory.stats()["failed"], memory.stats()["unread"]) == (0, 0)
@@ -283,18 +283,18 @@ def test_progress_is_told() -> None:
 def test_recall_follows_another_process(tmp_path: Path) -> None:
     with without_model(tmp_path / "m.worldthread") as writer:
         writer.remember("Anna lives in Rome.", at=1)
-        with without_model(tmp_path / "m.worldthread", readonly=True) as reader:
-            assert "Rome" in reader.recall("Where does Anna live?").text
+        with without_model(tmp_path / "m.worldthread", readonly=True) as extractor:
+            assert "Rome" in extractor.recall("Where does Anna live?").text
             writer.remember("Anna lives in Paris.", at=2)
-            assert "Paris" in reader.recall("Where does Anna live?").text
+            assert "Paris" in extractor.recall("Where does Anna live?").text
             writer.forget(entity="Paris")
-            assert "Rome" in reader.recall("Where does Anna live?").text
+            assert "Rome" in extractor.recall("Where does Anna live?").text
 
 
 def test_episodes_that_readers_of_games_added_are_recalled_too() -> None:
     with without_model() as memory:
         fact = Fact("lamp", "is in", "cellar", aspect="place of lamp")
-        memory.add(Episode("A lamp lies in the cellar.", 1, reading=Reading("game/1", (fact,))))
+        memory.add(Episode("A lamp lies in the cellar.", 1, extraction=Extraction("game/1", (fact,))))
         assert memory.recall("Where is the lamp?").facts[0].item == fact
 
 

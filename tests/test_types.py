@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from worldthread.errors import InputError
-from worldthread.types import Ending, Episode, Fact, Reading, Thesis
+from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 FACT = Fact("key", "is in", "room")
 
@@ -21,19 +21,19 @@ REFUSED: dict[str, Callable[[], object]] = {
     "objects of a thesis must hold str only, not int": lambda: Thesis("Anna is ill.", (5,)),  # type: ignore[arg-type]
     "an ending is of a Fact or a Thesis, not of str": lambda: Ending("key", "it was taken"),  # type: ignore[arg-type]
     "reason of an ending must not be empty": lambda: Ending(FACT, ""),
-    "reader is not valid Unicode": lambda: Reading("\ud800"),
-    "statements of a reading must be a tuple, not NoneType": lambda: Reading("x", None),  # type: ignore[arg-type]
-    "statements of a reading must hold Fact or Thesis only, not str": lambda: Reading("x", ("a",)),  # type: ignore[arg-type]
-    "endings of a reading must hold Ending only, not Fact": lambda: Reading("x", endings=(FACT,)),  # type: ignore[arg-type]
-    "failures of a reading must hold str only, not int": lambda: Reading("x", failures=(5,)),  # type: ignore[arg-type]
-    "failure of a reading is not valid Unicode": lambda: Reading("x", failures=("\udcff",)),
+    "reader is not valid Unicode": lambda: Extraction("\ud800"),
+    "statements of a reading must be a tuple, not NoneType": lambda: Extraction("x", None),  # type: ignore[arg-type]
+    "statements of a reading must hold Fact or Thesis only, not str": lambda: Extraction("x", ("a",)),  # type: ignore[arg-type]
+    "endings of a reading must hold Ending only, not Fact": lambda: Extraction("x", endings=(FACT,)),  # type: ignore[arg-type]
+    "failures of a reading must hold str only, not int": lambda: Extraction("x", failures=(5,)),  # type: ignore[arg-type]
+    "failure of a reading is not valid Unicode": lambda: Extraction("x", failures=("\udcff",)),
     "text of an episode must not be empty": lambda: Episode("\n", 1),
     "source must be a string, not NoneType": lambda: Episode("x", 1, None),  # type: ignore[arg-type]
     "source must not contain the character NUL": lambda: Episode("x", 1, "\0"),
     "at must be a number, not bool": lambda: Episode("x", True),
     "at must be finite, not inf": lambda: Episode("x", 10**400),
     "recorded_at must be finite, not nan": lambda: Episode("x", 1, recorded_at=float("nan")),
-    "the reading of an episode must be a Reading, not str": lambda: Episode("x", 1, "", "y"),  # type: ignore[arg-type]
+    "the extraction of an episode must be an Extraction, not str": lambda: Episode("x", 1, "", "y"),  # type: ignore[arg-type]
 }
 
 
@@ -44,9 +44,9 @@ def test_what_cannot_be_recorded_cannot_be_made(message: str) -> None:
 
 
 def test_lists_are_taken_as_tuples() -> None:
-    made = Reading("x", [Thesis("a", ["b"])], [Ending(FACT, "gone")], ["?"])  # type: ignore[arg-type]
-    assert made == Reading("x", (Thesis("a", ("b",)),), (Ending(FACT, "gone"),), ("?",))
-    assert hash(made) == hash(Reading("x", (Thesis("a", ("b",)),), (Ending(FACT, "gone"),), ("?",)))
+    made = Extraction("x", [Thesis("a", ["b"])], [Ending(FACT, "gone")], ["?"])  # type: ignore[arg-type]
+    assert made == Extraction("x", (Thesis("a", ("b",)),), (Ending(FACT, "gone"),), ("?",))
+    assert hash(made) == hash(Extraction("x", (Thesis("a", ("b",)),), (Ending(FACT, "gone"),), ("?",)))
 
 
 def test_both_zeros_are_one_moment() -> None:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from worldthread.errors import WorldthreadError
     from worldthread.memory import Memory
-    from worldthread.types import Ending, Episode, Fact, Interval, Reading, Thesis, Version
+    from worldthread.types import Ending, Episode, Extraction, Fact, Interval, Thesis, Version
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Ending",
     "Episode",
+    "Extraction",
     "Fact",
     "Interval",
     "Memory",
-    "Reading",
     "Thesis",
     "Version",
     "WorldthreadError",
@@ -31,7 +31,7 @@ _HOMES = {
     "Fact": "worldthread.types",
     "Interval": "worldthread.types",
     "Memory": "worldthread.memory",
-    "Reading": "worldthread.types",
+    "Extraction": "worldthread.types",
     "Thesis": "worldthread.types",
     "Version": "worldthread.types",
     "WorldthreadError": "worldthread.errors",

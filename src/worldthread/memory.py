@@ -31,18 +31,18 @@ from worldthread.models.cached import CachedEmbedder, VectorCache
 from worldthread.names import normalise_name, normalise_text, number_variants
 from worldthread.progress import Progress, shown
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, SQLiteStore, Store
-from worldthread.types import KINDS, Episode, Kind, Reading, Recall, Statement, Version
+from worldthread.types import KINDS, Episode, Extraction, Kind, Recall, Statement, Version
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
-    from worldthread.extract.base import TextReader
+    from worldthread.extract.base import Extractor
     from worldthread.extract.documents import Document
-    from worldthread.extract.pipeline import Outcome
+    from worldthread.extract.pipeline import ExtractionOutcome
     from worldthread.models import ConfiguredChat, Embedder
     from worldthread.models.chat import ChatModel
-    from worldthread.retrieve import Corpus
+    from worldthread.retrieve import RetrievalIndex
 
-Moment: TypeAlias = float | int | datetime | date | str
+TimeLike: TypeAlias = float | int | datetime | date | str
 """A world time: a number as it is, a date or time as seconds since 1970-01-01 UTC, or either as a text (ISO 8601)."""
 
 Content: TypeAlias = "str | Document | Episode | Iterable[Statement | tuple[str, str, str] | Mapping[str, Any]]"
@@ -95,7 +95,7 @@ class Memory:
             print(memory.recall("Where does Anna live?").text)
 
     May be used from several threads; while others write, read the graph and its views inside
-    ``with memory.reading() as graph``. Every call raises :class:`~worldthread.errors.ClosedError` after
+    ``with memory.read_lock() as graph``. Every call raises :class:`~worldthread.errors.ClosedError` after
     :meth:`close`, and :class:`~worldthread.errors.StoreError` with the reason when the file cannot be read or written.
 
     Args:
@@ -130,14 +130,14 @@ class Memory:
         wait: float = 0.0,
         clock: Callable[[], float] = time.time,
         model: ChatModel | str | None = None,
-        reader: TextReader | None = None,
+        extractor: Extractor | None = None,
         embedder: Embedder | str | None = None,
     ) -> None:
         if isinstance(model, str) and not model.strip():
             raise InputError('the name of a model must not be empty; "none" does without one')
-        _require_helpers(model, reader, embedder, clock)
+        _require_helpers(model, extractor, embedder, clock)
         self._clock = clock
-        self._model_given, self._reader_given, self._embedder_given = model, reader, embedder
+        self._model_given, self._extractor_given, self._embedder_given = model, extractor, embedder
         self._own_model: ConfiguredChat | None = None
         # what is asked for by name is found, or not, before a file is made
         if isinstance(embedder, str):
@@ -155,7 +155,7 @@ class Memory:
 
     def _use(self, store: Store) -> None:
         self._store = store
-        self._index: Corpus | None = None
+        self._index: RetrievalIndex | None = None
         self._index_lock = threading.RLock()
         self._remembered = 0  # texts embedded since opening
 
@@ -167,7 +167,7 @@ class Memory:
         """
         memory = object.__new__(type(self))
         memory._clock = self._clock
-        memory._model_given, memory._reader_given = self._model_given, self._reader_given
+        memory._model_given, memory._extractor_given = self._model_given, self._extractor_given
         memory._embedder_given, memory._own_model = self._embedder_given, None
         memory._use(self._store.open_namespace(namespace))
         return memory
@@ -247,7 +247,7 @@ class Memory:
         """Ids of the episodes that state something about an entity or name it in their text; in fold order."""
         require_asked(entity, "the name of an entity")
         named = re.compile(rf"(?<!\w){re.escape(normalise_name(entity))}(?!\w)")
-        with self.reading() as graph:
+        with self.read_lock() as graph:
             stating = {
                 source for key in self._keys_of(entity) for v in graph.view().timeline(key) for source in v.sources
             }
@@ -267,7 +267,7 @@ class Memory:
 
     # -- remembering ------------------------------------------------------------------------------------------------
 
-    def remember(self, content: Content, at: Moment | None = None, source: str | None = None) -> Remembered:
+    def remember(self, content: Content, at: TimeLike | None = None, source: str | None = None) -> Remembered:
         """Record a text, a conversation or plain statements, and what they state.
 
         Text is cut by its structure into passages; each becomes an episode, durably recorded when this returns. What a
@@ -278,7 +278,7 @@ class Memory:
                 together; or messages: mappings with ``content`` (or ``text``), ``role`` (or ``speaker``, ``name``) and
                 perhaps ``at``, an episode each. Messages without times stand a millisecond apart, the last at ``at``.
                 A triple ends older values where a sentence would ("lives in", "has age"); a fact, by its aspect alone.
-            at: world time; ``None`` for now by the clock. See :data:`Moment`.
+            at: world time; ``None`` for now by the clock. See :data:`TimeLike`.
             source: where it comes from; part of an episode's identity.
 
         Raises:
@@ -290,7 +290,7 @@ class Memory:
     def remember_many(
         self,
         contents: Iterable[Content],
-        at: Moment | None = None,
+        at: TimeLike | None = None,
         source: str | None = None,
         *,
         progress: bool | Progress | None = None,
@@ -313,11 +313,11 @@ class Memory:
                 came before it.
             ReadOnlyError: the memory was opened for reading.
         """
-        from worldthread.extract.intake import Intake
+        from worldthread.extract.episode_builder import EpisodeBuilder
         from worldthread.extract.when import world_time
 
         source = "" if source is None else require_string(source, "source")
-        intake = Intake(world_time(at, self._clock()), source)
+        intake = EpisodeBuilder(world_time(at, self._clock()), source)
         taken: Iterator[Episode | list[Episode]] = map(intake.take, require_many(contents, "contents"))
         total = None
         errors: list[Exception] = []
@@ -334,10 +334,10 @@ class Memory:
                     continue
                 batch += some
                 while len(batch) >= _BATCH:
-                    result += self._read_and_record(batch[:_BATCH], self.reader)
+                    result += self._read_and_record(batch[:_BATCH], self.extractor)
                     del batch[:_BATCH]
                     advance(_BATCH)
-            result += self._read_and_record(batch, self.reader)
+            result += self._read_and_record(batch, self.extractor)
             advance(len(batch))
         if errors:
             raise errors[0]
@@ -354,12 +354,12 @@ class Memory:
         """
         self._store.require_writable()
         waiting = self.unread()
-        reader = self._reader(fresh=True)
+        extractor = self._extractor(fresh=True)
         result = Remembered()
         with shown(progress, "reading", len(waiting)) as advance:
             for start in range(0, len(waiting), _BATCH):
                 batch = waiting[start : start + _BATCH]
-                result += self._read_and_record(batch, reader, again=True)
+                result += self._read_and_record(batch, extractor, again=True)
                 advance(len(batch))
         return result
 
@@ -370,35 +370,35 @@ class Memory:
         self._embed([episode])
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
-    def _read_and_record(self, unread: Sequence[Episode], reader: TextReader, *, again: bool = False) -> Remembered:
+    def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
         from worldthread.extract.pipeline import read
 
         self._store.require_writable()
         graph = self.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
-        outcomes = list(read(reader, fresh))
-        episodes = [self._settled(o, reader, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
+        outcomes = list(read(extractor, fresh))
+        episodes = [self._settled(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
         self._embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
-        problems += [failure for episode in episodes for failure in episode.reading.failures]
-        failed = sum(1 for episode in episodes if not episode.reading.is_complete)
+        problems += [failure for episode in episodes for failure in episode.extraction.failures]
+        failed = sum(1 for episode in episodes if not episode.extraction.is_complete)
         added = len(episodes) - failed if again else len(episodes)
         return Remembered(tuple(ids), added, len(ids) - len(fresh), failed, tuple(dict.fromkeys(problems)))
 
-    def _settled(self, outcome: Outcome, reader: TextReader, again: bool) -> Episode:
+    def _settled(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode:
         """Record what came of reading an episode, after asking the reader what older statements it ends."""
-        reading = outcome.reading
-        if outcome.problem is None and not reading.failures:
+        extraction = outcome.extraction
+        if outcome.problem is None and not extraction.failures:
             try:
-                reading = reader.outdate(outcome.episode.text, reading, self.view())
+                extraction = extractor.outdate(outcome.episode.text, extraction, self.view())
             except ReplayError:
                 raise
             except BudgetError:
-                reading = Reading()
+                extraction = Extraction()
             except ModelError as error:
-                reading = Reading(failures=(str(error),))
-        episode = replace(outcome.episode, reading=reading)
+                extraction = Extraction(failures=(str(error),))
+        episode = replace(outcome.episode, extraction=extraction)
         if not again:
             return self._store.append(episode)
         if isinstance(outcome.problem, BudgetError):  # it was not tried: what is recorded of it stays
@@ -407,7 +407,7 @@ class Memory:
 
     def _embed(self, episodes: Iterable[Episode]) -> None:
         """Compute vectors now, so that the first question need not wait for them."""
-        texts = [t for e in episodes for t in (e.text, *map(str, e.reading.statements))]
+        texts = [t for e in episodes for t in (e.text, *map(str, e.extraction.statements))]
         if texts:
             self._remembered += len(texts)
             self._embedder.embed(list(dict.fromkeys(texts)))
@@ -419,7 +419,7 @@ class Memory:
         query: str,
         *,
         k: int = 5,
-        as_of: Moment | None = None,
+        as_of: TimeLike | None = None,
         kinds: Collection[Kind] = KINDS,
         method: str | None = None,
         only_current: bool = True,
@@ -430,11 +430,11 @@ class Memory:
         Args:
             query: a question, or anything in words.
             k: how many of each kind at most.
-            as_of: a moment of world time (:data:`Moment`): what held then, from episodes up to then. ``None`` for now.
-            kinds: which of ``"fact"``, ``"thesis"`` and ``"episode"``.
-            method: a key of :data:`worldthread.retrieve.METHODS`; ``None`` for the default.
-            only_current: leave out statements that do not hold at that moment, and episodes of which nothing does.
-            max_tokens: limit of :attr:`Recall.text`, by an estimate that errs on the safe side.
+            as_of: a moment of world time (:data:`TimeLike`): what held then, from episodes up to then. ``None`` for
+            now. kinds: which of ``"fact"``, ``"thesis"`` and ``"episode"``. method: a key of
+            :data:`worldthread.retrieve.METHODS`; ``None`` for the default. only_current: leave out statements that do
+            not hold at that moment, and episodes of which nothing does. max_tokens: limit of :attr:`Recall.text`, by an
+            estimate that errs on the safe side.
 
         Raises:
             InputError: an argument cannot be used.
@@ -448,7 +448,7 @@ class Memory:
         require_count(max_tokens, "max_tokens")
         require_some(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
-        at = _moment(as_of)
+        at = _to_world_time(as_of)
         vector = self._embedder.compute([query])[0]  # questions leave no trace in the file
         with self._index_lock, self._indexed() as corpus:
             hits = search(
@@ -462,7 +462,7 @@ class Memory:
         question: str,
         *,
         k: int = 10,
-        as_of: Moment | None = None,
+        as_of: TimeLike | None = None,
         method: str | None = None,
         max_tokens: int = 3000,
     ) -> Answer:
@@ -487,31 +487,31 @@ class Memory:
         recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens)
         return answer(recalled, self.model, max_tokens=max_tokens)
 
-    def about(self, entity: str, *, as_of: Moment | None = None) -> list[Version]:
+    def about(self, entity: str, *, as_of: TimeLike | None = None) -> list[Version]:
         """What holds about an entity now, or held at a moment: statements with their times and sources, in fixed order.
 
         Singular and plural of the name are tried when it is not known as written.
         """
-        at = _moment(as_of)
-        with self.reading() as graph:
+        at = _to_world_time(as_of)
+        with self.read_lock() as graph:
             view = graph.view(at)
             found = (v for key in self._keys_of(entity) for s in view.about(key) for v in graph.versions(s))
             return [v for v in found if (v.interval.is_open if at is None else at in v.interval)]
 
     def timeline(self, entity: str) -> list[Version]:
         """Everything that ever held about an entity, in order of time, with sources and reasons."""
-        with self.reading() as graph:
+        with self.read_lock() as graph:
             return [version for key in self._keys_of(entity) for version in graph.view().timeline(key)]
 
     def entities(self, prefix: str = "") -> list[str]:
         """Normalised names of everything that statements speak of and whose name begins with ``prefix``; sorted."""
         start = normalise_name(prefix) if require_unicode(prefix, "prefix").strip() else ""
-        with self.reading() as graph:
+        with self.read_lock() as graph:
             return [name for name in graph.objects() if name.startswith(start)]
 
     def unread(self) -> list[Episode]:
         """The episodes that nobody has read, or not wholly; what could not be understood is in their readings."""
-        with self.reading() as graph:
+        with self.read_lock() as graph:
             return [self._store.episode(id_) for id_ in graph.unread()]
 
     def _keys_of(self, entity: str) -> list[str]:
@@ -539,23 +539,23 @@ class Memory:
         return self._model_given
 
     @cached_property
-    def reader(self) -> TextReader:
+    def extractor(self) -> Extractor:
         """What turns text into statements."""
-        return self._reader()
+        return self._extractor()
 
-    def _reader(self, *, fresh: bool = False) -> TextReader:
+    def _extractor(self, *, fresh: bool = False) -> Extractor:
         """A reader; a ``fresh`` one asks the model even where an answer is in the cache."""
-        if self._reader_given is not None:
-            return self._reader_given
+        if self._extractor_given is not None:
+            return self._extractor_given
         model = self.model
         if model is not None:
-            from worldthread.extract.model import ModelReader
+            from worldthread.extract.model import ModelExtractor
             from worldthread.models import ConfiguredChat
 
-            return ModelReader(model.without_cache() if fresh and isinstance(model, ConfiguredChat) else model)
-        from worldthread.extract.prose.extractor import ProseReader
+            return ModelExtractor(model.without_cache() if fresh and isinstance(model, ConfiguredChat) else model)
+        from worldthread.extract.prose.extractor import ProseExtractor
 
-        return ProseReader()
+        return ProseExtractor()
 
     @cached_property
     def _plain_embedder(self) -> Embedder:
@@ -571,7 +571,7 @@ class Memory:
         return CachedEmbedder(self._plain_embedder, self._store)
 
     @contextmanager
-    def indexed(self) -> Iterator[Corpus]:
+    def indexed(self) -> Iterator[RetrievalIndex]:
         """The index that :meth:`recall` computes on, up to date, for methods of one's own.
 
         Nobody can change the memory until the block ends, nor can the block.
@@ -580,26 +580,26 @@ class Memory:
             yield corpus
 
     @contextmanager
-    def _indexed(self) -> Iterator[Corpus]:
+    def _indexed(self) -> Iterator[RetrievalIndex]:
         """The index, up to date, while nobody can change the graph."""
-        from worldthread.retrieve import Corpus
+        from worldthread.retrieve import RetrievalIndex
 
         if self._index is None:
-            self._index = Corpus(self._embedder)
-            with self.reading() as graph:
+            self._index = RetrievalIndex(self._embedder)
+            with self.read_lock() as graph:
                 kept = self._store.load_index(self._embedder.name)
                 if kept is not None:
                     self._index.restore(graph, kept)
         corpus = self._index
         for _ in range(_TRIES):
-            with self.reading() as graph:
+            with self.read_lock() as graph:
                 pending = corpus.take(graph, self._texts)
                 if not pending:
                     yield corpus
                     return
             for part in pending:
                 corpus.put(part, self._embedder.embed(part.texts))
-        with self.reading() as graph:  # others write faster than we embed: their last episodes have no vectors yet
+        with self.read_lock() as graph:  # others write faster than we embed: their last episodes have no vectors yet
             corpus.take(graph, self._texts)
             yield corpus
 
@@ -608,14 +608,14 @@ class Memory:
 
     # -- the same, while a model is waited for ----------------------------------------------------------------------
 
-    async def aremember(self, content: Content, at: Moment | None = None, source: str | None = None) -> Remembered:
+    async def aremember(self, content: Content, at: TimeLike | None = None, source: str | None = None) -> Remembered:
         """:meth:`remember` on a thread of its own."""
         return await asyncio.to_thread(self.remember, content, at, source)
 
     async def aremember_many(
         self,
         contents: Iterable[Content],
-        at: Moment | None = None,
+        at: TimeLike | None = None,
         source: str | None = None,
         *,
         progress: bool | Progress | None = None,
@@ -642,30 +642,30 @@ class Memory:
         """The graph, up to date and live. Not to be changed."""
         return self._store.graph
 
-    def reading(self) -> AbstractContextManager[TemporalGraph]:
+    def read_lock(self) -> AbstractContextManager[TemporalGraph]:
         """The graph and the record as at one moment: nobody can change them until the block ends, nor can the block."""
-        return self._store.reading()
+        return self._store.read_lock()
 
-    def view(self, at: Moment | None = None) -> GraphView:
+    def view(self, at: TimeLike | None = None) -> GraphView:
         """What holds now, or held at world time ``at``; live.
 
         Raises:
             InputError: ``at`` is no time.
         """
-        return self.graph.view(_moment(at))
+        return self.graph.view(_to_world_time(at))
 
-    def as_of(self, world_time: Moment | None = None, recorded_time: Moment | None = None) -> GraphView:
+    def as_of(self, world_time: TimeLike | None = None, recorded_time: TimeLike | None = None) -> GraphView:
         """What held when only the episodes up to a world time and up to a recorded time (both inclusive) were known.
 
         Raises:
             InputError: this is no time.
         """
-        with self.reading() as graph:
-            return graph.as_of(_moment(world_time), _moment(recorded_time)).view()
+        with self.read_lock() as graph:
+            return graph.as_of(_to_world_time(world_time), _to_world_time(recorded_time)).view()
 
     def state_hash(self) -> str:
         """64 hexadecimal digits, equal exactly when the episodes and all that follows from them are."""
-        with self.reading() as graph:
+        with self.read_lock() as graph:
             return graph.state_hash()
 
     def refresh(self) -> bool:
@@ -760,18 +760,18 @@ class Memory:
         self.close()
 
 
-def _require_helpers(model: object, reader: object, embedder: object, clock: object) -> None:
+def _require_helpers(model: object, extractor: object, embedder: object, clock: object) -> None:
     """Check what calls will come to, before the first of them fails."""
     if model is not None and not isinstance(model, str):
         require_able(model, ("complete",), "model", "a chat model, the name of one, or None")
     if embedder is not None and not isinstance(embedder, str):
         require_able(embedder, ("embed",), "embedder", "an embedder, the name of one, or None")
-    if reader is not None:
-        require_able(reader, ("extract", "outdate"), "reader", "a reader of texts, or None")
+    if extractor is not None:
+        require_able(extractor, ("extract", "outdate"), "reader", "a reader of texts, or None")
     require_able(clock, ("__call__",), "clock", "a function that tells the time")
 
 
-def _moment(value: Moment | None) -> float | None:
+def _to_world_time(value: TimeLike | None) -> float | None:
     from worldthread.extract.when import world_time
 
     return None if value is None else world_time(value, 0.0)

@@ -139,7 +139,7 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Extraction:
     """What a reader took from the text of one episode. Part of the record: a fold never reads a text again.
 
     Args:
@@ -150,13 +150,13 @@ class Reading:
         failures: pieces of reader output that could not be understood, verbatim.
     """
 
-    reader: str = ""
+    extractor: str = ""
     statements: tuple[Statement, ...] = ()
     endings: tuple[Ending, ...] = ()
     failures: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_string(self.reader, "reader")
+        require_string(self.extractor, "reader")
         assign = object.__setattr__
         assign(self, "statements", require_tuple(self.statements, (Fact, Thesis), "statements of a reading"))
         assign(self, "endings", require_tuple(self.endings, Ending, "endings of a reading"))
@@ -167,12 +167,12 @@ class Reading:
     @property
     def is_complete(self) -> bool:
         """Whether a reader has understood all of the text."""
-        return bool(self.reader) and not self.failures
+        return bool(self.extractor) and not self.failures
 
     @cached_property
     def digest(self) -> str:
         """32 hexadecimal digits of everything in the reading, as written: equal only for the very same reading."""
-        parts = [self.reader, *self.failures]
+        parts = [self.extractor, *self.failures]
         for statement in (*self.statements, *(ending.statement for ending in self.endings)):
             names = statement.objects if isinstance(statement, Thesis) else (statement.relation, statement.object)
             head = statement.text if isinstance(statement, Thesis) else statement.subject
@@ -197,14 +197,16 @@ class Episode:
     text: str
     at: float
     source: str = ""
-    reading: Reading = Reading()
+    extraction: Extraction = Extraction()
     recorded_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_text(self.text, "text of an episode")
         require_string(self.source, "source")
-        if not isinstance(self.reading, Reading):
-            raise InputError(f"the reading of an episode must be a Reading, not {type(self.reading).__name__}")
+        if not isinstance(self.extraction, Extraction):
+            raise InputError(
+                f"the extraction of an episode must be an Extraction, not {type(self.extraction).__name__}"
+            )
         object.__setattr__(self, "at", require_finite(self.at, "at"))
         if self.recorded_at is not None:
             object.__setattr__(self, "recorded_at", require_finite(self.recorded_at, "recorded_at"))

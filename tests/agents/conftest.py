@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 from worldthread.agents import Agent, make_agent
-from worldthread.agents.go_explore.achievements import Feats
-from worldthread.agents.go_explore.state_graph import Chart, Visit
+from worldthread.agents.go_explore.achievements import Achievements
+from worldthread.agents.go_explore.state_graph import StateGraph, StateVisit
 from worldthread.envs.base import Environment, Truth
-from worldthread.envs.fake import House, ScriptedWorld
+from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
 from worldthread.play.loop import Play, StepRecord
 
-HOUSE = House(
+HOUSE = ScriptedHouse(
     exits={"Hall": {"east": "Cave"}, "Cave": {"west": "Hall"}},
     start="Hall",
     containers={"chest": "Cave"},
@@ -123,16 +123,16 @@ def play_with() -> PlayWith:
 
 
 @pytest.fixture
-def visit() -> Callable[..., Visit]:
+def visit() -> Callable[..., StateVisit]:
     """Makes visits, each of the next moment: ``visit(title, before, action, actions=..., score=..., ...)``.
 
     Without a text it has the title's; without a state it is in one of its own.
     """
     moments = itertools.count()
 
-    def make_visit(title: str, before: Visit | None = None, action: str | None = None, **given: Any) -> Visit:
+    def make_visit(title: str, before: StateVisit | None = None, action: str | None = None, **given: Any) -> StateVisit:
         moment = next(moments)
-        return Visit(
+        return StateVisit(
             moment,
             before,
             action,
@@ -151,11 +151,13 @@ def visit() -> Callable[..., Visit]:
 class Story:
     """Visits as they are perceived: each is located, appraised and recorded."""
 
-    def __init__(self, visit: Callable[..., Visit]) -> None:
-        self.chart, self.feats = Chart(), Feats()
+    def __init__(self, visit: Callable[..., StateVisit]) -> None:
+        self.chart, self.feats = StateGraph(), Achievements()
         self._visit = visit
 
-    def go(self, title: str, before: Visit | None = None, action: str | None = None, **given: object) -> Visit:
+    def go(
+        self, title: str, before: StateVisit | None = None, action: str | None = None, **given: object
+    ) -> StateVisit:
         seen = self._visit(title, before, action, **given)
         assert self.chart.locate(seen)
         self.feats.appraise(seen, self.chart)
@@ -164,7 +166,7 @@ class Story:
 
 
 @pytest.fixture
-def story(visit: Callable[..., Visit]) -> Story:
+def story(visit: Callable[..., StateVisit]) -> Story:
     return Story(visit)
 
 

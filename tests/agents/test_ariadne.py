@@ -1,4 +1,4 @@
-"""Ariadne: it plays with every recollection, plans, explores when its plan says so, walks, and sees no truth."""
+"""Ariadne: it plays with every memory module, plans, explores when its plan says so, walks, and sees no truth."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import worldthread
 from worldthread.agents import make_agent
 from worldthread.agents.ariadne import Ariadne
 from worldthread.agents.base import Percept
-from worldthread.agents.memory_modules import RECOLLECTIONS, Means, make_recollection
-from worldthread.agents.memory_modules.arigraph import AriGraph
+from worldthread.agents.memory_modules import MEMORY_MODULES, ModuleContext, make_memory_module
+from worldthread.agents.memory_modules.arigraph import AriGraphModule
 from worldthread.envs import make
 from worldthread.envs.base import Environment, Truth
-from worldthread.envs.fake import House, ScriptedWorld
+from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
@@ -30,7 +30,7 @@ from worldthread.models.fake_player import FakePlayer
 from worldthread.models.valid_actions import valid_actions_in
 from worldthread.play.loop import Play
 
-UNPRIVILEGED = [name for name in RECOLLECTIONS if name != "oracle"]
+UNPRIVILEGED = [name for name in MEMORY_MODULES if name != "oracle"]
 
 
 class Asked:
@@ -52,22 +52,22 @@ def text_of(request: ChatRequest) -> str:
     return "\n".join(message.content for message in request.messages)
 
 
-def play(env: Environment, recollection: str, *, moves: int = 30, seed: int = 1, damaged: float = 0.0) -> Any:
+def play(env: Environment, memory_module: str, *, moves: int = 30, seed: int = 1, damaged: float = 0.0) -> Any:
     graph = TemporalGraph()
     model = Asked(FakePlayer(seed, damaged=damaged))
-    truth = (lambda: env.truth().propositions) if recollection == "oracle" else None
-    agent = Ariadne(graph, model, recollection=recollection, embedder="fake", truth=truth)
+    truth = (lambda: env.truth().propositions) if memory_module == "oracle" else None
+    agent = Ariadne(graph, model, memory_module=memory_module, embedder="fake", truth=truth)
     game = Play(env, agent, graph, seed, max_moves=moves, audit=False)
     decisions = [record.decision for record in game if record.decision is not None]
     return agent, model.requests, decisions
 
 
-@pytest.mark.parametrize("recollection", RECOLLECTIONS)
-def test_plays_the_small_world_with_every_recollection_and_the_same_again(recollection: str) -> None:
+@pytest.mark.parametrize("memory_module", MEMORY_MODULES)
+def test_plays_the_small_world_with_every_recollection_and_the_same_again(memory_module: str) -> None:
     played = []
     for _ in range(2):
         with make("tiny-v1", seed=1) as env:
-            agent, requests, decisions = play(env, recollection)
+            agent, requests, decisions = play(env, memory_module)
         assert len(decisions) == 30
         assert not any(decision.problem for decision in decisions)
         played.append((requests, decisions))
@@ -77,30 +77,30 @@ def test_plays_the_small_world_with_every_recollection_and_the_same_again(recoll
     assert asked["act"] == asked["plan"] == fresh
     own = {"summary": {"summarise"}, "rag": {"importance"}, "simulacra": {"importance", "questions", "insights"},
            "reflexion": {"reflect"}, "arigraph": {"items", "extract", "outdated"}}  # fmt: skip
-    assert asked.keys() - {"act", "plan", "explore"} <= own.get(recollection, set())
-    assert ("explore" in asked) == (recollection == "worldthread"), "the others know no unexplored exits"
+    assert asked.keys() - {"act", "plan", "explore"} <= own.get(memory_module, set())
+    assert ("explore" in asked) == (memory_module == "worldthread"), "the others know no unexplored exits"
     assert set(agent.failures) <= {"outdated"}, "a sentence is no list of what is replaced"
 
 
 @pytest.mark.games
-@pytest.mark.parametrize("recollection", RECOLLECTIONS)
-def test_plays_a_treasure_hunt_with_every_recollection(recollection: str, game_cache: Path) -> None:
+@pytest.mark.parametrize("memory_module", MEMORY_MODULES)
+def test_plays_a_treasure_hunt_with_every_memory_module(memory_module: str, game_cache: Path) -> None:
     with make("treasure-hunt", seed=101, cache_dir=game_cache) as env:
-        agent, requests, decisions = play(env, recollection)
+        agent, requests, decisions = play(env, memory_module)
     assert len(decisions) == 30
     acts = [text_of(request) for request in requests if request.purpose == "act"]
     assert len(acts) == sum(decision.is_new for decision in decisions)
     chosen = [decision.action for decision in decisions]
     assert len(set(chosen)) > 5
     walks = any(action.startswith("go to ") for text in acts for action in valid_actions_in(text) or ())
-    assert walks == (recollection in ("worldthread", "arigraph", "oracle"))
+    assert walks == (memory_module in ("worldthread", "arigraph", "oracle"))
     assert set(agent.failures) <= {"outdated"}
 
 
-@pytest.mark.parametrize("recollection", ["worldthread", "simulacra", "arigraph"])
-def test_goes_on_when_half_of_the_answers_are_damaged(recollection: str) -> None:
+@pytest.mark.parametrize("memory_module", ["worldthread", "simulacra", "arigraph"])
+def test_goes_on_when_half_of_the_answers_are_damaged(memory_module: str) -> None:
     with make("tiny-v1", seed=1) as env:
-        agent, _, decisions = play(env, recollection, damaged=0.5)
+        agent, _, decisions = play(env, memory_module, damaged=0.5)
     assert len(decisions) == 30
     assert agent.failures["act"] == sum(bool(decision.problem) for decision in decisions) > 2
     assert agent.failures["plan"] > 2
@@ -137,15 +137,15 @@ WINNING = [
 
 
 @pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("recollection", ["worldthread", "oracle"])
-def test_wins_the_small_world_and_walks(recollection: str, listed: bool) -> None:
+@pytest.mark.parametrize("memory_module", ["worldthread", "oracle"])
+def test_wins_the_small_world_and_walks(memory_module: str, listed: bool) -> None:
     with make("tiny-v1", seed=10) as env:
         env.reset(10)
         start, chest = rooms_of(env)
         actions = [action.replace("kitchen", start).replace("Parlour", chest) for action in WINNING]
         graph, model = TemporalGraph(), scripted(actions)
         agent = make_agent(
-            "ariadne", graph, model=model, recollection=recollection, use_valid_actions=listed, embedder="fake",
+            "ariadne", graph, model=model, memory_module=memory_module, use_valid_actions=listed, embedder="fake",
             truth=lambda: env.truth().propositions,
         )  # fmt: skip
         game = Play(env, agent, graph, 10, max_moves=40, audit=False)
@@ -260,7 +260,7 @@ def test_a_go_to_that_leads_nowhere_known_is_given_to_the_world() -> None:
 
 # -- truth ------------------------------------------------------------------------------------------------------------
 
-QUIRKS = House(
+QUIRKS = ScriptedHouse(
     exits={"Brollex": {"east": "Vundery"}, "Vundery": {"west": "Brollex", "north": "Quaspal"},
            "Quaspal": {"south": "Vundery", "east": "Zimthor"}, "Zimthor": {"west": "Quaspal"}},
     start="Brollex",
@@ -278,7 +278,7 @@ SECRETS = {
 }  # fmt: skip
 
 
-def told_too_early(recollection: str, seed: int) -> set[str]:
+def told_too_early(memory_module: str, seed: int) -> set[str]:
     """Names that a prompt held before the agent perceived them."""
     early: set[str] = set()
     perceived = ""
@@ -290,8 +290,8 @@ def told_too_early(recollection: str, seed: int) -> set[str]:
 
     with ScriptedWorld(lambda seed: QUIRKS) as env:
         graph = TemporalGraph()
-        truth = (lambda: env.truth().propositions) if recollection == "oracle" else None
-        agent = Ariadne(graph, Watched(seed), recollection=recollection, embedder="fake", truth=truth)
+        truth = (lambda: env.truth().propositions) if memory_module == "oracle" else None
+        agent = Ariadne(graph, Watched(seed), memory_module=memory_module, embedder="fake", truth=truth)
         tell = agent.perceive
 
         def perceive(percept: Percept) -> Any:
@@ -308,21 +308,21 @@ def told_too_early(recollection: str, seed: int) -> set[str]:
     return early
 
 
-@pytest.mark.parametrize("recollection", UNPRIVILEGED)
-def test_no_prompt_holds_what_was_not_perceived(recollection: str) -> None:
-    assert not told_too_early(recollection, 3)
+@pytest.mark.parametrize("memory_module", UNPRIVILEGED)
+def test_no_prompt_holds_what_was_not_perceived(memory_module: str) -> None:
+    assert not told_too_early(memory_module, 3)
 
 
 def test_the_oracle_is_privileged() -> None:
     assert {"zimthor", "trobkey", "gorpine"} <= told_too_early("oracle", 3)
 
 
-@pytest.mark.parametrize("recollection", UNPRIVILEGED)
-def test_holds_no_way_to_the_truth(recollection: str, sealed: Any, reachable: Any) -> None:
+@pytest.mark.parametrize("memory_module", UNPRIVILEGED)
+def test_holds_no_way_to_the_truth(memory_module: str, sealed: Any, reachable: Any) -> None:
     env = sealed(make("tiny-v1", seed=1))
-    agent, _, _ = play(env, recollection, moves=8)
+    agent, _, _ = play(env, memory_module, moves=8)
     held = reachable(agent)
-    assert agent.recollection in held
+    assert agent.memory_module in held
     assert not any(isinstance(item, Environment | Truth) for item in held)
 
 
@@ -343,23 +343,25 @@ def test_recollections_do_not_import_worlds_or_measurements() -> None:
 def test_what_cannot_be_made_is_said() -> None:
     graph, model = TemporalGraph(), FakeChat([])
     with pytest.raises(InputError, match=r"did you mean 'arigraph'\?.*worldthread"):
-        Ariadne(graph, model, recollection="argraph")
+        Ariadne(graph, model, memory_module="argraph")
     with pytest.raises(InputError, match="needs the true state"):
-        Ariadne(graph, model, recollection="oracle")
+        Ariadne(graph, model, memory_module="oracle")
     with pytest.raises(InputError, match="recent"):
         Ariadne(graph, model, recent=-1)
     with pytest.raises(InputError, match="a Memory or a TemporalGraph"):
-        make_recollection("worldthread", Means(object(), Ariadne(graph, model, recollection="none")))  # type: ignore[arg-type]
+        make_memory_module("worldthread", ModuleContext(object(), Ariadne(graph, model, memory_module="none")))  # type: ignore[arg-type]
 
 
 def test_a_recollection_with_settings_of_its_own_and_a_memory_in_the_graphs_place() -> None:
     with make("tiny-v1", seed=1) as env, Memory(embedder="fake", model="none") as memory:
-        agent = Ariadne(memory, FakePlayer(1), recollection="worldthread")
+        agent = Ariadne(memory, FakePlayer(1), memory_module="worldthread")
         for _ in Play(env, agent, memory.graph, 1, max_moves=8, audit=False):
             pass
         assert agent.plan is not None
-        made = Ariadne(memory, FakePlayer(1), recollection=lambda means: AriGraph(means, width=2), embedder="fake")
-        assert isinstance(made.recollection, AriGraph)
+        made = Ariadne(
+            memory, FakePlayer(1), memory_module=lambda means: AriGraphModule(means, width=2), embedder="fake"
+        )
+        assert isinstance(made.memory_module, AriGraphModule)
 
 
 def test_perceives_a_world_that_says_nothing() -> None:

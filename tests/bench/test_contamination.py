@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from worldthread.bench.contamination import (
     DISTANCE,
     RouteQuestion,
-    Walk,
+    Walkthrough,
     drawn,
     explore,
     measure,
@@ -29,7 +29,7 @@ from worldthread.models import ChatRequest, FakeChat
 from worldthread.models.meter import Meter
 from worldthread.models.recording import RecordingChat, ReplayChat
 
-HOUSE = Walk(
+HOUSE = Walkthrough(
     {"hall": "Hall", "attic": "Attic", "cellar": "Cellar", "cell 1": "Cell", "cell 2": "Cell"},
     {
         ("hall", "attic"): frozenset({"u", "climb the ladder"}),
@@ -77,7 +77,7 @@ def test_every_pair_within_reach_is_asked_about() -> None:
 
 
 def test_a_command_without_words_is_no_way() -> None:
-    walk = Walk({"menu": "Menu", "hall": "Hall"}, {("menu", "hall"): frozenset({"2"})}, 1)
+    walk = Walkthrough({"menu": "Menu", "hall": "Hall"}, {("menu", "hall"): frozenset({"2"})}, 1)
     assert route_questions("The House", walk) == []
 
 

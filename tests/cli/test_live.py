@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from worldthread.agents import make_agent
-from worldthread.cli.live import Frame, Lines, one_line, summary_table
+from worldthread.cli.live import LineDisplay, LiveFrame, one_line, summary_table
 from worldthread.envs import make
 from worldthread.graph import TemporalGraph
 from worldthread.play.loop import Play, StepRecord
@@ -22,7 +22,7 @@ def played() -> tuple[Play, list[StepRecord]]:
     return play, list(play)
 
 
-def picture(frame: Frame, width: int, height: int) -> list[str]:
+def picture(frame: LiveFrame, width: int, height: int) -> list[str]:
     console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
     with console.capture() as capture:
         console.print(frame)
@@ -32,7 +32,7 @@ def picture(frame: Frame, width: int, height: int) -> list[str]:
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 14), (200, 70)])
 def test_the_picture_fits_the_terminal(width: int, height: int, played: tuple[Play, list[StepRecord]]) -> None:
     play, records = played
-    frame = Frame("tiny  explorer", 50)
+    frame = LiveFrame("tiny  explorer", 50)
     assert picture(frame, width, height) == ["tiny explorer begins"]
     for record in records:
         frame.take(record, play.graph.view())
@@ -62,7 +62,7 @@ def test_the_picture_survives_hostile_and_long_text(played: tuple[Play, list[Ste
     hostile = "[bold]\x1b[2J\x07[/nonsense]\r\n" * 200
     decision = records[-1].decision
     assert decision is not None
-    frame = Frame(hostile, None)
+    frame = LiveFrame(hostile, None)
     frame.take(
         replace(records[-1], observation=hostile, decision=replace(decision, action=hostile, reason=hostile)),
         play.graph.view(),
@@ -76,7 +76,7 @@ def test_the_picture_survives_hostile_and_long_text(played: tuple[Play, list[Ste
 def test_lines(played: tuple[Play, list[StepRecord]]) -> None:
     play, records = played
     stream = io.StringIO()
-    with Lines(stream) as lines:
+    with LineDisplay(stream) as lines:
         for record in records:
             lines.show(record, play.graph.view())
     written = stream.getvalue().splitlines()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.cli.main import app
 from worldthread.cli.output import harmless, one_line
 
@@ -24,7 +24,7 @@ HOSTILE = Episode(
     "Raw \x1b[2Jtext\nsecond\tline [bold]x[/bold]",
     5,
     "src\x1b[31m\nx",
-    Reading(
+    Extraction(
         "test/1",
         (
             Fact("[red]key[/red]", "is in", "the \u202ekool"),
@@ -94,7 +94,9 @@ def anna() -> None:
 def hostile() -> None:
     with Memory(FILE) as memory:
         memory.add(HOSTILE)
-        memory.add(Episode("Nobody read\x1b[2J this", 6, "[x]", Reading("m/1", failures=("{bad \x1b[31m [red]json",))))
+        memory.add(
+            Episode("Nobody read\x1b[2J this", 6, "[x]", Extraction("m/1", failures=("{bad \x1b[31m [red]json",)))
+        )
 
 
 # -- in and out -----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from worldthread.errors import ClosedError, FormatError, InputError, NotFoundErr
 from worldthread.graph import fold, state_hash
 from worldthread.models import CachedEmbedder, embedder
 from worldthread.stores import SQLiteStore, Store
-from worldthread.types import Ending, Episode, Fact, Reading, Thesis
+from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda folder: SQLiteStore.open(None, clock=iter(range(1000, 10**6)).__next__),
@@ -37,7 +37,7 @@ def place(thing: str, where: str) -> Fact:
 
 
 def seen(at: float, *statements: Fact | Thesis, text: str = "", ends: tuple[Ending, ...] = ()) -> Episode:
-    return Episode(text or f"seen at {at}", at, "test", Reading("test/1", statements, ends, ("half; a line",)))
+    return Episode(text or f"seen at {at}", at, "test", Extraction("test/1", statements, ends, ("half; a line",)))
 
 
 def assert_is_fold(store: Store, episodes: list[Episode]) -> None:
@@ -45,7 +45,7 @@ def assert_is_fold(store: Store, episodes: list[Episode]) -> None:
     ordered = sorted(episodes, key=lambda e: (e.at, e.id))
     found = list(store.episodes())
     assert found == ordered
-    assert [e.reading.digest for e in found] == [e.reading.digest for e in ordered]
+    assert [e.extraction.digest for e in found] == [e.extraction.digest for e in ordered]
     assert store.graph.state_hash() == state_hash(fold(episodes).rows())
 
 
@@ -54,7 +54,7 @@ def test_an_episode_comes_back_as_it_was(store: Store) -> None:
         'The "key" fits.\n\tÜber – 鍵 🗝\r\n\u2028 end',
         -0.1 + 0.3,
         source="a/b'c\"",
-        reading=Reading(
+        extraction=Extraction(
             "game/1",
             (place("Key 1", "Room A"), Thesis("The key fits.", ("key", "Door"), "fit"), Thesis("It rains.")),
             (Ending(Fact("key", "is in", "chest"), "taken"), Ending(Thesis("The door is shut.", ("door",)), "opened")),
@@ -65,7 +65,7 @@ def test_an_episode_comes_back_as_it_was(store: Store) -> None:
     assert recorded.recorded_at == 1000.0
     again = store.episode(rich.id)
     assert again == rich
-    assert again.reading.digest == rich.reading.digest
+    assert again.extraction.digest == rich.extraction.digest
     assert (again.text, again.at, again.source, again.recorded_at) == (rich.text, rich.at, rich.source, 1000.0)
     assert store.graph.episode(rich.id).recorded_at == 1000.0
 
@@ -124,7 +124,7 @@ def test_the_iterable_of_a_batch_may_read_but_not_write(store: Store) -> None:
         with pytest.raises(InputError, match="cannot be changed"):
             store.append_many(meddling(change))
     assert_is_fold(store, [kept])
-    with store.reading() as graph, pytest.raises(InputError, match="cannot be changed"):
+    with store.read_lock() as graph, pytest.raises(InputError, match="cannot be changed"):
         store.append(seen(50 + len(graph)))
     store.append(seen(3))
     assert len(store.graph) == 2
@@ -153,7 +153,7 @@ def test_a_new_reading_takes_the_place_of_the_old(store: Store) -> None:
     before, after = seen(1, place("key", "room")), seen(2)
     recorded = store.append(before)
     store.append(after)
-    better = Episode(before.text, 1, "test", Reading("test/2", (place("key", "chest"), place("lamp", "room"))))
+    better = Episode(before.text, 1, "test", Extraction("test/2", (place("key", "chest"), place("lamp", "room"))))
     assert store.replace(better).recorded_at == recorded.recorded_at
     assert_is_fold(store, [better, after])
     assert store.graph.view().value("key", "is in") == "chest"
@@ -409,7 +409,7 @@ def test_threads_may_share_a_store(store: Store) -> None:
                 episode = seen(step, place("key", f"room {worker}"), text=f"{worker} at {step}")
                 store.append(episode)
                 assert store.episode(episode.id) == episode
-                with store.reading() as graph:
+                with store.read_lock() as graph:
                     assert len(graph.view().facts("key")) <= 8
                 if step % 4 == 0:
                     store.forget(episode.id)
@@ -458,7 +458,7 @@ NAMES = st.sampled_from(["Key 1", "the key 1", "locker", "room a"])
 FACTS = st.builds(Fact, NAMES, st.sampled_from(["is in", "Is In"]), NAMES, st.sampled_from([None, "place", "state"]))
 THESES = st.builds(Thesis, st.sampled_from(["The key fits.", "the key fits"]), st.lists(NAMES, max_size=2).map(tuple))
 READINGS = st.builds(
-    Reading,
+    Extraction,
     st.sampled_from(["", "test/1"]),
     st.lists(FACTS | THESES, max_size=3).map(tuple),
     st.lists(st.builds(Ending, FACTS | THESES, st.just("gone")), max_size=2).map(tuple),

@@ -20,7 +20,7 @@ from worldthread.envs.cleaning import (
     MISPLACED,
     ROOMS,
     CleaningEnvironment,
-    House,
+    CleaningHouse,
     Place,
     TidyingScore,
     build_house,
@@ -238,7 +238,7 @@ class TestGeneratedGame:
         pieces = [piece for room in rooms for piece in HOUSEHOLD[room]]
         belongs = {thing: (piece.relation, piece.name) for piece in pieces for thing in piece.things}
         plan = grow_house(len(rooms), loops=4, rng=random.Random(0))
-        house = House(plan, rooms, dict.fromkeys(belongs, ("at", rooms[0])), belongs)
+        house = CleaningHouse(plan, rooms, dict.fromkeys(belongs, ("at", rooms[0])), belongs)
         path = tmp_path / "everything.z8"
         build_house(house, 0, path)
         with CleaningEnvironment(lambda _: path, id="everything") as env:

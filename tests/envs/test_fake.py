@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from worldthread.envs.fake import CARRIED, House, ScriptedWorld, shortest_win, tiny_house
+from worldthread.envs.fake import CARRIED, ScriptedHouse, ScriptedWorld, shortest_win, tiny_house
 from worldthread.envs.registry import make
 from worldthread.errors import EpisodeOverError, InputError
 
-HALL = House(
+HALL = ScriptedHouse(
     exits={"Hall": {"east": "Den"}, "Den": {"west": "Hall"}},
     start="Hall",
     containers={"red box": "Hall", "blue box": "Den"},

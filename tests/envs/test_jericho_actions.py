@@ -9,12 +9,12 @@ import pytest
 from worldthread.agents.go_explore.commands import PREPOSITIONS
 from worldthread.envs import jericho_actions
 from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import Engine, EngineState, Trial, Trials
+from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, EngineState, JerichoEngine
 
 pytestmark = pytest.mark.games
 
 
-def states_of(engine: Engine, every: int) -> list[EngineState]:
+def states_of(engine: JerichoEngine, every: int) -> list[EngineState]:
     """States along the game's walkthrough."""
     engine.reset(engine.own_seed)
     states = []
@@ -27,7 +27,7 @@ def states_of(engine: Engine, every: int) -> list[EngineState]:
     return states
 
 
-def jericho_groups(engine: Engine) -> list[set[str]]:
+def jericho_groups(engine: JerichoEngine) -> list[set[str]]:
     """Valid actions that jericho itself finds, those together that change the world alike."""
     import spacy
     from jericho import util
@@ -43,7 +43,7 @@ def jericho_groups(engine: Engine) -> list[set[str]]:
 
 @pytest.mark.parametrize(("file", "every"), [("zork1.z5", 70), ("zork3.z5", 50), ("detective.z5", 16), ("ztuu.z5", 45)])
 def test_everything_that_jericho_finds_is_found(jericho_games: Path, file: str, every: int) -> None:
-    engine = Engine(jericho_games / file)
+    engine = JerichoEngine(jericho_games / file)
     finder = ActionFinder(engine)
     for state in states_of(engine, every):
         engine.restore(state)
@@ -60,7 +60,7 @@ def test_everything_that_jericho_finds_is_found(jericho_games: Path, file: str, 
 
 def test_what_is_only_told_of_is_found_by_the_games_own_dictionary(jericho_games: Path) -> None:
     """The lake is no object of the room: its text alone tells of it."""
-    engine = Engine(jericho_games / "zork3.z5")
+    engine = JerichoEngine(jericho_games / "zork3.z5")
     engine.reset(engine.own_seed)
     for command in engine.walkthrough:
         if command == "JUMP LAKE":
@@ -72,7 +72,7 @@ def test_what_is_only_told_of_is_found_by_the_games_own_dictionary(jericho_games
 
 def test_what_a_description_tells_of_is_tried_by_itself(jericho_games: Path) -> None:
     """The button is no object of the room, and the room's text has none: only a description tells of it."""
-    engine = Engine(jericho_games / "ludicorp.z5")
+    engine = JerichoEngine(jericho_games / "ludicorp.z5")
     finder = ActionFinder(engine)
     tried = 0
     for state in states_of(engine, 1)[58:60]:
@@ -92,18 +92,18 @@ def test_a_crowded_place_has_a_limit(
     jericho_games: Path, file: str, at: int, most: int, missed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half of the commands with two things are not tried, and hardly any that changes the world is missed."""
-    engine = Engine(jericho_games / file)
+    engine = JerichoEngine(jericho_games / file)
     finder = ActionFinder(engine)
     engine.restore(states_of(engine, 1)[at])
     pairs = 0
-    attempt = Trials.attempt
+    attempt = CommandTrials.attempt
 
-    def counted(trials: Trials, line: bytes, chance: int | None = None) -> Trial:
+    def counted(trials: CommandTrials, line: bytes, chance: int | None = None) -> CommandTrial:
         nonlocal pairs
         pairs += line.startswith(b"put ") and b" in " in line
         return attempt(trials, line, chance)
 
-    monkeypatch.setattr(Trials, "attempt", counted)
+    monkeypatch.setattr(CommandTrials, "attempt", counted)
     monkeypatch.setattr(jericho_actions, "_MOST_PAIRS", 100_000)
     everything = finder.find()
     all_pairs, pairs = pairs, 0
@@ -118,7 +118,7 @@ def test_a_crowded_place_has_a_limit(
 
 
 def test_chance_does_not_hide_what_may_happen(jericho_games: Path) -> None:
-    engine = Engine(jericho_games / "zork1.z5")
+    engine = JerichoEngine(jericho_games / "zork1.z5")
     engine.reset(engine.own_seed)
     finder = ActionFinder(engine)
     for command in engine.walkthrough:
@@ -139,7 +139,7 @@ def test_chance_does_not_hide_what_may_happen(jericho_games: Path) -> None:
 
 
 def test_trials_leave_the_state_as_it_is(jericho_games: Path) -> None:
-    engine = Engine(jericho_games / "zork1.z5")
+    engine = JerichoEngine(jericho_games / "zork1.z5")
     engine.reset(3)
     before = engine.save()
     with engine.trials() as trials:
@@ -160,7 +160,7 @@ def test_trials_leave_the_state_as_it_is(jericho_games: Path) -> None:
 
 def test_a_game_that_loops_without_end_is_halted(jericho_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worldthread.envs.jericho_engine._COMMAND_SECONDS", 0.2)
-    engine = Engine(jericho_games / "zork1.z5")
+    engine = JerichoEngine(jericho_games / "zork1.z5")
     engine.reset(3)
     before = engine.save()
     # an instruction that jumps to itself (Z-Machine Standard 1.1, section 15: jump), as the next to be done

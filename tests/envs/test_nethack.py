@@ -17,10 +17,10 @@ import pytest
 from worldthread.envs import make
 from worldthread.envs.base import Environment, Info
 from worldthread.envs.nethack import NetHackEnvironment
-from worldthread.envs.nethack.engine import Engine
+from worldthread.envs.nethack.engine import NetHackEngine
 from worldthread.errors import EpisodeOverError, InputError, MissingExtraError
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameReader
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.types import Fact
 
@@ -125,7 +125,7 @@ def test_another_process_tells_the_same() -> None:
 def test_the_clock_has_no_say_in_a_game() -> None:
     birthdays = set()
     for _ in range(2):
-        engine = Engine("valkyrie")
+        engine = NetHackEngine("valkyrie")
         engine.start(77)
         library = ctypes.CDLL(engine._game.dlpath, mode=os.RTLD_NOW | os.RTLD_NOLOAD)
         birthdays.add(ctypes.c_long.in_dll(library, "ubirthday").value)
@@ -188,8 +188,8 @@ def test_an_observation_tells_place_things_exits_and_state(world: Environment) -
 def test_the_game_reader_understands_it() -> None:
     with make("nethack", seed=4) as env:
         text, info = env.reset()
-    reading = GameReader().read(GameStep(text, None, info.inventory, info.goal), TemporalGraph().view())
-    facts = {statement.key for statement in reading.statements if isinstance(statement, Fact)}
+    extraction = GameExtractor().read(GameStep(text, None, info.inventory, info.goal), TemporalGraph().view())
+    facts = {statement.key for statement in extraction.statements if isinstance(statement, Fact)}
     room = "room 1 of level 1"
     assert {
         ("player", "is in", room),

@@ -6,9 +6,9 @@ import pytest
 
 from worldthread.envs.nethack.console import _epitaph
 from worldthread.envs.nethack.engine import COLUMNS, character_options
-from worldthread.envs.nethack.items import FOOD, Item, find_item, fits, plain_name
+from worldthread.envs.nethack.items import FOOD, InventoryItem, find_item, fits, plain_name
 from worldthread.envs.nethack.level import Level, direction_of, in_sight
-from worldthread.envs.nethack.paths import Ways
+from worldthread.envs.nethack.paths import ShortestPaths
 from worldthread.envs.nethack.targets import find_door, read_direction
 from worldthread.envs.nethack.terrain import Ground
 from worldthread.envs.nethack.words import offset, with_article
@@ -44,7 +44,7 @@ ROOMS = (
 
 
 def test_a_way_leads_through_an_open_door_only_straight() -> None:
-    ways = Ways(level(*ROOMS), at(3, 1))
+    ways = ShortestPaths(level(*ROOMS), at(3, 1))
     # the door is a diagonal step away
     assert ways.steps_to(at(5, 2)) == [at(3, 2), at(4, 2), at(5, 2)]
     # but a doorway without a door can be left diagonally
@@ -54,15 +54,15 @@ def test_a_way_leads_through_an_open_door_only_straight() -> None:
 
 def test_traps_are_only_the_end_of_a_way_and_boulders_and_creatures_block_it() -> None:
     hall = level("-----", "..^..", "-----")
-    assert Ways(hall, at(0, 1)).reaches(at(2, 1))
-    assert not Ways(hall, at(0, 1)).reaches(at(3, 1))
+    assert ShortestPaths(hall, at(0, 1)).reaches(at(2, 1))
+    assert not ShortestPaths(hall, at(0, 1)).reaches(at(3, 1))
     free = level(".....")
-    assert Ways(free, at(0, 0)).cost[at(4, 0)] == 4
-    blocked = Ways(free, at(0, 0), occupied=[at(2, 0)])
+    assert ShortestPaths(free, at(0, 0)).cost[at(4, 0)] == 4
+    blocked = ShortestPaths(free, at(0, 0), occupied=[at(2, 0)])
     assert blocked.reaches(at(2, 0))
     assert not blocked.reaches(at(3, 0))
     free.shut.add((at(0, 0), at(1, 0)))
-    assert Ways(free, at(0, 0)).cost == {at(0, 0): 0}
+    assert ShortestPaths(free, at(0, 0)).cost == {at(0, 0): 0}
 
 
 def test_rooms_and_corridors_keep_their_names_while_they_come_to_light() -> None:
@@ -164,7 +164,10 @@ def test_the_name_of_a_thing_is_without_its_state(text: str, name: str) -> None:
 
 
 def test_things_are_found_by_letter_or_by_any_of_their_words() -> None:
-    items = [Item("a", "a +1 long sword (weapon in hand)", 2), Item("d", "2 uncursed food rations", FOOD)]
+    items = [
+        InventoryItem("a", "a +1 long sword (weapon in hand)", 2),
+        InventoryItem("d", "2 uncursed food rations", FOOD),
+    ]
     assert find_item("d", items) == find_item("food ration", items) == find_item("ration", items) == items[1]
     assert find_item("sword", items) == items[0]
     assert find_item("axe", items) is None

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from worldthread import Episode, Fact, Memory, Reading, Thesis
-from worldthread.extract.model import TEXT_LIMIT, ModelReader
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
+from worldthread.extract.model import TEXT_LIMIT, ModelExtractor
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
@@ -25,7 +25,9 @@ def ended(*pairs: tuple[Any, Any, str]) -> str:
 
 def view_of(*groups: tuple[Statement, ...]) -> GraphView:
     """What holds after one episode for each group, at the times 0, 1, ..."""
-    return TemporalGraph(Episode(f"e{at}", at, reading=Reading("t", group)) for at, group in enumerate(groups)).view()
+    return TemporalGraph(
+        Episode(f"e{at}", at, extraction=Extraction("t", group)) for at, group in enumerate(groups)
+    ).view()
 
 
 def sections(request: ChatRequest) -> tuple[list[str], list[str]]:
@@ -39,27 +41,27 @@ def test_the_model_ends_facts_and_theses_by_number() -> None:
     lies = Thesis("The brass key lies in the oak chest.", ("brass key", "oak chest"))
     view = view_of((KEY_IN_CHEST,), (lies,))
     model = FakeChat([ended((1, 2, "it was\n taken"), (2, 1, ""))])
-    reader = ModelReader(model)
-    reading = reader.outdate("Mina took it.", Reading("model/1", (KEY_IN_HAND, MINA_CARRIES)), view)
+    extractor = ModelExtractor(model)
+    extraction = extractor.outdate("Mina took it.", Extraction("model/1", (KEY_IN_HAND, MINA_CARRIES)), view)
     assert sections(model.requests[0]) == (
         ["1. The brass key lies in the oak chest.", "2. brass key, is in, oak chest"],
         ["1. brass key, is in, inventory", "2. Mina carries the brass key."],
     )
     assert model.requests[0].purpose == "outdated"
-    assert [(ending.statement, ending.reason) for ending in reading.endings] == [
+    assert [(ending.statement, ending.reason) for ending in extraction.endings] == [
         (lies, "replaced by: Mina carries the brass key. (it was taken)"),
         (KEY_IN_CHEST, "replaced by: brass key, is in, inventory"),
     ]
-    assert reading.statements == (KEY_IN_HAND, MINA_CARRIES)
-    assert reader.dropped == {"blank": 1}
+    assert extraction.statements == (KEY_IN_HAND, MINA_CARRIES)
+    assert extractor.dropped == {"blank": 1}
 
 
 def test_endings_reach_the_graph() -> None:
-    reader = ModelReader(FakeChat([ended((1, 1, "it was taken"))]))
+    extractor = ModelExtractor(FakeChat([ended((1, 1, "it was taken"))]))
     with Memory() as memory:
-        memory.add(Episode("The key is in the chest.", 1, reading=Reading("t", (KEY_IN_CHEST,))))
-        reading = reader.outdate("Taken.", Reading("model/1", (KEY_IN_HAND,)), memory.view())
-        memory.add(Episode("Taken.", 2, reading=reading))
+        memory.add(Episode("The key is in the chest.", 1, extraction=Extraction("t", (KEY_IN_CHEST,))))
+        extraction = extractor.outdate("Taken.", Extraction("model/1", (KEY_IN_HAND,)), memory.view())
+        memory.add(Episode("Taken.", 2, extraction=extraction))
         assert memory.view().facts("brass key") == [KEY_IN_HAND]
         assert memory.view(1.5).facts("brass key") == [KEY_IN_CHEST]
         [version] = memory.graph.versions(KEY_IN_CHEST)
@@ -73,69 +75,69 @@ def test_candidates_come_by_shared_names_then_by_recency() -> None:
     stranger, only_by_relation = Fact("lamp", "is on", "desk"), Fact("lamp", "brass key", "desk")
     shut, open_ = Fact("oak chest", "is", "shut", "state of chest"), Fact("oak chest", "is", "open", "state of chest")
     view = view_of((both, stranger, only_by_relation, shut), (early, KEY_IN_CHEST), (plural,), (late, open_))
-    new = Reading("model/1", (Fact("The Brass Key", "is in", "oak chest"), open_))
+    new = Extraction("model/1", (Fact("The Brass Key", "is in", "oak chest"), open_))
     model = FakeChat([ended(), ended()])
-    ModelReader(model).outdate("text", new, view)
+    ModelExtractor(model).outdate("text", new, view)
     listed = [line.partition(". ")[2] for line in sections(model.requests[0])[0]]
     assert listed == [str(both), str(late), str(plural), str(early)]
     assert not {str(shut), str(KEY_IN_CHEST), str(open_)} & set(listed), "it has ended, or the reading states it"
-    ModelReader(model, max_candidates=2).outdate("text", new, view)
+    ModelExtractor(model, max_candidates=2).outdate("text", new, view)
     assert len(sections(model.requests[1])[0]) == 2
 
 
 def test_a_view_of_a_past_moment_gives_what_held_then() -> None:
     graph = TemporalGraph(
         [
-            Episode("a", 1, reading=Reading("t", (Fact("door", "is", "shut", "state of door"),))),
-            Episode("b", 5, reading=Reading("t", (Fact("door", "is", "open", "state of door"),))),
+            Episode("a", 1, extraction=Extraction("t", (Fact("door", "is", "shut", "state of door"),))),
+            Episode("b", 5, extraction=Extraction("t", (Fact("door", "is", "open", "state of door"),))),
         ]
     )
     model = FakeChat([ended()])
-    ModelReader(model).outdate("text", Reading("r", (Fact("door", "is", "ajar"),)), graph.view(3))
+    ModelExtractor(model).outdate("text", Extraction("r", (Fact("door", "is", "ajar"),)), graph.view(3))
     assert sections(model.requests[0])[0] == ["1. door, is, shut"]
 
 
 def test_without_candidates_there_is_no_call() -> None:
     view = view_of((KEY_IN_CHEST,))
     silent = FakeChat([])
-    for reading in (
-        Reading("model/1"),
-        Reading("model/1", (Fact("lamp", "is on", "desk"),)),
-        Reading("model/1", (KEY_IN_CHEST,)),
-        Reading("model/1", (), (), ("unusable",)),
+    for extraction in (
+        Extraction("model/1"),
+        Extraction("model/1", (Fact("lamp", "is on", "desk"),)),
+        Extraction("model/1", (KEY_IN_CHEST,)),
+        Extraction("model/1", (), (), ("unusable",)),
     ):
-        assert ModelReader(silent).outdate("text", reading, view) is reading
-    told = Reading("model/1", (KEY_IN_HAND,))
-    assert ModelReader(silent, outdated=False).outdate("text", told, view) is told
+        assert ModelExtractor(silent).outdate("text", extraction, view) is extraction
+    told = Extraction("model/1", (KEY_IN_HAND,))
+    assert ModelExtractor(silent, outdated=False).outdate("text", told, view) is told
     assert silent.requests == []
 
 
 def test_numbers_out_of_range_and_repeated_ones_are_counted() -> None:
     pairs = [(0, 1, "a"), (1, 0, "b"), (2, 1, "c"), (-1, 1, "d"), (10**30, 1, "e"), (1, 2, "f")]
-    reader = ModelReader(FakeChat([ended(*pairs, (1, 1, "moved"), (1, 1, "again"))]))
-    reading = reader.outdate("text", Reading("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
-    assert [ending.statement for ending in reading.endings] == [KEY_IN_CHEST]
-    assert reading.endings[0].reason.endswith("(moved)")
-    assert reader.dropped == {"no such number": 6, "duplicate": 1}
+    extractor = ModelExtractor(FakeChat([ended(*pairs, (1, 1, "moved"), (1, 1, "again"))]))
+    extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
+    assert [ending.statement for ending in extraction.endings] == [KEY_IN_CHEST]
+    assert extraction.endings[0].reason.endswith("(moved)")
+    assert extractor.dropped == {"no such number": 6, "duplicate": 1}
 
 
 @pytest.mark.parametrize("reason", ["\x00", "\x1b[2J", "r" * (TEXT_LIMIT + 1)])
 def test_a_reason_that_cannot_be_kept_is_left_out(reason: str) -> None:
-    reader = ModelReader(FakeChat([ended((1, 1, reason))]))
-    reading = reader.outdate("text", Reading("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
-    assert [ending.reason for ending in reading.endings] == ["replaced by: brass key, is in, inventory"]
-    assert reader.dropped.total() == 1
+    extractor = ModelExtractor(FakeChat([ended((1, 1, reason))]))
+    extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
+    assert [ending.reason for ending in extraction.endings] == ["replaced by: brass key, is in, inventory"]
+    assert extractor.dropped.total() == 1
 
 
 def test_an_unusable_answer_about_endings_keeps_the_statements() -> None:
-    reader = ModelReader(FakeChat(["none", "still none"]))
-    reading = reader.outdate("text", Reading("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
-    assert reading == Reading("r", (KEY_IN_HAND,), (), ("none", "still none"))
+    extractor = ModelExtractor(FakeChat(["none", "still none"]))
+    extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
+    assert extraction == Extraction("r", (KEY_IN_HAND,), (), ("none", "still none"))
 
 
 def test_endings_of_the_reading_itself_stay() -> None:
     before = Ending(Fact("old", "is", "gone"), "said so")
-    reader = ModelReader(FakeChat([ended((1, 1, "moved"))]))
-    reading = reader.outdate("text", Reading("r", (KEY_IN_HAND,), (before,)), view_of((KEY_IN_CHEST,)))
-    assert reading.endings[0] == before
-    assert len(reading.endings) == 2
+    extractor = ModelExtractor(FakeChat([ended((1, 1, "moved"))]))
+    extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,), (before,)), view_of((KEY_IN_CHEST,)))
+    assert extraction.endings[0] == before
+    assert len(extraction.endings) == 2

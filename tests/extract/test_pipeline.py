@@ -7,7 +7,7 @@ import threading
 from worldthread.errors import BudgetError, ModelCallError
 from worldthread.extract.pipeline import read
 from worldthread.graph import GraphView
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 
 class Reader:
@@ -20,7 +20,7 @@ class Reader:
         self.calls = 0
         self._together = threading.Barrier(concurrency, timeout=10)
 
-    def extract(self, text: str) -> Reading:
+    def extract(self, text: str) -> Extraction:
         self.calls += 1
         if "down" in text:
             raise ModelCallError("the server is down")
@@ -28,28 +28,28 @@ class Reader:
             raise BudgetError("the budget is spent")
         if self.concurrency > 1:
             self._together.wait()  # passes only when as many calls run at once
-        return Reading(self.name, (Fact("Anna", "lives in", text.split()[-1], aspect="home of anna"),))
+        return Extraction(self.name, (Fact("Anna", "lives in", text.split()[-1], aspect="home of anna"),))
 
-    def outdate(self, text: str, reading: Reading, view: GraphView) -> Reading:
-        return reading
+    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+        return extraction
 
 
 def test_calls_run_at_once_and_outcomes_keep_their_order() -> None:
     passages = [Episode(f"Anna lives in {place}", 1) for place in ("Rome", "Paris", "Oslo", "Bonn")]
     outcomes = list(read(Reader(concurrency=4), passages))
-    assert [o.reading.statements[0].object for o in outcomes] == ["Rome", "Paris", "Oslo", "Bonn"]  # type: ignore[union-attr]
+    assert [o.extraction.statements[0].object for o in outcomes] == ["Rome", "Paris", "Oslo", "Bonn"]  # type: ignore[union-attr]
 
 
 def test_a_failed_call_fails_its_passage_alone() -> None:
     outcomes = list(read(Reader(), [Episode("down", 1), Episode("in Rome", 1)]))
-    assert outcomes[0].reading == Reading(failures=("the server is down",))
+    assert outcomes[0].extraction == Extraction(failures=("the server is down",))
     assert isinstance(outcomes[0].problem, ModelCallError)
     assert outcomes[1].problem is None
 
 
 def test_a_spent_budget_stops_the_calls() -> None:
-    reader = Reader()
-    outcomes = list(read(reader, [Episode("in Rome", 1), Episode("spent", 1), Episode("in Oslo", 1)]))
-    assert reader.calls == 2
-    assert [o.reading for o in outcomes[1:]] == [Reading(), Reading()], "not read, and no fault of theirs"
+    extractor = Reader()
+    outcomes = list(read(extractor, [Episode("in Rome", 1), Episode("spent", 1), Episode("in Oslo", 1)]))
+    assert extractor.calls == 2
+    assert [o.extraction for o in outcomes[1:]] == [Extraction(), Extraction()], "not read, and no fault of theirs"
     assert all(isinstance(o.problem, BudgetError) for o in outcomes[1:])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph, fold, state_hash
-from worldthread.types import Ending, Episode, Fact, Reading, Thesis
+from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 # few names, so that histories collide: the same facts in different spellings, shared aspects, ties in time
 NAMES = st.sampled_from(["Key 1", "key 1", "the key 1", "locker", "A Locker", "room a"])
@@ -27,7 +27,7 @@ THESES = st.builds(
 STATEMENTS = FACTS | THESES
 ENDINGS = st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]))
 READINGS = st.builds(
-    Reading,
+    Extraction,
     st.just("test/1"),
     st.lists(STATEMENTS, max_size=3).map(tuple),
     st.lists(ENDINGS, max_size=2).map(tuple),
@@ -42,10 +42,10 @@ def histories(draw: st.DrawFn) -> list[Episode]:
         Episode(
             f"text {number}",
             draw(st.integers(0, 4)),
-            reading=reading,
+            extraction=extraction,
             recorded_at=draw(st.integers(0, 4)),
         )
-        for number, reading in enumerate(readings)
+        for number, extraction in enumerate(readings)
     ]
 
 
@@ -129,7 +129,7 @@ def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], st
 
 
 def step(at: float, *statements: Fact | Thesis, ends: tuple[Ending, ...] = ()) -> Episode:
-    return Episode(f"at {at}", at, reading=Reading("test/1", statements, ends))
+    return Episode(f"at {at}", at, extraction=Extraction("test/1", statements, ends))
 
 
 def place(thing: str, where: str) -> Fact:
@@ -178,7 +178,7 @@ def test_several_values_of_one_aspect_in_one_episode_hold_together() -> None:
 
 
 def test_one_episode_with_two_readings_is_refused() -> None:
-    one, other = Episode("x", 0, reading=Reading("a")), Episode("x", 0, reading=Reading("b"))
+    one, other = Episode("x", 0, extraction=Extraction("a")), Episode("x", 0, extraction=Extraction("b"))
     graph = TemporalGraph([one])
     with pytest.raises(InputError, match="another reading"):
         graph.add(other)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.model_agent import Choice, ModelAgent
 from worldthread.envs.base import Info, RestorableEnvironment
-from worldthread.envs.fake import House, ScriptedWorld, tiny_house
+from worldthread.envs.fake import ScriptedHouse, ScriptedWorld, tiny_house
 from worldthread.models.chat import Message
 from worldthread.models.valid_actions import valid_actions_text
 from worldthread.types import Episode
@@ -86,7 +86,9 @@ class Slow(Restless):
 class Savable(ScriptedWorld, RestorableEnvironment):
     """A house that saves its state, and counts how often."""
 
-    def __init__(self, draw: Callable[[int], House] = tiny_house, *, digests: bool = True, **options: Any) -> None:
+    def __init__(
+        self, draw: Callable[[int], ScriptedHouse] = tiny_house, *, digests: bool = True, **options: Any
+    ) -> None:
         super().__init__(draw, **options)
         self._digests = digests
         self._kept: list[Any] = []

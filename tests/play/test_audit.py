@@ -11,10 +11,10 @@ from worldthread.envs import make
 from worldthread.envs.base import Truth
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import GameReader
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.play.audit import NOTHING_AUDITED, Auditor, is_checkable, true_facts
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 HALL = frozenset(
     {
@@ -34,7 +34,7 @@ HALL = frozenset(
 
 
 def memory(*facts: Fact) -> TemporalGraph:
-    return TemporalGraph([Episode("told", 0, reading=Reading("test", facts))])
+    return TemporalGraph([Episode("told", 0, extraction=Extraction("test", facts))])
 
 
 def test_the_table_turns_propositions_into_facts() -> None:
@@ -144,12 +144,12 @@ def test_pooling() -> None:
 def test_a_random_walk_through_a_published_game_is_read_without_an_error(name: str, textworld_games: Path) -> None:
     """Whatever a player does, the memory agrees with the world (the walk is random, so no strategy is assumed)."""
     chance = random.Random(name)
-    reader, graph, auditor = GameReader(), TemporalGraph(), Auditor()
+    reader, graph, auditor = GameExtractor(), TemporalGraph(), Auditor()
     with make(f"textworld:{textworld_games / name}.z8") as env:
         text, info = env.reset()
         step = GameStep(text, None, info.inventory, info.goal)
         for turn in range(1, 121):
-            graph.add(Episode(step.text, step.turn, reading=reader.read(step, graph.view())))
+            graph.add(Episode(step.text, step.turn, extraction=reader.read(step, graph.view())))
             auditor.observe(step, env.truth(), graph.view())
             actions = [a for a in info.valid_actions or () if not a.startswith(("eat ", "look", "inventory"))]
             action = chance.choice(actions)

@@ -6,13 +6,13 @@ from worldthread.agents.worldmap import WorldMap
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 
 def laid_out(*facts: Fact, rooms: str = "abcdef", here: str = "a") -> MapLayout:
     known = [v.kind(f"Room {name}", "room") for name in rooms]
-    reading = Reading("by hand", (*known, v.place(v.PLAYER, v.IS_IN, f"Room {here}"), *facts))
-    view = TemporalGraph([Episode("a map", 0, reading=reading)]).view()
+    extraction = Extraction("by hand", (*known, v.place(v.PLAYER, v.IS_IN, f"Room {here}"), *facts))
+    view = TemporalGraph([Episode("a map", 0, extraction=extraction)]).view()
     return lay_out(WorldMap(view), room_names(view))
 
 

@@ -13,7 +13,7 @@ from worldthread import __version__
 from worldthread.cli.running import names_in, runs_of, seeds_in, settings_in
 from worldthread.errors import FormatError, InputError, ModelConfigError
 from worldthread.play.runs import Run, read_summary
-from worldthread.play.sweep import Results, Standing, play_run, standing, sweep
+from worldthread.play.sweep import RunProgress, SweepResults, play_run, standing, sweep
 from worldthread.play.sweep_figures import aggregate, best_attempts, groups_of
 
 
@@ -72,21 +72,21 @@ def test_results_are_kept_and_a_torn_line_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     run = Run("tiny", "explorer", 1)
     summary = play_run(run, tmp_path / run.folder)
-    with Results(path) as results:
+    with SweepResults(path) as results:
         results.add(run, summary)
     whole = path.read_bytes()
     path.write_bytes(whole + whole[: len(whole) // 2])
-    with Results(path) as results:
+    with SweepResults(path) as results:
         assert results.done == {run: summary}
         assert path.read_bytes() == whole
         assert replace(run, steps=3) not in results.done, "other settings are another run"
         assert replace(run, version="0.0.1") not in results.done, "another version plays otherwise"
         with pytest.raises(InputError, match="another sweep"):
-            Results(path)
+            SweepResults(path)
     path.write_bytes(b'{"run": 1}\n' + whole)
     for _ in range(2):  # the refusal leaves nothing locked
         with pytest.raises(FormatError, match="line 1"):
-            Results(path)
+            SweepResults(path)
 
 
 def test_results_of_other_releases(tmp_path: Path) -> None:
@@ -95,23 +95,23 @@ def test_results_of_other_releases(tmp_path: Path) -> None:
     old = {"game": "tiny", "agent": "explorer", "seed": 1, "steps": None, "audit": True, "valid_actions": True}
     line = orjson.dumps({"run": {**old, "version": ""}, "summary": {"score": 2}}) + b"\n"
     path.write_bytes(line)
-    with Results(path) as results:
+    with SweepResults(path) as results:
         assert results.done == {}
         results.add(Run("tiny", "explorer", 1), {"score": 2})
     assert path.read_bytes().startswith(line)
-    with Results(path) as results:
+    with SweepResults(path) as results:
         assert set(results.done) == {Run("tiny", "explorer", 1)}
     newer = orjson.dumps({"version": 3, "run": {"galaxy": 1}, "summary": {}}) + b"\n"
     path.write_bytes(newer)
     with pytest.raises(FormatError, match="newer release"):
-        Results(path)
+        SweepResults(path)
     assert path.read_bytes() == newer
 
 
 def test_a_failed_run_is_told_and_not_kept(tmp_path: Path) -> None:
     good, bad = Run("tiny", "explorer", 1), Run("textworld:missing.z8", "explorer", 1)
     ended: dict[Run, object] = {}
-    with Results(tmp_path / "results.jsonl") as results:
+    with SweepResults(tmp_path / "results.jsonl") as results:
         failures = sweep([good, bad, good], results, jobs=2, on_done=ended.__setitem__)
         assert set(results.done) == {good}
     assert list(failures) == [bad]
@@ -129,13 +129,13 @@ def test_how_a_run_stands(tmp_path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     for cut, stands in ((1, None), (3, (1, 0)), (4, (2, 1))):
         path.write_bytes(b"".join(lines[:cut]) + b'{"turn":')
-        assert standing(run, tmp_path) == (None if stands is None else Standing(run, *stands))
+        assert standing(run, tmp_path) == (None if stands is None else RunProgress(run, *stands))
 
 
 def test_a_sweep_tells_where_its_runs_stand(tmp_path: Path) -> None:
     runs = [Run("tiny-v1", "game_players:Slow", seed, steps=40, model="fake") for seed in (1, 2)]
-    seen: list[Standing] = []
-    with Results(tmp_path / "results.jsonl") as results:
+    seen: list[RunProgress] = []
+    with SweepResults(tmp_path / "results.jsonl") as results:
         sweep(runs, results, jobs=2, on_done=lambda *_: None, on_tick=seen.extend, argument="fake")
         assert set(results.done) == set(runs)
     assert {standing.run for standing in seen} == set(runs)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from worldthread.errors import FormatError, InputError
-from worldthread.play.trajectory import TRAJECTORY_FORMAT, Comparison, TrajectoryWriter, read_trajectory
+from worldthread.play.trajectory import TRAJECTORY_FORMAT, TrajectoryComparison, TrajectoryWriter, read_trajectory
 
 HEADER = {"game": "tiny-v1", "release": "1.0"}
 STEPS = [{"turn": 0, "action": None}, {"turn": 1, "action": "look"}, {"turn": 2, "action": "go north"}]
@@ -65,7 +65,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 def test_a_comparison(tmp_path: Path) -> None:
     path = tmp_path / "trajectory.jsonl"
     lines = written(path).splitlines()
-    comparison = Comparison(path)
+    comparison = TrajectoryComparison(path)
     assert comparison.is_complete
     for line in lines:
         comparison.take(line)
@@ -73,12 +73,12 @@ def test_a_comparison(tmp_path: Path) -> None:
     assert (comparison.compared, comparison.left) == (5, 0)
     with pytest.raises(FormatError, match="the file ends here"):
         comparison.take(b"{}")
-    reordered = Comparison(path)
+    reordered = TrajectoryComparison(path)
     reordered.take(lines[0])
     with pytest.raises(FormatError, match="another order"):
         reordered.take(b'{"action":null,"turn":0}')
     path.write_bytes(b"\n".join(lines[:3]) + b'\n{"tur')
-    cut = Comparison(path)
+    cut = TrajectoryComparison(path)
     assert (cut.is_complete, cut.left) == (False, 3)
 
 
@@ -91,8 +91,8 @@ def test_versions(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"version 1, which can be read and not played again"):
         TrajectoryWriter(path, HEADER, resume=True)
     with pytest.raises(FormatError, match="version 1"):
-        Comparison(path)
+        TrajectoryComparison(path)
     path.write_text(f'{{"format": "{TRAJECTORY_FORMAT}", "version": 3}}\n')
-    for read in (read_trajectory, Comparison, lambda path: TrajectoryWriter(path, HEADER, resume=True)):
+    for read in (read_trajectory, TrajectoryComparison, lambda path: TrajectoryWriter(path, HEADER, resume=True)):
         with pytest.raises(FormatError, match="version 3; this release reads 1 and 2"):
             read(path)

@@ -10,10 +10,10 @@ import pytest
 
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query, Scores
-from worldthread.retrieve.published.traversal import KINDS, OBJECT, THESIS, VertexGraph, Walk, vertex_graph
+from worldthread.retrieve import Query, RetrievalIndex, Scores
+from worldthread.retrieve.published.traversal import KINDS, OBJECT, THESIS, FilteredGraph, VertexGraph, vertex_graph
 from worldthread.retrieve.query import names_in
-from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 EMBEDDER = FakeEmbedder()
 
@@ -23,7 +23,7 @@ class SmallGraph:
 
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self.graph = TemporalGraph()
-        self.corpus = Corpus(EMBEDDER)
+        self.corpus = RetrievalIndex(EMBEDDER)
         self._texts: dict[str, str] = {}
         self.tell(*episodes)
 
@@ -35,7 +35,9 @@ class SmallGraph:
 
     def state(self, *statements: Statement, at: float = 0, text: str | None = None) -> Episode:
         """An episode that asserts the statements."""
-        episode = Episode(text or f"Told {at}: {'; '.join(map(str, statements))}", at, reading=Reading("x", statements))
+        episode = Episode(
+            text or f"Told {at}: {'; '.join(map(str, statements))}", at, extraction=Extraction("x", statements)
+        )
         self.tell(episode)
         return episode
 
@@ -82,7 +84,7 @@ class SmallGraph:
         """Paths to the statements found."""
         return {str(self.graph.numbered_statement(n)): path for n, path in scores.paths.items()}
 
-    def networkx(self, walk: Walk) -> Any:
+    def networkx(self, walk: FilteredGraph) -> Any:
         """The same graph, with an edge for every step; ``key`` is the edge's number."""
         graph = pytest.importorskip("networkx").MultiDiGraph()
         graph.add_nodes_from(range(walk.size))
@@ -107,7 +109,7 @@ def random_episodes(seed: int, count: int = 12, objects: int = 14) -> list[Episo
         for number in range(rng.integers(0, 3)):
             named = tuple(f"Name{n}" for n in rng.choice(objects, rng.integers(1, 4), replace=False))
             statements.append(Thesis(f"Sentence {at}.{number} speaks of {' and '.join(named)}", named))
-        episodes.append(Episode(f"Passage {at}", float(at), reading=Reading("x", tuple(statements))))
+        episodes.append(Episode(f"Passage {at}", float(at), extraction=Extraction("x", tuple(statements))))
     return episodes
 
 

@@ -8,23 +8,23 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query
+from worldthread.retrieve import Query, RetrievalIndex
 from worldthread.retrieve.dense import dense
 from worldthread.retrieve.fusion import FusionSettings, fused, fusion
 from worldthread.retrieve.published.hipporag import pagerank
 from worldthread.retrieve.thread import thread
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 from worldthread.vectors.exact import best
 
 INF = np.inf
 
 
-def corpus() -> Corpus:
+def corpus() -> RetrievalIndex:
     embedder = FakeEmbedder()
     facts = [Fact(f"name {n % 5}", "leads to", f"name {n % 7}") for n in range(30)]
-    episodes = [Episode(f"Text {n}.", n, reading=Reading("by hand", (fact,))) for n, fact in enumerate(facts)]
+    episodes = [Episode(f"Text {n}.", n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
     texts = {episode.id: episode.text for episode in episodes}
-    made = Corpus(embedder)
+    made = RetrievalIndex(embedder)
     for part in made.take(TemporalGraph(episodes), lambda ids: [texts[i] for i in ids]):
         made.put(part, embedder.embed(part.texts))
     return made

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, Corpus
+from worldthread.retrieve import METHODS, RetrievalIndex
 from worldthread.retrieve.search import search
-from worldthread.types import KINDS, Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import KINDS, Episode, Extraction, Fact, Statement, Thesis
 
 PEOPLE = ("Anna", "Ben", "Carla Moss", "Moss")
 PLACES = ("Rome", "Oslo", "the Moss house", "Lima 7")
@@ -34,7 +34,7 @@ def _pool() -> list[Episode]:
             Thesis(f"{person} came from {source} in year {number}.", (person, source, str(number))),
         )[: 1 + number % 3]
         text = f"{person} and {place}\n{' '.join(map(str, statements))} It is so."
-        pool.append(Episode(text, float(number % 7), reading=Reading("test", statements)))
+        pool.append(Episode(text, float(number % 7), extraction=Extraction("test", statements)))
     return pool
 
 
@@ -48,7 +48,7 @@ class World:
     def __init__(self, episodes: Sequence[Episode] = ()) -> None:
         self.embedder = FakeEmbedder()
         self.graph = TemporalGraph(episodes)
-        self.corpus = Corpus(self.embedder)
+        self.corpus = RetrievalIndex(self.embedder)
         self.follow()
 
     def follow(self) -> None:

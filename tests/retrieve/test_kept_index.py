@@ -11,7 +11,7 @@ import pytest
 from worldthread import Memory
 from worldthread import memory as memory_module
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, index
+from worldthread.retrieve import RetrievalIndex, index
 from worldthread.vectors.quantised import QuantisedTable
 
 QUESTIONS = ("Where does Ann3 live?", "Who owns a boat in Town7?", "What is in the cellar of Town2?")
@@ -56,7 +56,7 @@ def answers(memory: Memory) -> list[list[tuple[str, float]]]:
 def anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, float]]]:
     """The answers of an index made from the record."""
     with monkeypatch.context() as patch:
-        patch.setattr(Corpus, "restore", lambda self, graph, arrays: False)
+        patch.setattr(RetrievalIndex, "restore", lambda self, graph, arrays: False)
         with opened(path, readonly=True) as memory:
             return answers(memory)
 

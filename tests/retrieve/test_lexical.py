@@ -13,10 +13,10 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query
+from worldthread.retrieve import Query, RetrievalIndex
 from worldthread.retrieve.lexical import LexicalIndex, LexicalSettings, lexical
 from worldthread.retrieve.words import words_of
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 bm25s = pytest.importorskip("bm25s")
 
@@ -106,9 +106,9 @@ def test_nothing_is_found_without_a_word_in_common() -> None:
 def test_episodes_and_statements_are_ranked_by_their_words() -> None:
     embedder = FakeEmbedder()
     facts = Fact("Anna", "lives in", "Rome"), Fact("Ben", "lives in", "Oslo")
-    episodes = [Episode(str(fact), n, reading=Reading("by hand", (fact,))) for n, fact in enumerate(facts)]
+    episodes = [Episode(str(fact), n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
     graph = TemporalGraph(episodes)
-    corpus = Corpus(embedder)
+    corpus = RetrievalIndex(embedder)
     for part in corpus.take(graph, lambda ids: [next(e.text for e in episodes if e.id == i) for i in ids]):
         corpus.put(part, embedder.embed(part.texts))
     text = "Who lives in Oslo?"

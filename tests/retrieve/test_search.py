@@ -8,18 +8,18 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import METHODS, Corpus
+from worldthread.retrieve import METHODS, RetrievalIndex
 from worldthread.retrieve import thread as retrieve_thread
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import names_in
 from worldthread.retrieve.search import search
 from worldthread.retrieve.thread import DAMPING, NEGLIGIBLE, STEPS, _rank, scaled
-from worldthread.types import KINDS, Episode, Fact, Hit, Reading, Thesis
+from worldthread.types import KINDS, Episode, Extraction, Fact, Hit, Thesis
 
 
 def told(text: str, at: float, *objects: str, aspect: str | None = None) -> Episode:
     """An episode whose only thesis is its text."""
-    return Episode(text, at, reading=Reading("by hand", (Thesis(text, objects, aspect=aspect),)))
+    return Episode(text, at, extraction=Extraction("by hand", (Thesis(text, objects, aspect=aspect),)))
 
 
 class World:
@@ -28,7 +28,7 @@ class World:
     def __init__(self, *episodes: Episode) -> None:
         self.graph = TemporalGraph()
         self.embedder = FakeEmbedder()
-        self.corpus = Corpus(self.embedder)
+        self.corpus = RetrievalIndex(self.embedder)
         self.texts: dict[str, Episode] = {}
         self.tell(*episodes)
 
@@ -110,7 +110,7 @@ def test_a_shared_object_leads_to_what_is_not_like_the_question() -> None:
 
 def test_the_path_of_a_fact_begins_where_the_question_points() -> None:
     fact = Fact("Anna", "works for", "Acme")
-    world = World(Episode("Anna works for Acme.", 1, reading=Reading("by hand", (fact,))))
+    world = World(Episode("Anna works for Acme.", 1, extraction=Extraction("by hand", (fact,))))
     assert world.search("Who is employed by Acme?")[0].path == ("acme", "works for", "anna")
 
 
@@ -143,7 +143,7 @@ def test_without_a_word_in_common_nothing_is_found_by_words() -> None:
 
 def test_words_that_only_statements_have_are_no_trouble_to_other_methods() -> None:
     world = World(
-        told("Ann is here.", 1), Episode("Silent.", 2, reading=Reading("test", (Fact("Ann", "owns", "zebras"),)))
+        told("Ann is here.", 1), Episode("Silent.", 2, extraction=Extraction("test", (Fact("Ann", "owns", "zebras"),)))
     )
     before = world.search("Who owns zebras?", "thread")
     assert [str(hit.item) for hit in world.search("owns", "lexical")] == ["Ann, owns, zebras"]

@@ -15,7 +15,7 @@ import pytest
 
 from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.stores import SQLiteStore
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 TRIES = 25
 
@@ -78,7 +78,7 @@ with SQLiteStore.open(path, wait=30) as store:
 
 def expected_episode(number: int, reader: str) -> Episode:
     facts = tuple(Fact(f"thing {number}", "is in", f"room {part}", f"place of {number}") for part in range(2))
-    return Episode(f"mark{number}mark " + "x" * (number * 97 % 6000), number, "run", Reading(reader, facts))
+    return Episode(f"mark{number}mark " + "x" * (number * 97 % 6000), number, "run", Extraction(reader, facts))
 
 
 def run_until_killed(path: Path, seed: int, fresh: int, known: list[int], seconds: float) -> list[list[object]]:
@@ -137,13 +137,13 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
             continue
         with SQLiteStore.open(path) as store:
             found = list(store.episodes())
-            state = {int(e.text.split("mark")[1]): e.reading.reader for e in found}
+            state = {int(e.text.split("mark")[1]): e.extraction.reader for e in found}
             assert state in outcomes
             assert all(
                 e == expected_episode(number, reader) for e, (number, reader) in zip(found, state.items(), strict=True)
             )
-            assert [e.reading.digest for e in found] == [
-                expected_episode(*item).reading.digest for item in state.items()
+            assert [e.extraction.digest for e in found] == [
+                expected_episode(*item).extraction.digest for item in state.items()
             ]
             assert store.graph.state_hash() == TemporalGraph(found).state_hash()
             if len(found) < 300:  # the fold takes quadratic time

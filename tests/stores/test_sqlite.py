@@ -32,12 +32,12 @@ from worldthread.errors import (
 )
 from worldthread.graph import fold, state_hash
 from worldthread.stores import SQLiteStore, database
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 
 def seen(at: float, text: str = "") -> Episode:
     facts = (Fact("key", "is in", f"room {at % 7}", "place of key"), Fact(f"thing {at}", "is a", "thing"))
-    return Episode(text or f"seen at {at}", at, "test", Reading("test/1", facts))
+    return Episode(text or f"seen at {at}", at, "test", Extraction("test/1", facts))
 
 
 @pytest.fixture
@@ -339,7 +339,7 @@ def test_a_reader_in_another_process_follows(path: Path) -> None:
             store.forget(seen(8).id)
             assert ask() == ["8", "room", "0", "None", store.graph.state_hash()]
             store.replace(
-                Episode("seen at 7", 7, "test", Reading("test/2", (Fact("key", "is in", "hand", "place of key"),)))
+                Episode("seen at 7", 7, "test", Extraction("test/2", (Fact("key", "is in", "hand", "place of key"),)))
             )
             assert ask()[:2] == ["8", "hand"]
             store.forget(seen(7).id)
@@ -577,8 +577,8 @@ def test_what_is_forgotten_is_in_no_file(seed: int, path: Path) -> None:
                 marks, key=lambda m: "tefars".find(m[0]) * 100 + len(m)
             )
             filling = "." * chance.choice([0, 10, 100, 800, 3000, 4000, 9000])
-            reading = Reading(reader, (Fact(fact, "is", "here", aspect),), failures=(failure,))
-            episode = store.append(Episode(text + filling + tail, step % 50, source, reading))
+            extraction = Extraction(reader, (Fact(fact, "is", "here", aspect),), failures=(failure,))
+            episode = store.append(Episode(text + filling + tail, step % 50, source, extraction))
             kept[episode.id] = marks
             if step % 7 == 0:
                 other.append(Episode("unrelated" + filling, step))
@@ -613,7 +613,7 @@ def test_forgotten_rows_leave_no_copies(path: Path) -> None:
         for number in range(1200):
             mark = f"mark{number}mark"
             text = mark + "." * chance.choice([0, 100, 500])
-            live[store.append(Episode(text, 0, reading=Reading("r", failures=(mark,)))).id] = mark
+            live[store.append(Episode(text, 0, extraction=Extraction("r", failures=(mark,)))).id] = mark
             if chance.random() < 0.6:
                 gone = chance.choice(sorted(live))
                 store.forget(gone)
@@ -630,7 +630,7 @@ database._BUSY_SECONDS = 0.1
 SQLiteStore.open(sys.argv[1]).forget(sys.argv[2])
 os.kill(os.getpid(), 9)
 """
-    with SQLiteStore.open(path, readonly=True) as reader, reader.reading():
+    with SQLiteStore.open(path, readonly=True) as reader, reader.read_lock():
         run_child(code, path, episode.id, check=False)
         assert holds_any(path.parent, {episode.text + '"'}), "the reader keeps the log from being emptied"
     with SQLiteStore.open(path) as store:
@@ -642,7 +642,7 @@ def test_a_reader_in_the_middle_delays_only_the_log(path: Path, monkeypatch: pyt
     monkeypatch.setattr(database, "_BUSY_SECONDS", 0.5)
     (episode, *_) = fill(path, 300)
     with SQLiteStore.open(path) as store, SQLiteStore.open(path, readonly=True) as reader:
-        with reader.reading() as graph:
+        with reader.read_lock() as graph:
             store.forget(episode.id)
             assert len(graph) == 300, "one moment"
             assert reader.episode(episode.id) == episode
@@ -661,11 +661,11 @@ def test_space_is_given_back(path: Path) -> None:
         sizes = []
         for turn in range(12):
             for at in range(300):
-                store.replace(Episode(f"{at} " + "x" * 2000, at, "test", Reading(f"test/{turn}")))
+                store.replace(Episode(f"{at} " + "x" * 2000, at, "test", Extraction(f"test/{turn}")))
             store.checkpoint()
             sizes.append(path.stat().st_size)
         assert max(sizes) < 2 * sizes[3], "without, it would be three times as much"
-        assert {e.reading.reader for e in store.episodes()} == {"test/11"}
+        assert {e.extraction.reader for e in store.episodes()} == {"test/11"}
         assert list(other.episodes()) == [seen(1, "kept " * 1000)]
 
 

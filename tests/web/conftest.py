@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from worldthread import Ending, Episode, Fact, Memory, Reading, Thesis
+from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
 
 HOME = "http://127.0.0.1:8766"
 
@@ -22,9 +22,9 @@ def home_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rome, paris = Fact("Anna", "lives in", "Rome", "home"), Fact("Anna", "lives in", "Paris", "home")
         rex = Fact("Anna", "has dog", "Rex")
         tea = Thesis("Anna loves tea.", ("Anna", "tea"))
-        memory.add(Episode("Anna lives in Rome. She loves tea.", 1.0, "a letter", Reading("given/1", (rome, tea))))
-        memory.add(Episode("Anna moved to Paris with Rex.", 2.0, "a call", Reading("given/1", (paris, rex))))
-        memory.add(Episode("Rex ran away.", 3.0, "a call", Reading("given/1", (), (Ending(rex, "he ran away"),))))
+        memory.add(Episode("Anna lives in Rome. She loves tea.", 1.0, "a letter", Extraction("given/1", (rome, tea))))
+        memory.add(Episode("Anna moved to Paris with Rex.", 2.0, "a call", Extraction("given/1", (paris, rex))))
+        memory.add(Episode("Rex ran away.", 3.0, "a call", Extraction("given/1", (), (Ending(rex, "he ran away"),))))
     return path
 
 
@@ -35,8 +35,8 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
     from worldthread.web.access import Access
     from worldthread.web.app import create_app
+    from worldthread.web.app_state import AppState
     from worldthread.web.assets import Asset
-    from worldthread.web.desk import Desk
 
     assets = {
         name: Asset(f"<title>{name}</title>".encode(), "text/html", f'"{name}"')
@@ -45,7 +45,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     with ExitStack() as stack:
 
         def client(memory: Path, *, runs: Path | None = None, **access: Any) -> Any:
-            desk = stack.enter_context(Desk(memory, runs=runs or tmp_path / "runs", embedder="fake"))
+            desk = stack.enter_context(AppState(memory, runs=runs or tmp_path / "runs", embedder="fake"))
             app = create_app(desk, assets, Access.of(access.pop("host", "127.0.0.1"), 8766, **access))
             made = TestClient(app, base_url=HOME, follow_redirects=False)
             made.desk = desk

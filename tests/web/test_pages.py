@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from worldthread import Episode, Fact, Memory, Reading, Thesis
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.extract.game import vocabulary as v
 from worldthread.play.runs import Run, play_in
 from worldthread.play.trajectory import TrajectoryWriter
@@ -307,7 +307,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with Memory(folder / "<img src=x onerror=hacked=1>.worldthread", model="none", embedder="fake") as memory:
         for number, text in enumerate(HOSTILE):
             said = (Fact("hub", text, text), Thesis(text, (text, "hub")))
-            memory.add(Episode(text, float(number // 20), text, Reading(text, said)))
+            memory.add(Episode(text, float(number // 20), text, Extraction(text, said)))
     run = folder / "runs" / "run"
     header = {"game": HOSTILE[0], "agent": HOSTILE[1], "seed": 0, "name": HOSTILE[2], "memory": "m.worldthread"}
     with TrajectoryWriter(run / "trajectory.jsonl", {**header, "settings": {"memory": HOSTILE[3]}}) as writer:
@@ -324,7 +324,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         rooms = [Fact(text, v.IS_A, "room") for text in HOSTILE[:20]]
         things = [Fact(text, v.IS_IN, HOSTILE[0]) for text in HOSTILE[20:25]]
         here = Fact(v.PLAYER, v.IS_IN, HOSTILE[0])
-        memory.add(Episode("rooms", 0.0, "", Reading("t", (*rooms, *things, here))))
+        memory.add(Episode("rooms", 0.0, "", Extraction("t", (*rooms, *things, here))))
     with served(folder / "<img src=x onerror=hacked=1>.worldthread", folder / "runs") as url:
         yield url
 

@@ -13,7 +13,7 @@ import pytest
 
 from worldthread.memory import Memory
 from worldthread.play.runs import Run, play_in
-from worldthread.play.sweep import Results
+from worldthread.play.sweep import SweepResults
 
 pytestmark = pytest.mark.web
 
@@ -31,7 +31,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = (root / "random" / "trajectory.jsonl").read_bytes().split(b"\n")
     (root / "random" / "trajectory.jsonl").write_bytes(b"\n".join(lines[:12]) + b"\n" + lines[12][:20])
     (root / "random" / "summary.json").unlink()
-    with Results(root / "sweep" / "results.jsonl") as results:
+    with SweepResults(root / "sweep" / "results.jsonl") as results:
         for seed in (1, 2):
             run = Run("tiny-v1", "explorer", seed)
             results.add(run, play_in(root / "sweep" / run.folder, run))

@@ -24,7 +24,7 @@ AGENTS: dict[str, str] = {
     "random": "worldthread.agents.baselines:RandomAgent",
     "react": "worldthread.agents.attempts.react:ReAct",
     "reflact": "worldthread.agents.reflact.agent:ReflAct",
-    "reflexion": "worldthread.agents.attempts.reflexion:Reflexion",
+    "reflexion": "worldthread.agents.attempts.reflexion:ReflexionAgent",
 }
 """Agents by name, as ``"module:Class"``, imported when one is made."""
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from worldthread.agents.base import AgentMemory, Decision, Percept
-from worldthread.agents.memory_modules import MakeRecollection, Means, Situation, make_recollection
+from worldthread.agents.memory_modules import MemoryModuleFactory, ModuleContext, Situation, make_memory_module
 from worldthread.agents.memory_modules.base import joined, listed, told, told_all
 from worldthread.agents.model_agent import Choice, ModelAgent
 from worldthread.agents.worldmap import WorldMap
@@ -65,22 +65,23 @@ class Exploration(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Ariadne(ModelAgent):
-    """Before every choice it is reminded by its recollection, revises its plan, and then acts by it (ReAct).
+    """Before every choice it is reminded by its memory module, revises its plan, and then acts by it (ReAct).
 
-    1. The recollection says what it knows that matters now (:mod:`worldthread.agents.memory_modules`).
+    1. The memory module says what it knows that matters now (:mod:`worldthread.agents.memory_modules`).
     2. Where it knows of ways that nobody took yet, and there is a plan, the model says whether the plan asks for
        exploring; only then are those ways shown. Without a plan they are.
     3. The model revises the plan: sub-goals with reasons. A plan that cannot be used leaves the old one in place.
-    4. The model gives a reason and an action: of the valid ones, or ``go to <place>`` where the recollection has a map.
+    4. The model gives a reason and an action: of the valid ones, or ``go to <place>`` where the memory module has a
+    map.
 
-    Calls a decision: "act", "plan", mostly "explore", and those of the recollection. Goal, observation and the last
-    moments (those at which it decided, not the steps of a ``go to``) are in every prompt. With a recollection that has
+    Calls a decision: "act", "plan", mostly "explore", and those of the memory module. Goal, observation and the last
+    moments (those at which it decided, not the steps of a ``go to``) are in every prompt. With a memory module that has
     no map it neither walks nor is it shown unexplored exits: such are the baselines of the paper.
 
     Args:
         memory: where percepts go.
         model: answers.
-        recollection: a name of :data:`worldthread.agents.memory_modules.RECOLLECTIONS`, or what makes one.
+        memory module: a name of :data:`worldthread.agents.memory_modules.MEMORY_MODULES`, or what makes one.
         run: name of the play, the source of its episodes.
         use_valid_actions: whether the model is told the list of valid actions when the world gives one.
         temperature: of what is explored, planned and done. The published code has .2, and 1 for the action where it
@@ -89,11 +90,11 @@ class Ariadne(ModelAgent):
         max_tokens: limit of one answer; ``None`` leaves it to the server.
         recent: how many earlier moments every prompt shows; 0 or more.
         explore: ``False`` never shows unexplored exits ("without exploration").
-        embedder: for recollections that search: an embedder, or the name of one; ``None`` takes the default.
-        truth: for the recollection "oracle" alone: gives the propositions that hold now.
+        embedder: for memory modules that search: an embedder, or the name of one; ``None`` takes the default.
+        truth: for the memory module "oracle" alone: gives the propositions that hold now.
 
     Raises:
-        InputError: there is no such recollection, it needs what is not given, or ``recent`` is below 0.
+        InputError: there is no such memory module, it needs what is not given, or ``recent`` is below 0.
     """
 
     name: Final = "ariadne"
@@ -104,7 +105,7 @@ class Ariadne(ModelAgent):
         memory: AgentMemory,
         model: ChatModel,
         *,
-        recollection: str | MakeRecollection = "worldthread",
+        memory_module: str | MemoryModuleFactory = "worldthread",
         run: str = "play",
         use_valid_actions: bool = True,
         temperature: float = TEMPERATURE,
@@ -126,9 +127,9 @@ class Ariadne(ModelAgent):
         )
         if recent < 0:
             raise InputError(f"recent must be at least 0, not {recent}")
-        means = Means(memory, self, embedder, truth)
-        self.recollection = (
-            make_recollection(recollection, means) if isinstance(recollection, str) else recollection(means)
+        means = ModuleContext(memory, self, embedder, truth)
+        self.memory_module = (
+            make_memory_module(memory_module, means) if isinstance(memory_module, str) else memory_module(means)
         )
         self.plan: Plan | None = None
         self._recent = recent
@@ -139,7 +140,7 @@ class Ariadne(ModelAgent):
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
-        self.recollection.observe(percept, episode)
+        self.memory_module.observe(percept, episode)
         self._goal = self._goal or percept.step.goal
         if percept.problem:
             self._problems.append(percept.problem)
@@ -148,7 +149,7 @@ class Ariadne(ModelAgent):
         return episode
 
     def world_map(self) -> WorldMap | None:
-        return self.recollection.world_map()
+        return self.memory_module.world_map()
 
     def _choose(self) -> Decision:
         percept = self.percept
@@ -164,20 +165,20 @@ class Ariadne(ModelAgent):
             (*recent, way[-1]),
         )
         self._decided.add(way[-1].id)
-        memory = self.recollection.recall(situation)
+        memory = self.memory_module.recall(situation)
         exits = self._exits_to_explore()
-        self.plan = self._revised_plan(self._told(recent, way[-1], memory, exits))
+        self.plan = self._revised_plan(self._render(recent, way[-1], memory, exits))
         messages = _prompt(
             "ariadne_act",
-            situation=joined(self._told(recent, way[-1], memory, exits), _under("The plan", str(self.plan or ""))),
+            situation=joined(self._render(recent, way[-1], memory, exits), _under("The plan", str(self.plan or ""))),
             actions=self.actions_text(),
         )
         answer = self.ask("act", messages, Choice)
-        return replace(self.act(answer.action, answer.thought), recalled=self.recollection.recalled)
+        return replace(self.act(answer.action, answer.thought), recalled=self.memory_module.recalled)
 
     def _exits_to_explore(self) -> list[tuple[str, str]]:
         """The unexplored exits that the model shall see."""
-        exits = self.recollection.unexplored() if self._explore else []
+        exits = self.memory_module.unexplored() if self._explore else []
         if not exits or self.plan is None:
             return exits
         answer = self.advice("explore", _prompt("ariadne_explore", plan=str(self.plan)), Exploration)
@@ -188,7 +189,7 @@ class Ariadne(ModelAgent):
         messages = _prompt("ariadne_plan", situation=joined(told_so_far, _under("The plan before", before)))
         return self.advice("plan", messages, Plan) or self.plan
 
-    def _told(self, recent: tuple[Episode, ...], now: Episode, memory: str, exits: list[tuple[str, str]]) -> str:
+    def _render(self, recent: tuple[Episode, ...], now: Episode, memory: str, exits: list[tuple[str, str]]) -> str:
         """What the model is told before it plans and before it acts: the working memory."""
         return joined(
             _under("The task", self._goal or "None is stated. Find out what there is to do."),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameReader
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import GraphView
-from worldthread.types import Episode, Reading
+from worldthread.types import Episode, Extraction
 
 
 class AgentMemory(Protocol):
@@ -57,7 +57,7 @@ class Percept:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RecalledItem:
     """A statement or a moment of which the memory reminded an agent.
 
     Args:
@@ -93,7 +93,7 @@ class Decision:
     finished: bool = False
     return_to: int | None = None
     problem: str = ""
-    recalled: tuple[Recalled, ...] = ()
+    recalled: tuple[RecalledItem, ...] = ()
 
 
 class Agent(ABC):
@@ -135,7 +135,7 @@ class PerceivingAgent(Agent):
 
     def __init__(self, memory: AgentMemory, *, run: str = "play") -> None:
         self.memory = memory
-        self.reader = GameReader()
+        self.extractor = GameExtractor()
         self.run = run
         self.percept: Percept | None = None
         self._moments: list[tuple[Episode, int | None]] = []  # by moment: its episode, and the moment before it
@@ -169,14 +169,14 @@ class PerceivingAgent(Agent):
 
     def _read(self, percept: Percept) -> Episode:
         step = percept.step
-        reading = self._reading(percept)
+        extraction = self._reading(percept)
         said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
         carried = f"\n\n{step.inventory}" if step.inventory else ""
-        episode = Episode((said + carried).strip() or "(nothing)", step.turn, self.run, reading)
+        episode = Episode((said + carried).strip() or "(nothing)", step.turn, self.run, extraction)
         self.memory.add(episode)
         self._remembered[episode.id] = episode
         return episode
 
-    def _reading(self, percept: Percept) -> Reading:
+    def _reading(self, percept: Percept) -> Extraction:
         """What a percept states, given what is remembered before it."""
-        return self.reader.read(percept.step, self.memory.view())
+        return self.extractor.read(percept.step, self.memory.view())

@@ -28,7 +28,7 @@ from worldthread.envs.base import Environment
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import GameReader, direction_of
+from worldthread.extract.game.extractor import GameExtractor, direction_of
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.configured import ConfiguredChat
@@ -55,7 +55,7 @@ Route = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
-class Walk:
+class Walkthrough:
     """What a walkthrough showed of a game.
 
     Args:
@@ -180,7 +180,7 @@ def title_of(id: str) -> str:
     return next((spec.title for spec in games() if spec.name == name), name)
 
 
-def explore(env: Environment, max_steps: int = STEPS) -> Walk:
+def explore(env: Environment, max_steps: int = STEPS) -> Walkthrough:
     """Play the walkthrough of a game and note where its commands led.
 
     Args:
@@ -211,7 +211,7 @@ def explore(env: Environment, max_steps: int = STEPS) -> Walk:
         if terminated or truncated:
             break
     names = {place: _called(found, place) for place, found in titles.items()}
-    return Walk(names, {pair: frozenset(found) for pair, found in commands.items()}, steps)
+    return Walkthrough(names, {pair: frozenset(found) for pair, found in commands.items()}, steps)
 
 
 def _place_of(env: Environment) -> str | None:
@@ -225,9 +225,9 @@ def _title(text: str, command: str | None, place: str) -> str:
     """
     # any move: where the text stands is known
     action = None if command is None else (command if direction_of(command) else "look")
-    reading = GameReader().read(GameStep(text, action), TemporalGraph().view())
+    extraction = GameExtractor().read(GameStep(text, action), TemporalGraph().view())
     short = _plain(place)
-    for statement in reading.statements:
+    for statement in extraction.statements:
         if isinstance(statement, Fact) and statement.key[:2] == (v.PLAYER, v.IS_IN):
             letters = iter(statement.object.casefold())
             if all(letter in letters for letter in short.casefold() if letter.isalnum()):
@@ -245,7 +245,7 @@ def _plain(place: str) -> str:
     return _NUMBERED.sub("", place).strip()
 
 
-def route_questions(game: str, walk: Walk, max_distance: int = DISTANCE) -> list[RouteQuestion]:
+def route_questions(game: str, walk: Walkthrough, max_distance: int = DISTANCE) -> list[RouteQuestion]:
     """One question for every ordered pair of places with different names that are near enough.
 
     Places may share names; then a way between any two of them is right.
@@ -266,7 +266,7 @@ def route_questions(game: str, walk: Walk, max_distance: int = DISTANCE) -> list
     return [RouteQuestion(game, *names, frozenset(routes[names])) for names in pairs]
 
 
-def _ways(walk: Walk, start: str, max_distance: int) -> Iterator[tuple[str, set[Route]]]:
+def _ways(walk: Walkthrough, start: str, max_distance: int) -> Iterator[tuple[str, set[Route]]]:
     """Every place within reach, with all its shortest ways."""
     beside: dict[str, list[str]] = defaultdict(list)
     for here, there in walk.commands:

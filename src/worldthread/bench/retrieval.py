@@ -20,7 +20,7 @@ from worldthread.bench.qa.metrics import recall_at, share_among
 from worldthread.memory import Memory
 from worldthread.models import Embedder
 from worldthread.play.statistics import bootstrap_interval
-from worldthread.retrieve import Corpus, Query, Scores
+from worldthread.retrieve import Query, RetrievalIndex, Scores
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.query import names_in
 from worldthread.retrieve.select import best_episodes, best_statements
@@ -91,7 +91,7 @@ class RetrievalReport:
         return asdict(self)
 
 
-class _Clocked:
+class _TimedEmbedder:
     """An embedder that knows how long it took."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -136,7 +136,7 @@ def measure(
         episodes.append(episode)
         tell("reading", len(episodes), len(dataset.passages))
     read_seconds = time.perf_counter() - start
-    clocked = _Clocked(embedder)
+    clocked = _TimedEmbedder(embedder)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory"
         with Memory(path, model="none", embedder=clocked) as memory:
@@ -171,9 +171,9 @@ def measure(
 
 def _measured(
     name: str,
-    function: Callable[[Query, Corpus], Scores],
+    function: Callable[[Query, RetrievalIndex], Scores],
     dataset: Dataset,
-    corpus: Corpus,
+    corpus: RetrievalIndex,
     embedder: Embedder,
     tell: Callable[[str, int, int], None],
 ) -> MethodReport:
@@ -216,14 +216,14 @@ def _means(table: NDArray[np.float64]) -> dict[int, float]:
     return {k: round(float(table[:, i].mean()), 4) for i, k in enumerate(CUTOFFS)} if len(table) else {}
 
 
-def _passages(scores: Scores, corpus: Corpus, question: Question, *, only_current: bool) -> list[str]:
+def _passages(scores: Scores, corpus: RetrievalIndex, question: Question, *, only_current: bool) -> list[str]:
     """Ids of the first passages."""
     found = best_episodes(scores, corpus, CUTOFFS[-1], question.as_of, only_current)
     records = (corpus.graph.numbered_episode(number) for number, _ in found)
     return [record.source for record in records if record is not None]
 
 
-def _statements(scores: Scores, corpus: Corpus, question: Question, *, only_current: bool) -> list[str]:
+def _statements(scores: Scores, corpus: RetrievalIndex, question: Question, *, only_current: bool) -> list[str]:
     """Ids of the first facts and theses, by score."""
     k = CUTOFFS[-1]
     found = [

@@ -25,7 +25,7 @@ from worldthread.cli.output import (
     one_line,
     origin,
     print_json,
-    tell_usage,
+    show_usage,
     usage_fields,
 )
 from worldthread.types import Episode, Hit
@@ -66,7 +66,7 @@ def ask(
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})
         else:
             _print(store, answer)
-            tell_usage(chat)
+            show_usage(chat)
     if answer.text is None:
         raise typer.Exit(NOTHING_FOUND)
 

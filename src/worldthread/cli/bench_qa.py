@@ -16,9 +16,9 @@ from worldthread.cli.running import names_in
 if TYPE_CHECKING:
     from worldthread.bench.datasets import Dataset, Question
     from worldthread.bench.qa.dataset_memory import Triples
-    from worldthread.bench.qa.results import Results
-    from worldthread.bench.qa.retrieval_spec import Way
-    from worldthread.bench.qa.run import Setup
+    from worldthread.bench.qa.results import QuestionResults
+    from worldthread.bench.qa.retrieval_spec import RetrievalSpec
+    from worldthread.bench.qa.run import QASetup
     from worldthread.models import Embedder
     from worldthread.models.configured import ConfiguredChat
 
@@ -89,13 +89,13 @@ def qa(
         worldthread bench qa --report --out runs/qa
     """
     from worldthread.bench.qa.dataset_memory import TRIPLES
-    from worldthread.bench.qa.results import Results
+    from worldthread.bench.qa.results import QuestionResults
     from worldthread.errors import InputError
     from worldthread.play.sweep import require_statistics
 
     require_statistics()
     if report:
-        with Results(out / "results.jsonl") as results:
+        with QuestionResults(out / "results.jsonl") as results:
             _report(results, out)
         return
     if not dataset:
@@ -123,7 +123,7 @@ def qa(
     asked = questions or defaults["questions"]
     problems: dict[str, str] = {}
     vectors = _embedder(embedder, cache=cache)
-    with Results(out / "results.jsonl") as results:
+    with QuestionResults(out / "results.jsonl") as results:
         for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
             problems |= _run(loaded, ways, facts, options, asked, vectors, results, out, as_json=as_json)
@@ -136,10 +136,10 @@ def qa(
         raise typer.Exit(_FAILED)
 
 
-def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tuple[list[Way], dict[str, Any]]:
+def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tuple[list[RetrievalSpec], dict[str, Any]]:
     """What is to be run, and what holds where nothing else was said."""
     from worldthread.bench.qa.personalai import QUESTIONS, SWEEPS, TOP, K
-    from worldthread.bench.qa.retrieval_spec import Way
+    from worldthread.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread.errors import InputError
     from worldthread.retrieve import DEFAULT_METHOD
 
@@ -154,25 +154,25 @@ def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tup
     if not isinstance(given, dict):
         raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}, not {settings!r}')
     names = names_in(method or (DEFAULT_METHOD,), "--method")
-    ways = [Way.parse(name, given) for name in names]
+    ways = [RetrievalSpec.parse(name, given) for name in names]
     return ways, {"nearest": False, "k": 10, "top": None, "questions": None}
 
 
 def _run(
     dataset: Dataset,
-    ways: list[Way],
+    ways: list[RetrievalSpec],
     triples: Triples,
     options: dict[str, Any],
     asked: int | None,
     embedder: Embedder,
-    results: Results,
+    results: QuestionResults,
     out: Path,
     *,
     as_json: bool,
 ) -> dict[str, str]:
     """All ways on one data set: why questions could not be asked."""
     from worldthread.bench.qa.dataset_memory import figures_of, open_memory
-    from worldthread.bench.qa.run import Setup
+    from worldthread.bench.qa.run import QASetup
     from worldthread.bench.qa.summary import summary
     from worldthread.bench.retrieval import progress_shown
 
@@ -189,7 +189,7 @@ def _run(
             known = results.memories.get((dataset.name, triples, reader))
             if read or known is None:
                 results.add_memory(figures)
-            setup = Setup(dataset, memory, embedder, triples, reader, **options)
+            setup = QASetup(dataset, memory, embedder, triples, reader, **options)
             questions = dataset.questions[:asked]
             for way in ways:
                 problems |= _measured(setup, way, questions, results, tell)
@@ -205,7 +205,11 @@ def _run(
 
 
 def _measured(
-    setup: Setup, way: Way, questions: Sequence[Question], results: Results, tell: Callable[[str, int, int], None]
+    setup: QASetup,
+    way: RetrievalSpec,
+    questions: Sequence[Question],
+    results: QuestionResults,
+    tell: Callable[[str, int, int], None],
 ) -> dict[str, str]:
     """One way on one data set, with a bar: why questions could not be asked."""
     from worldthread.bench.qa.run import measure
@@ -236,7 +240,7 @@ def _embedder(name: str | None, *, cache: bool) -> Embedder:
     return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").vectors)
 
 
-def _report(results: Results, out: Path, *, quiet: bool = False) -> None:
+def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None:
     """Write the report, and show it."""
     from worldthread.bench.qa.report import write_report
 

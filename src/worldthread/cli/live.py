@@ -25,7 +25,7 @@ from worldthread.play.map_layout import MapLayout, lay_out, room_names
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 
 
-class Lines:
+class LineDisplay:
     """One line per step: no control codes."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -49,11 +49,11 @@ class Lines:
         pass
 
 
-class Picture:
+class LiveDisplay:
     """A live picture: the map that the memory draws, what is carried, what the step taught, and why it was taken."""
 
     def __init__(self, console: Console, title: str, max_moves: int | None) -> None:
-        self._frame = Frame(title, max_moves)
+        self._frame = LiveFrame(title, max_moves)
         self._live = Live(self._frame, console=console, auto_refresh=False, vertical_overflow="crop")
 
     def show(self, record: StepRecord, view: GraphView) -> None:
@@ -71,7 +71,7 @@ class Picture:
         self._live.stop()
 
 
-class Frame:
+class LiveFrame:
     """One picture of a play, drawn to the size of the terminal."""
 
     def __init__(self, title: str, max_moves: int | None) -> None:

@@ -90,7 +90,7 @@ def mcp(
     # before the SDK, whose own log draws tracebacks over hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
 
-    def opened() -> _Served:
+    def opened() -> _PreparedServer:
         if game is None:
             return _memory(memory, namespace=namespace, readonly=readonly, model=model)
         # a file that the environment names is for notes
@@ -116,7 +116,7 @@ def mcp(
 
 
 @dataclass(frozen=True)
-class _Served:
+class _PreparedServer:
     """A server that is ready, with what people are told of it."""
 
     server: MCPServer[None]
@@ -126,24 +126,24 @@ class _Served:
     stdio_entry: Callable[[], str]
 
 
-def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None) -> _Served:
+def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None) -> _PreparedServer:
     from worldthread.mcp.configuration import MEMORY_SERVER, stdio_configuration
     from worldthread.mcp.server import create_server
     from worldthread.mcp.shared import SharedMemory
 
     shared = SharedMemory(path, namespace=namespace, readonly=readonly, model=model)
-    return _Served(
+    return _PreparedServer(
         create_server(shared), shared.close, str(shared.path), MEMORY_SERVER, lambda: stdio_configuration(shared)
     )
 
 
-def _game(id: str, *, seed: int, path: Path | None) -> _Served:
+def _game(id: str, *, seed: int, path: Path | None) -> _PreparedServer:
     from worldthread.mcp.configuration import GAME_SERVER, game_configuration
     from worldthread.mcp.game import SharedGame
     from worldthread.mcp.game_tools import create_game_server
 
     game = SharedGame(id, seed=seed, path=path)
-    return _Served(
+    return _PreparedServer(
         create_game_server(game), game.close, f"the game {game.id}", GAME_SERVER, lambda: game_configuration(game)
     )
 

@@ -180,7 +180,7 @@ def usage_fields(chat: ConfiguredChat | None) -> dict[str, Any] | None:
     return {"model": chat.name, "calls": total.calls, "tokens": total.usage.total_tokens, "dollars": total.dollars}
 
 
-def tell_usage(chat: ConfiguredChat | None) -> None:
+def show_usage(chat: ConfiguredChat | None) -> None:
     """Say on standard error what a chat model was asked and what it cost."""
     if chat is None:
         return

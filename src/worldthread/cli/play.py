@@ -47,7 +47,7 @@ def play(
             help="Who plays: explorer, random, human, one with a model (ariadne, react, ...), or module:Class.",
         ),
     ] = "explorer",
-    recollection: Annotated[
+    memory_module: Annotated[
         str, typer.Option(metavar="NAME", help="The memory module of an agent that asks one. Default: its own.")
     ] = "",
     seed: Annotated[
@@ -120,7 +120,7 @@ def play(
             return
     else:
         (run,) = runs_of(
-            [game], [agent], [recollection] if recollection else [], [seed], [attempt], model=model,
+            [game], [agent], [memory_module] if memory_module else [], [seed], [attempt], model=model,
             settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars, steps=steps,
             goal=goal, audit=audit, valid_actions=valid_actions,
         )  # fmt: skip
@@ -158,7 +158,7 @@ def _require_no_other(context: typer.Context) -> None:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _EarlierPlay:
     """A play that began before.
 
     Args:
@@ -178,7 +178,7 @@ class _Begun:
     asked_for: str | None
 
 
-def _begun(out: Path | None) -> _Begun:
+def _begun(out: Path | None) -> _EarlierPlay:
     """The play in a folder.
 
     Raises:
@@ -186,7 +186,7 @@ def _begun(out: Path | None) -> _Begun:
         FormatError: the play cannot go on with this release.
     """
     from worldthread.play.runs import run_of
-    from worldthread.play.trajectory import TRAJECTORY_FILE, Comparison
+    from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison
     from worldthread.stores import DEFAULT_NAMESPACE
 
     if out is None:
@@ -194,12 +194,12 @@ def _begun(out: Path | None) -> _Begun:
     path = out / TRAJECTORY_FILE
     if not path.exists():
         raise InputError(f"{out} holds no play that could go on")
-    header = Comparison(path).header
+    header = TrajectoryComparison(path).header
     run, name = run_of(header, path)
     memory = Path(header["memory"]) if "memory" in header else None
     own = memory is None or not memory.is_absolute()
     namespace = header.get("namespace", DEFAULT_NAMESPACE)
-    return _Begun(out, run, name, None if own else memory, namespace, header.get("asked_for"))
+    return _EarlierPlay(out, run, name, None if own else memory, namespace, header.get("asked_for"))
 
 
 def run_folder(out: Path | None, name: str) -> Path:
@@ -276,13 +276,13 @@ def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
 @contextmanager
 def _watched(session: Play, console: Console, delay: float | None) -> Iterator[Callable[[StepRecord], None]]:
     """What shows every step: a live picture in a terminal, a line per move elsewhere."""
-    from worldthread.cli.live import Lines, Picture
+    from worldthread.cli.live import LineDisplay, LiveDisplay
 
-    screen: Lines | Picture
+    screen: LineDisplay | LiveDisplay
     if console.is_terminal:
-        screen = Picture(console, f"{session.env.id}  {session.agent.name}  seed {session.seed}", session.max_moves)
+        screen = LiveDisplay(console, f"{session.env.id}  {session.agent.name}  seed {session.seed}", session.max_moves)
     else:
-        screen = Lines(sys.stderr if console.stderr else sys.stdout)
+        screen = LineDisplay(sys.stderr if console.stderr else sys.stdout)
     wait = delay if delay is not None else _SECONDS_A_MOVE if console.is_terminal else 0
 
     def show(record: StepRecord) -> None:

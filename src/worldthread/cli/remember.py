@@ -21,7 +21,7 @@ from worldthread.cli.opening import (
     WaitOption,
     opened_to_write,
 )
-from worldthread.cli.output import note, number_of, one_line, print_json, tell_usage, usage_fields
+from worldthread.cli.output import note, number_of, one_line, print_json, show_usage, usage_fields
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def remember(
         typer.echo(f"remembered {number_of(result.added, 'new passage')}{known}")
         holding = f"{number_of(counts['current_facts'], 'fact')} and {number_of(counts['current_theses'], 'statement')}"
         typer.echo(f"{one_line(str(memory))}: {holding} hold now, from {number_of(counts['episodes'], 'passage')}")
-        tell_usage(chat)
-    tell_problems(result)
+        show_usage(chat)
+    show_problems(result)
     if result.unread:
         raise typer.Exit(NOT_ALL_READ)
 
@@ -152,7 +152,7 @@ def remembered_fields(result: Remembered) -> dict[str, Any]:
     }
 
 
-def tell_problems(result: Remembered) -> None:
+def show_problems(result: Remembered) -> None:
     """Say on standard error what could not be read, and what to do."""
     if not result.unread:
         return

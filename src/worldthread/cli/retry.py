@@ -15,8 +15,8 @@ from worldthread.cli.opening import (
     WaitOption,
     opened_to_write,
 )
-from worldthread.cli.output import number_of, print_json, tell_usage, usage_fields
-from worldthread.cli.remember import remembered_fields, tell_problems
+from worldthread.cli.output import number_of, print_json, show_usage, usage_fields
+from worldthread.cli.remember import remembered_fields, show_problems
 
 
 def retry(
@@ -49,7 +49,7 @@ def retry(
         typer.echo("everything has been read")
     else:
         typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'passage')}")
-        tell_usage(chat)
-    tell_problems(result)
+        show_usage(chat)
+    show_problems(result)
     if result.unread:
         raise typer.Exit(NOT_ALL_READ)

@@ -126,7 +126,7 @@ def runs_of(
     for setting in settings:
         if not any(setting in options for options in known.values()):
             raise InputError(f"{' and '.join(agents)}: no such agent takes the setting {setting!r} (--option)")
-    if memories and not any("recollection" in options for options in known.values()):
+    if memories and not any("memory_module" in options for options in known.values()):
         raise InputError(f"{' and '.join(agents)}: no such agent asks a memory module; leave {memories[0]!r} out")
     asked = model_name(model) if any(kind.asks_model for kind in kinds.values()) else ""
     runs: list[Run] = []
@@ -137,7 +137,7 @@ def runs_of(
             more = dict(fields, version=__version__, options=orjson.dumps(own, option=orjson.OPT_SORT_KEYS).decode())
             if kinds[agent].asks_model:
                 more |= {"model": asked, "budget_tokens": budget_tokens, "budget_dollars": budget_dollars}
-            modules = list(memories) if memories and "recollection" in options else [""]
+            modules = list(memories) if memories and "memory_module" in options else [""]
             for module in modules:
                 begun = len(runs)
                 runs += [

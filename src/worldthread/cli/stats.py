@@ -64,7 +64,7 @@ def _bytes_of(path: Path) -> int:
 
 
 def _fields(episode: Episode, whole: bool) -> dict[str, Any]:
-    failures = episode.reading.failures
+    failures = episode.extraction.failures
     return {
         "episode": episode.id,
         "at": episode.at,
@@ -108,7 +108,7 @@ def _print_unread(unread: list[Episode], whole: bool) -> None:
         text = harmless(episode.text) if whole else one_line(episode.text, _BEGINNING)
         out.print(Text(f"not read: {episode.id[:SHORT_ID]}{origin}", style="yellow"))
         out.print(Text(text))
-        for failure in episode.reading.failures or ("nobody has read it yet",):
+        for failure in episode.extraction.failures or ("nobody has read it yet",):
             out.print(Text(f"  {harmless(failure) if whole else one_line(failure, 200)}", style="dim"))
     hints = [] if whole or len(unread) <= _SHOWN else [f"and {len(unread) - _SHOWN:,} more (--failures)"]
     out.print(Text("\n".join([*hints, "worldthread retry reads it again"]), style="dim"))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from worldthread.play.runs import Run
-    from worldthread.play.sweep import Standing
+    from worldthread.play.sweep import RunProgress
 
 _SHOWN_AT_ONCE: Final = 8  # runs that go on, each with a bar
 _WIDE: Final = 200  # columns of what is no terminal
@@ -103,7 +103,7 @@ def sweep(
     """
     from rich.console import Console
 
-    from worldthread.play.sweep import RESULTS_FILE, Results, require_statistics
+    from worldthread.play.sweep import RESULTS_FILE, SweepResults, require_statistics
     from worldthread.play.sweep import sweep as run_sweep
     from worldthread.play.sweep_figures import aggregate, groups_of
 
@@ -119,7 +119,7 @@ def sweep(
     )  # fmt: skip
     require_statistics()
     console = Console(stderr=True, highlight=False)
-    with Results(out / RESULTS_FILE) as results, Bars(console, runs, results.done) as bars:
+    with SweepResults(out / RESULTS_FILE) as results, SweepProgress(console, runs, results.done) as bars:
         failures = run_sweep(
             runs, results, jobs=jobs or os.cpu_count() or 1, on_done=bars.end, on_tick=bars.tick, argument=model
         )
@@ -142,7 +142,7 @@ def sweep(
         raise typer.Exit(1)
 
 
-class Bars:
+class SweepProgress:
     """The progress of a sweep: how many runs are done and how they scored, and where each of the others stands."""
 
     def __init__(self, console: Console, runs: Sequence[Run], done: dict[Run, dict[str, Any]]) -> None:
@@ -161,7 +161,7 @@ class Bars:
         self._total = self._progress.add_task("plays", total=len(runs), score="")
         self._going: dict[Run, TaskID] = {}
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> SweepProgress:
         self._count()
         self._progress.start()
         return self
@@ -179,7 +179,7 @@ class Bars:
             self._console.print(Text.assemble(("failed ", "red"), where), soft_wrap=True)
         self._count()
 
-    def tick(self, standings: Sequence[Standing]) -> None:
+    def tick(self, standings: Sequence[RunProgress]) -> None:
         """These runs go on."""
         shown = {standing.run: standing for standing in standings[:_SHOWN_AT_ONCE]}
         for run in [run for run in self._going if run not in shown]:

@@ -65,8 +65,8 @@ def web(
     from worldthread.addresses import listening_socket, port_of
     from worldthread.web.access import Access
     from worldthread.web.app import create_app
+    from worldthread.web.app_state import AppState
     from worldthread.web.assets import read_assets
-    from worldthread.web.desk import Desk
     from worldthread.web.serving import serve
 
     assets = read_assets()
@@ -76,7 +76,7 @@ def web(
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with (
         listening_socket(access.host, access.port) as listening,
-        Desk(file or DEFAULT_FILE, namespace, runs=runs, model=model) as desk,
+        AppState(file or DEFAULT_FILE, namespace, runs=runs, model=model) as desk,
     ):
         # a token that was given is not repeated
         shown = f"?token={access.token}" if access.token and token is None else ""

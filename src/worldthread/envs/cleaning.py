@@ -209,7 +209,7 @@ def _places(propositions: Iterable[Proposition]) -> dict[str, Place]:
 
 
 @dataclass(frozen=True)
-class House:
+class CleaningHouse:
     """A house to clean.
 
     Args:
@@ -255,7 +255,7 @@ class House:
         return tuple(commands)
 
 
-def draw_house(seed: int) -> House:
+def draw_house(seed: int) -> CleaningHouse:
     """The house of ``seed``. A pure function, in every process.
 
     Every piece of furniture holds one or two things of its own. The misplaced things belong to different pieces of
@@ -279,10 +279,10 @@ def draw_house(seed: int) -> House:
         own = [thing for thing in piece.things if thing not in belongs]
         for thing in rng.sample(own, min(len(own), rng.randint(1, 2))):
             start[thing] = (piece.relation, piece.name)
-    return House(plan, tuple(rooms), start, belongs)
+    return CleaningHouse(plan, tuple(rooms), start, belongs)
 
 
-def build_house(house: House, seed: int, path: Path) -> None:
+def build_house(house: CleaningHouse, seed: int, path: Path) -> None:
     """Compile the house with TextWorld to ``path`` (``.z8``); ``seed`` chooses the wording of the descriptions."""
     import textworld
 

@@ -1,6 +1,6 @@
 """A world in plain Python, for tests and first steps: needs no engine, and speaks the English of TextWorld games.
 
-:class:`ScriptedWorld` plays any :class:`House`; ``tiny-v1`` is a house of four rooms, drawn from its seed.
+:class:`ScriptedWorld` plays any :class:`ScriptedHouse`; ``tiny-v1`` is a house of four rooms, drawn from its seed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CARRIED = "I"
 
 
 @dataclass(frozen=True)
-class House:
+class ScriptedHouse:
     """Everything about a scripted world. All names are unique.
 
     Args:
@@ -101,7 +101,7 @@ class _State:
 class _Rules:
     """What actions do in a house: a pure function from a state and a command to the next state and what is said."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ScriptedHouse) -> None:
         self.house = house
         self._names = {
             normalise_name(name): name for name in (*house.containers, *house.supporters, *house.things, *house.exits)
@@ -334,7 +334,7 @@ class _Rules:
 _UNSEEN = "You can't see any such thing."
 
 
-def shortest_win(house: House) -> tuple[str, ...]:
+def shortest_win(house: ScriptedHouse) -> tuple[str, ...]:
     """A shortest list of commands that wins, by breadth-first search; empty when there is none.
 
     Only what can help is tried: going, opening, unlocking, and taking keys and the prize.
@@ -376,7 +376,7 @@ class ScriptedWorld(Environment):
 
     def __init__(
         self,
-        draw: Callable[[int], House],
+        draw: Callable[[int], ScriptedHouse],
         *,
         id: str = "scripted",
         seed: int = 0,
@@ -439,7 +439,7 @@ class ScriptedWorld(Environment):
         )
 
 
-def tiny_house(seed: int) -> House:
+def tiny_house(seed: int) -> ScriptedHouse:
     """Four rooms: a key in a closed box, on a table or on the floor, and a locked chest with a gem elsewhere."""
     rng = random.Random(seed)
     rooms = rng.sample(("Kitchen", "Library", "Bedroom", "Workshop", "Attic", "Parlour"), 4)
@@ -452,7 +452,7 @@ def tiny_house(seed: int) -> House:
     wood = rng.choice(("oak", "cherry", "willow"))
     key, chest = f"{metal} key", f"{wood} chest"
     far, near = rng.sample(rooms[1:], 2)
-    return House(
+    return ScriptedHouse(
         exits=exits,
         start=rooms[0],
         containers={chest: far, "tin box": near},

@@ -27,7 +27,7 @@ from worldthread.envs.base import Info, Proposition, RestorableEnvironment, Trut
 from worldthread.envs.files import GAMES_VARIABLE, find_game_file
 from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_cache import ActionCache
-from worldthread.envs.jericho_engine import SUFFIXES, Engine, EngineState, Thing, require_jericho
+from worldthread.envs.jericho_engine import SUFFIXES, EngineState, GameObject, JerichoEngine, require_jericho
 from worldthread.envs.jericho_state import StateDigest, learn_noise
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
@@ -100,7 +100,7 @@ class JerichoEnvironment(RestorableEnvironment):
         valid_actions: bool = True,
     ) -> None:
         self.id = id
-        self._engine = Engine(path)
+        self._engine = JerichoEngine(path)
         self._finder = ActionFinder(self._engine) if valid_actions else None
         self._cache = ActionCache(self._engine.digest, cache_dir)
         self._digest = StateDigest(self._engine, self._cache.noise(lambda: learn_noise(self._engine)))
@@ -360,7 +360,7 @@ def _mixed(ram: bytes, story: bytes) -> bytes:
     return (int.from_bytes(ram, "little") ^ int.from_bytes(story[:size], "little")).to_bytes(size, "little")
 
 
-def _propositions(things: list[Thing], player: int) -> set[Proposition]:
+def _propositions(things: list[GameObject], player: int) -> set[Proposition]:
     counts: dict[str, int] = {}
     for thing in things:
         counts[thing.name] = counts.get(thing.name, 0) + 1

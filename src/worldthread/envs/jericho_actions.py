@@ -28,7 +28,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple
 
-from worldthread.envs.jericho_engine import Engine, Thing, Trial, Trials
+from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, GameObject, JerichoEngine
 
 FINDER_VERSION: Final = "4"
 """Version of what decides which actions are found."""
@@ -103,7 +103,7 @@ class ActionFinder:
         engine: with the game; its state is the same before and after every call.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: JerichoEngine) -> None:
         self._engine = engine
 
     def find(self, chance: int | None = None) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class ActionFinder:
             _share_out(tables)
             return survey.valid_actions()
 
-    def _nouns(self, things: list[Thing], trials: Trials) -> _Nouns:
+    def _nouns(self, things: list[GameObject], trials: CommandTrials) -> _Nouns:
         descriptions: dict[str, str | None] = {}
 
         def description(words: str) -> str | None:
@@ -169,7 +169,7 @@ class ActionFinder:
         words = dict.fromkeys(_WORD.findall(text.lower()))
         return [word for word in words if word not in _NO_THINGS and word[:length] in self._engine.nouns]
 
-    def names(self, things: list[Thing]) -> Iterable[_Name]:
+    def names(self, things: list[GameObject]) -> Iterable[_Name]:
         """The names of what is where the player is, that the game can understand."""
         player = things[self._engine.player]
         if not 0 < player.parent < len(things):
@@ -205,7 +205,7 @@ class ActionFinder:
 class _Survey:
     """What the commands of one state would do."""
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: CommandTrials) -> None:
         self._trials = trials
         self._effects: dict[bytes, tuple[int, bytes]] = {}
         self._doubtful: list[tuple[bytes, int]] = []
@@ -233,7 +233,7 @@ class _Survey:
                     break
         return tuple(sorted({line.decode("ascii") for _, line in self._effects.values()}))
 
-    def attempt(self, line: bytes, usage: int) -> Trial:
+    def attempt(self, line: bytes, usage: int) -> CommandTrial:
         """Try a line."""
         trial = self._trials.attempt(line)
         if trial.change is not None:
@@ -269,7 +269,7 @@ class _Table:
         self._in_reach = self._carried + len(nouns.near)
         self._pairs_near = len(nouns.near) - 1 <= _MOST_PAIRED  # "all" is no thing
         self._infer = survey.infers and self._in_reach >= _FEWEST_TO_INFER
-        self._answers: dict[tuple[int, int], Trial] = {}
+        self._answers: dict[tuple[int, int], CommandTrial] = {}
         self._waiting = self._acceptable()
 
     def __len__(self) -> int:
@@ -368,7 +368,7 @@ class _Table:
         others = [other for other in range(size) if other not in (at, near, far)]
         return any(answer(other, near) != rejection and answer(other, far) != rejection for other in others[:2])
 
-    def _answer(self, row: int, column: int) -> Trial:
+    def _answer(self, row: int, column: int) -> CommandTrial:
         pair = (row, column)
         if pair not in self._answers:
             first, middle, last = self._template.parts

@@ -46,7 +46,7 @@ class EngineState(NamedTuple):
     chance: tuple[int, int, int]
 
 
-class Thing(NamedTuple):
+class GameObject(NamedTuple):
     """An object of the game's tree; numbers of others are 0 where there is none."""
 
     number: int
@@ -56,7 +56,7 @@ class Thing(NamedTuple):
     child: int
 
 
-class Trial(NamedTuple):
+class CommandTrial(NamedTuple):
     """What a command would do.
 
     Args:
@@ -77,7 +77,7 @@ class Trial(NamedTuple):
         return None if self.took_time or self.change is not None else self.reply
 
 
-class Engine:
+class JerichoEngine:
     """A game file, loaded and begun.
 
     Args:
@@ -217,12 +217,12 @@ class Engine:
         quick.set_opcode(opcode)
         quick.setFrameCount(frames)
 
-    def things(self) -> list[Thing]:
+    def things(self) -> list[GameObject]:
         """All objects, each at the index that is its number; those that the game does not name have an empty name."""
         ctypes.memset(self._objects, 0, ctypes.sizeof(self._objects))
         self._library.get_world_objects(self._objects, 0)
         return [
-            Thing(thing.num, thing._name.decode("cp1252", "replace"), thing.parent, thing.sibling, thing.child)
+            GameObject(thing.num, thing._name.decode("cp1252", "replace"), thing.parent, thing.sibling, thing.child)
             for thing in self._objects
         ]
 
@@ -234,7 +234,7 @@ class Engine:
         return bytes(self._objects) + bytes(self._special)
 
     @contextmanager
-    def trials(self, chance: int | None = None) -> Iterator[Trials]:
+    def trials(self, chance: int | None = None) -> Iterator[CommandTrials]:
         """Try commands from the present state, which is the state again at the end.
 
         Args:
@@ -242,7 +242,7 @@ class Engine:
         """
         start = self.save()
         try:
-            yield Trials(self, start if chance is None else start._replace(chance=(chance, 0, 0)))
+            yield CommandTrials(self, start if chance is None else start._replace(chance=(chance, 0, 0)))
         finally:
             self.restore(start)
 
@@ -251,8 +251,8 @@ class Engine:
         self._frotz.close()
 
 
-class Trials:
-    """Commands tried from one state, each as if it were the only one; see :meth:`Engine.trials`.
+class CommandTrials:
+    """Commands tried from one state, each as if it were the only one; see :meth:`JerichoEngine.trials`.
 
     Args:
         engine: in that state; it is left in any.
@@ -262,7 +262,7 @@ class Trials:
         chance: the state of chance before each trial.
     """
 
-    def __init__(self, engine: Engine, start: EngineState) -> None:
+    def __init__(self, engine: JerichoEngine, start: EngineState) -> None:
         self.chance = start.chance[0]
         self._engine = engine
         self._start = start
@@ -274,7 +274,7 @@ class Trials:
         self._what = (ctypes.c_uint16 * _CHANGE_WORDS)()
         self._became = (ctypes.c_uint16 * _CHANGE_WORDS)()
 
-    def attempt(self, line: bytes, chance: int | None = None) -> Trial:
+    def attempt(self, line: bytes, chance: int | None = None) -> CommandTrial:
         """What this line would do; a line that halts the interpreter, or loops without end, changes nothing.
 
         Args:
@@ -289,7 +289,7 @@ class Trials:
         reply = engine._enter(line)
         if engine._halted.value:
             engine.restore(start)
-            return Trial(None, reply, True, self.chance)
+            return CommandTrial(None, reply, True, self.chance)
         change = None
         # what is taken on the way is offered as an action of its own
         if (
@@ -302,7 +302,7 @@ class Trials:
             ctypes.memset(self._became, 0, _CHANGE_WORDS * _WORD_BYTES)
             quick.get_cleaned_world_diff(self._what, self._became)
             change = bytes(self._what) + bytes(self._became)
-        return Trial(change, reply, quick.get_moves() != self._moves, quick.getRngA())
+        return CommandTrial(change, reply, quick.get_moves() != self._moves, quick.getRngA())
 
 
 class _Guard:

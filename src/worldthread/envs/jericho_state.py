@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.envs.jericho_actions import ActionFinder
-from worldthread.envs.jericho_engine import Engine, EngineState
+from worldthread.envs.jericho_engine import EngineState, JerichoEngine
 
 DIGEST_VERSION: Final = "1"
 """Version of what decides which states are the same."""
@@ -40,7 +40,7 @@ class StateDigest:
         noise: what :func:`learn_noise` found.
     """
 
-    def __init__(self, engine: Engine, noise: bytes) -> None:
+    def __init__(self, engine: JerichoEngine, noise: bytes) -> None:
         self._engine = engine
         kept = np.frombuffer(noise, np.uint8) == 0
         first, last = _object_table(engine)
@@ -57,7 +57,7 @@ class StateDigest:
         return digest.digest()
 
 
-def learn_noise(engine: Engine) -> bytes:
+def learn_noise(engine: JerichoEngine) -> bytes:
     """A byte for each byte of the game's memory: 0 where a change matters, 1 where it is noise.
 
     The engine is left in another state.
@@ -89,7 +89,7 @@ def _handling(names: list[str], number: int) -> list[str]:
     return [f"examine {one}", f"put {one} on {two}", f"take {three} from {two}"]
 
 
-def _object_table(engine: Engine) -> tuple[int, int]:
+def _object_table(engine: JerichoEngine) -> tuple[int, int]:
     """First byte and end of the tree of objects: Z-Machine Standard 1.1, section 12."""
     story = engine.story
     defaults, size = (31, 9) if story[0] <= 3 else (63, 14)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from worldthread.graph import GraphView
-from worldthread.types import Reading
+from worldthread.types import Extraction
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class GameStep:
 
 
 @runtime_checkable
-class TextReader(Protocol):
+class Extractor(Protocol):
     """Turns a passage of prose into statements, in two steps, of which only the second sees what is known already.
 
     Neither step raises for what the text, or a model's answer about it, contains: what could not be understood is in
@@ -44,14 +44,14 @@ class TextReader(Protocol):
     def concurrency(self) -> int:
         """How many calls of :meth:`extract` may usefully run at once; at least 1."""
 
-    def extract(self, text: str) -> Reading:
+    def extract(self, text: str) -> Extraction:
         """What ``text`` states, from the text alone. May be called from several threads at once.
 
         Raises:
             ModelError: a model was needed and could not be asked (its call failed, or the budget is spent).
         """
 
-    def outdate(self, text: str, reading: Reading, view: GraphView) -> Reading:
+    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         """``reading`` (what :meth:`extract` gave for ``text``) with the older statements of ``view`` that it ends.
 
         Called in order of world time, after everything older has been taken in. A reader whose aspects say all gives

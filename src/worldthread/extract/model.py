@@ -32,7 +32,7 @@ from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
 from worldthread.names import normalise_name, normalise_text, number_variants
-from worldthread.types import Ending, Fact, Reading, Statement, Thesis
+from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 NAME_LIMIT: Final = 200
 """Longest name of a subject, relation or object, in characters. What is longer is a piece of text, not a name."""
@@ -97,8 +97,8 @@ class OutdatedAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ended: list[EndedItem]
 
 
-class ModelReader:
-    """Reads prose with a chat model. A :class:`~worldthread.extract.base.TextReader`.
+class ModelExtractor:
+    """Reads prose with a chat model. A :class:`~worldthread.extract.base.Extractor`.
 
     A reading depends on the text, the candidates and the model's answers alone, so with recorded answers it comes out
     the same again. Two things can be wrong with an answer:
@@ -174,7 +174,7 @@ class ModelReader:
         with self._lock:
             return self._dropped.copy()
 
-    def extract(self, text: str) -> Reading:
+    def extract(self, text: str) -> Extraction:
         """The facts and theses that the model takes from ``text``; facts first, each kind in its order.
 
         Raises:
@@ -187,7 +187,7 @@ class ModelReader:
         try:
             answer = complete_structured(self._model, request, self._into)
         except AnswerError as error:
-            return Reading(self.name, failures=_verbatim(error))
+            return Extraction(self.name, failures=_verbatim(error))
         dropped: Counter[str] = Counter()
         statements: dict[Statement, None] = {}
         for statement in _statements(answer, dropped):
@@ -196,10 +196,10 @@ class ModelReader:
             statements.setdefault(statement)
         self._count(dropped)
         if not statements and (dropped["unusable"] or dropped["too long"]):
-            return Reading(self.name, failures=(msgspec.json.encode(answer).decode(),))
-        return Reading(self.name, tuple(statements))
+            return Extraction(self.name, failures=(msgspec.json.encode(answer).decode(),))
+        return Extraction(self.name, tuple(statements))
 
-    def outdate(self, text: str, reading: Reading, view: GraphView) -> Reading:
+    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         """``reading`` with the statements of ``view`` that the model says have ended.
 
         The model is shown what holds in ``view`` about the subjects and objects of the new statements (in either
@@ -209,32 +209,32 @@ class ModelReader:
         Raises:
             ModelError: the model could not be asked (see :class:`~worldthread.models.chat.ChatModel`).
         """
-        if not self._outdated or reading.failures:
-            return reading
-        stored = _candidates(reading, view)[: self._max_candidates]
+        if not self._outdated or extraction.failures:
+            return extraction
+        stored = _candidates(extraction, view)[: self._max_candidates]
         if not stored:
-            return reading
+            return extraction
         messages = self._outdated_prompt.messages(
-            mark=_mark(text), text=text, stored=_numbered(stored), new=_numbered(reading.statements)
+            mark=_mark(text), text=text, stored=_numbered(stored), new=_numbered(extraction.statements)
         )
         schema = _bounded(OutdatedAnswer, ended=len(stored))
         request = ChatRequest(messages, "outdated", schema, max_tokens=self._max_tokens)
         try:
             answer = complete_structured(self._model, request, OutdatedAnswer)
         except AnswerError as error:
-            return replace(reading, failures=(*reading.failures, *_verbatim(error)))
+            return replace(extraction, failures=(*extraction.failures, *_verbatim(error)))
         dropped: Counter[str] = Counter()
         endings: dict[int, Ending] = {}
         for item in answer.ended:
-            if not (1 <= item.old <= len(stored) and 1 <= item.new <= len(reading.statements)):
+            if not (1 <= item.old <= len(stored) and 1 <= item.new <= len(extraction.statements)):
                 dropped["no such number"] += 1
             elif item.old in endings:
                 dropped["duplicate"] += 1
             else:
-                old, new = stored[item.old - 1], reading.statements[item.new - 1]
+                old, new = stored[item.old - 1], extraction.statements[item.new - 1]
                 endings[item.old] = Ending(old, _reason(new, item.reason, dropped))
         self._count(dropped)
-        return replace(reading, endings=(*reading.endings, *endings.values()))
+        return replace(extraction, endings=(*extraction.endings, *endings.values()))
 
     def _count(self, dropped: Counter[str]) -> None:
         with self._lock:
@@ -308,17 +308,17 @@ def _names(statement: Statement) -> tuple[str, ...]:
     return (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
 
 
-def _candidates(reading: Reading, view: GraphView) -> list[Statement]:
+def _candidates(extraction: Extraction, view: GraphView) -> list[Statement]:
     """What holds in ``view`` about the names in ``reading``, but for what it states itself; the likeliest first."""
     shared: defaultdict[Statement, set[str]] = defaultdict(set)
     began: dict[Statement, float] = {}
-    for name in sorted({normalise_name(name) for statement in reading.statements for name in _names(statement)}):
+    for name in sorted({normalise_name(name) for statement in extraction.statements for name in _names(statement)}):
         for form in sorted({name} | number_variants(name)):
             for version in view.timeline(form):
                 if version.interval.is_open if view.at is None else view.at in version.interval:
                     shared[version.statement].add(name)
                     began[version.statement] = version.interval.valid_from
-    stated = set(reading.statements)
+    stated = set(extraction.statements)
     return sorted(
         (statement for statement in shared if statement not in stated),
         key=lambda s: (-len(shared[s]), -began[s], s.id),

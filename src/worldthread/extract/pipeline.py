@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from worldthread.arguments import require_count
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
-from worldthread.extract.base import TextReader
-from worldthread.types import Episode, Reading
+from worldthread.extract.base import Extractor
+from worldthread.types import Episode, Extraction
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExtractionOutcome:
     """What came of reading one episode.
 
     Args:
@@ -23,11 +23,11 @@ class Outcome:
     """
 
     episode: Episode
-    reading: Reading
+    extraction: Extraction
     problem: ModelError | None = None
 
 
-def read(reader: TextReader, episodes: Sequence[Episode]) -> Iterator[Outcome]:
+def read(extractor: Extractor, episodes: Sequence[Episode]) -> Iterator[ExtractionOutcome]:
     """Extract from each of ``episodes``, in their order, as many at once as the reader likes.
 
     An episode for which the model cannot be asked has an empty reading and the problem beside it. Once the budget is
@@ -40,22 +40,24 @@ def read(reader: TextReader, episodes: Sequence[Episode]) -> Iterator[Outcome]:
     """
     spent: list[BudgetError] = []
 
-    def one(episode: Episode) -> Outcome:
+    def one(episode: Episode) -> ExtractionOutcome:
         if spent:
-            return Outcome(episode, Reading(), spent[0])
+            return ExtractionOutcome(episode, Extraction(), spent[0])
         try:
-            reading: object = reader.extract(episode.text)
+            extraction: object = extractor.extract(episode.text)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:
             if isinstance(error, BudgetError):
                 spent.append(error)
-            return Outcome(episode, unread(error), error)
-        if not isinstance(reading, Reading):
-            raise InputError(f"the reader {reader.name!r} gave {type(reading).__name__} where a Reading is wanted")
-        return Outcome(episode, reading)
+            return ExtractionOutcome(episode, unread(error), error)
+        if not isinstance(extraction, Extraction):
+            raise InputError(
+                f"the extractor {extractor.name!r} gave {type(extraction).__name__} where an Extraction is expected"
+            )
+        return ExtractionOutcome(episode, extraction)
 
-    at_once = require_count(reader.concurrency, f"the concurrency of the reader {reader.name!r}")
+    at_once = require_count(extractor.concurrency, f"the concurrency of the extractor {extractor.name!r}")
     if at_once == 1 or len(episodes) == 1:
         for episode in episodes:  # not map: a StopIteration of a reader would end it as if all had been read
             yield one(episode)
@@ -64,6 +66,6 @@ def read(reader: TextReader, episodes: Sequence[Episode]) -> Iterator[Outcome]:
         yield from pool.map(one, episodes)
 
 
-def unread(problem: ModelError) -> Reading:
+def unread(problem: ModelError) -> Extraction:
     """The reading of an episode that could not be read; a spent budget is no fault of the episode."""
-    return Reading() if isinstance(problem, BudgetError) else Reading(failures=(str(problem),))
+    return Extraction() if isinstance(problem, BudgetError) else Extraction(failures=(str(problem),))

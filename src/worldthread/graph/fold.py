@@ -21,17 +21,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from worldthread.errors import InputError
-from worldthread.types import FOREVER, Episode, Fact, Interval, Reading, Statement, Version
+from worldthread.types import FOREVER, Episode, Extraction, Fact, Interval, Statement, Version
 
 
-def replacement_reason(reading: Reading, aspects: Iterable[str]) -> str | None:
+def replacement_reason(extraction: Extraction, aspects: Iterable[str]) -> str | None:
     """Why a statement that holds with ``aspects`` ends when ``reading`` states one of them with other statements.
 
     ``None`` when the reading states none of them. Of several replacing statements the first by aspect, then by key, is
     named, so the reason does not depend on the order in which a reader listed them.
     """
     wanted = set(aspects)
-    found = [s for s in reading.statements if s.aspect is not None and s.aspect in wanted]
+    found = [s for s in extraction.statements if s.aspect is not None and s.aspect in wanted]
     if not found:
         return None
     first = min(found, key=lambda s: (s.aspect or "", s.id, str(s)))
@@ -105,23 +105,23 @@ def fold(episodes: Iterable[Episode]) -> Fold:
     unique: dict[str, Episode] = {}
     for episode in episodes:
         known = unique.setdefault(episode.id, episode)
-        if known.reading.digest != episode.reading.digest:
+        if known.extraction.digest != episode.extraction.digest:
             raise InputError(f"episode {episode.id} comes with two different readings")
     ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
     histories: dict[Statement, _History] = {}
     for episode in ordered:
-        reading = episode.reading
-        asserted = set(reading.statements)
+        extraction = episode.extraction
+        asserted = set(extraction.statements)
         ended: dict[Statement, str] = {}
-        for ending in reading.endings:
+        for ending in extraction.endings:
             ended.setdefault(ending.statement, ending.reason)
         for statement, history in histories.items():
             if history.open is None or statement in asserted:
                 continue
-            reason = ended.get(statement) or replacement_reason(reading, history.open.aspects)
+            reason = ended.get(statement) or replacement_reason(extraction, history.open.aspects)
             if reason is not None:
                 history.close(episode.at, episode.id, reason)
-        for statement in reading.statements:
+        for statement in extraction.statements:
             history = histories.setdefault(statement, _History(statement))
             if history.open is None:
                 history.open = _Open(episode.at, [], set())

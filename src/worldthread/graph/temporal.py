@@ -22,7 +22,7 @@ from worldthread.graph.columns import Row, RowTable, pack_rows, pack_strings, un
 from worldthread.graph.fold import replacement_reason, state_hash, version_row
 from worldthread.graph.view import GraphView
 from worldthread.names import normalise_name
-from worldthread.types import FOREVER, Ending, Episode, Fact, Interval, Reading, Statement, Thesis, Version
+from worldthread.types import FOREVER, Ending, Episode, Extraction, Fact, Interval, Statement, Thesis, Version
 
 ARRAYS_FORMAT: Final = 2
 """Version of the layout that :meth:`TemporalGraph.to_arrays` writes."""
@@ -32,7 +32,7 @@ _UNIT: Final = "\x1f"  # joins the objects of a thesis; names cannot contain it
 _OTHER_MARKS: Final = "an episode is already recorded with another reading; forget it first: "
 
 
-class _Strings:
+class _StringTable:
     """Every distinct string once, numbered in order of arrival."""
 
     __slots__ = ("_index", "items")
@@ -65,7 +65,7 @@ class EpisodeRecord:
     at: float
     source: str
     recorded_at: float | None
-    reader: str = ""
+    extractor: str = ""
     failures: int = 0
 
 
@@ -76,7 +76,7 @@ class TemporalGraph:
     """
 
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
-        self._strings = _Strings([])
+        self._strings = _StringTable([])
         # statements: normalised (subject, relation, object), or (text, _NONE, objects) for a thesis; string numbers
         self._keys: list[tuple[int, int, int]] = []
         self._by_key: dict[tuple[int, int, int], int] = {}
@@ -120,11 +120,11 @@ class TemporalGraph:
         """
         if self._is_known(episode):
             return False
-        reading = episode.reading
+        extraction = episode.extraction
         record = EpisodeRecord(
-            episode.id, episode.at, episode.source, episode.recorded_at, reading.reader, len(reading.failures)
+            episode.id, episode.at, episode.source, episode.recorded_at, extraction.extractor, len(extraction.failures)
         )
-        self._take(record, reading, reading.digest)
+        self._take(record, extraction, extraction.digest)
         return True
 
     def add_many(self, episodes: Iterable[Episode]) -> int:
@@ -161,7 +161,7 @@ class TemporalGraph:
         digests: dict[str, str] = {}
         for episode in episodes:
             if not self._is_known(episode):
-                if digests.setdefault(episode.id, episode.reading.digest) != episode.reading.digest:
+                if digests.setdefault(episode.id, episode.extraction.digest) != episode.extraction.digest:
                     raise InputError(_OTHER_MARKS + episode.id)
                 yield episode
 
@@ -169,12 +169,12 @@ class TemporalGraph:
         number = self._by_id.get(episode.id)
         if number is None:
             return False
-        if self._digests[number] != episode.reading.digest:
+        if self._digests[number] != episode.extraction.digest:
             raise InputError(_OTHER_MARKS + episode.id)
         return True
 
-    def _take(self, record: EpisodeRecord, reading: Reading, digest: str) -> None:
-        number = self._mark(record, reading, digest)
+    def _take(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> None:
+        number = self._mark(record, extraction, digest)
         order = (record.at, record.id)
         if self._last is None or order > self._last:
             self._apply(number)
@@ -183,25 +183,25 @@ class TemporalGraph:
             self._recompute(self._marked_by(number) | self._disturbed_by(number))
         self.change_count += 1
 
-    def _mark(self, record: EpisodeRecord, reading: Reading, digest: str) -> int:
+    def _mark(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> int:
         """Record an episode and its marks: its number."""
         number = len(self._ids)
         self._ids.append(record.id)
         self._at.append(record.at)
         self._source.append(self._strings.intern(record.source))
         self._recorded.append(record.recorded_at)
-        self._readers.append(self._strings.intern(record.reader))
+        self._readers.append(self._strings.intern(record.extractor))
         self._failures.append(record.failures)
         self._digests.append(digest)
         self._by_id[record.id] = number
-        for statement in reading.statements:
+        for statement in extraction.statements:
             form = self._form(statement)
             owner, *_, aspect = self._forms[form]
             self._taken.append(number, (form,))
             self._asserted.append(owner, (number, form))
             if aspect != _NONE:
                 self._aspects.append(aspect, (number, owner))
-        for ending in reading.endings:
+        for ending in extraction.endings:
             form = self._form(ending.statement)
             reason = self._strings.intern(ending.reason)
             self._endings.append(number, (form, reason))
@@ -245,9 +245,9 @@ class TemporalGraph:
         stated = {aspect for aspects in asserted.values() for aspect in aspects} - {_NONE}
         outdated = {holder for aspect in stated for holder in self._holders(aspect)} - asserted.keys()
         if outdated:
-            reading = self._reading(number)
+            extraction = self._reading(number)
             for statement in outdated:
-                self._close(statement, number, self._replaced(reading, self._held_with(statement)))
+                self._close(statement, number, self._replaced(extraction, self._held_with(statement)))
         for statement, aspects in asserted.items():
             marks = len(self._asserted.get(statement))
             if self._is_open(statement):
@@ -262,9 +262,9 @@ class TemporalGraph:
                 if aspect in self._open_with:
                     self._open_with[aspect].add(statement)
 
-    def _replaced(self, reading: Reading, aspects: Iterable[int]) -> int:
+    def _replaced(self, extraction: Extraction, aspects: Iterable[int]) -> int:
         """The number of the reason for which a statement that holds with ``aspects`` ends at ``reading``."""
-        reason = replacement_reason(reading, (self._strings.items[aspect] for aspect in aspects))
+        reason = replacement_reason(extraction, (self._strings.items[aspect] for aspect in aspects))
         assert reason is not None
         return self._strings.intern(reason)
 
@@ -384,8 +384,8 @@ class TemporalGraph:
         """As the first assertion in fold order wrote it."""
         return self._written(self._asserted.get(statement)[0][1])
 
-    def _reading(self, number: int) -> Reading:
-        return Reading(
+    def _reading(self, number: int) -> Extraction:
+        return Extraction(
             self._strings.items[self._readers[number]],
             tuple(self._written(row[0]) for row in self._taken.get(number)),
             tuple(Ending(self._written(f), self._strings.items[r]) for f, r in self._endings.get(number)),
@@ -463,8 +463,8 @@ class TemporalGraph:
         """
         n = self._number(episode_id)
         strings = self._strings.items
-        source, reader = strings[self._source[n]], strings[self._readers[n]]
-        return EpisodeRecord(self._ids[n], self._at[n], source, self._recorded[n], reader, self._failures[n])
+        source, extractor = strings[self._source[n]], strings[self._readers[n]]
+        return EpisodeRecord(self._ids[n], self._at[n], source, self._recorded[n], extractor, self._failures[n])
 
     def episodes(self) -> list[str]:
         """Ids of all episodes, in fold order."""
@@ -701,7 +701,7 @@ class TemporalGraph:
     @classmethod
     def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> TemporalGraph:
         graph = cls()
-        graph._strings = _Strings(unpack_strings(arrays["strings"]))
+        graph._strings = _StringTable(unpack_strings(arrays["strings"]))
         graph._keys = list(zip(*arrays["keys"].T.tolist(), strict=True))
         graph._by_key = dict(zip(graph._keys, range(len(graph._keys)), strict=True))
         forms = arrays["forms"]

@@ -60,7 +60,7 @@ Entity: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[int, Field(ge=1, le=500, description="How many statements at most")]
 
 
-def told_errors(function: Callable[P, R]) -> Callable[P, R]:
+def render_errors(function: Callable[P, R]) -> Callable[P, R]:
     """Let our own errors reach the client in their own words; of all others the SDK tells only that there was one."""
 
     @functools.wraps(function)

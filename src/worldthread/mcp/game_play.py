@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
-from worldthread.agents.reflact.critic import Deed, action_key
+from worldthread.agents.reflact.critic import ActionOutcome, action_key
 from worldthread.agents.reflact.lookup import carried, meant
-from worldthread.agents.reflact.loops import LoopWatch
+from worldthread.agents.reflact.loop_detector import LoopDetector
 from worldthread.agents.worldmap import WorldMap
 from worldthread.envs.base import Environment
 from worldthread.errors import AgentError, InputError, NotFoundError
@@ -19,7 +19,7 @@ from worldthread.extract.game.extractor import direction_of
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
 from worldthread.play.loop import Play, StepRecord
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 LONGEST_ACTION: Final = 200
 """Characters of an action, at most."""
@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"\d+")
 _WALK: Final = re.compile(r"go\s+to\s+(?P<place>.+)", re.I)
 
 
-class Client(PerceivingAgent):
+class ExternalPlayer(PerceivingAgent):
     """Perceives and remembers; what is done next, somebody else decides.
 
     An action that moves in a direction and is on the world's list of valid actions tells of a way out of the room.
@@ -51,22 +51,22 @@ class Client(PerceivingAgent):
             raise AgentError("nobody has said what to do next")
         return self.next
 
-    def _reading(self, percept: Percept) -> Reading:
-        reading = super()._reading(percept)
+    def _reading(self, percept: Percept) -> Extraction:
+        extraction = super()._reading(percept)
         view = self.memory.view()
-        places = [s.object for s in reading.statements if isinstance(s, Fact) and s.key[:2] == (v.PLAYER, v.IS_IN)]
+        places = [s.object for s in extraction.statements if isinstance(s, Fact) and s.key[:2] == (v.PLAYER, v.IS_IN)]
         here = places[-1] if places else view.value(v.PLAYER, v.IS_IN)
         if here is None or normalise_name(here) == v.DARKNESS:
-            return reading
-        told = {statement.aspect for statement in reading.statements}
+            return extraction
+        told = {statement.aspect for statement in extraction.statements}
         directions = {direction_of(action) for action in percept.valid_actions or ()} - {None}
         ways = [v.exit_of(here, direction) for direction in sorted(filter(None, directions))]
         new = [way for way in ways if way.aspect not in told and not view.holds(way)]
-        return replace(reading, statements=(*reading.statements, *new))
+        return replace(extraction, statements=(*extraction.statements, *new))
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedAction:
     """An action and what came of it, as it is told of a room.
 
     Args:
@@ -77,13 +77,13 @@ class Tried:
     """
 
     room: str
-    deed: Deed
+    deed: ActionOutcome
     led_to: str
     moment: int
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallOutcome:
     """What came of a call.
 
     Args:
@@ -122,12 +122,12 @@ class GamePlay:
         self.seed = seed
         self.run = run
         self.memory = Memory(model="none")
-        self._client = Client(self.memory, run=run)
+        self._client = ExternalPlayer(self.memory, run=run)
         self._play = Play(env, self._client, self.memory.graph, seed=seed, audit=False)
         self._play_steps = iter(self._play)
         self._moments: list[StepRecord] = []
-        self._tried: list[Tried] = []  # by moment, from the first after the beginning
-        self.watch = LoopWatch()
+        self._tried: list[TriedAction] = []  # by moment, from the first after the beginning
+        self.watch = LoopDetector()
         self._warned: set[str] = set()
         self._moments.append(next(self._play_steps))
         self._see(self.now)
@@ -175,12 +175,12 @@ class GamePlay:
             return False
         return step.info.state == self._moments[step.percept.before].info.state
 
-    def tried(self, step: StepRecord) -> Tried | None:
+    def tried(self, step: StepRecord) -> TriedAction | None:
         """What was done to come to a step; ``None`` for the beginning."""
         moment = step.percept.moment
         return self._tried[moment - 1] if moment else None
 
-    def tried_here(self) -> list[tuple[Tried, bool]]:
+    def tried_here(self) -> list[tuple[TriedAction, bool]]:
         """What was done in this room, the oldest first, and whether it was taken back."""
         happened = {step.percept.moment for step in self.way()}
         here = normalise_name(self.room)
@@ -188,7 +188,7 @@ class GamePlay:
 
     # -- moves --------------------------------------------------------------------------------------------------------
 
-    def act(self, action: str, pause: Callable[[], None] = lambda: None) -> Outcome:
+    def act(self, action: str, pause: Callable[[], None] = lambda: None) -> CallOutcome:
         """Do one action, or walk to a known room (``go to kitchen``).
 
         Args:
@@ -205,11 +205,11 @@ class GamePlay:
         walk = _WALK.fullmatch(action)
         offered = self.now.info.valid_actions or ()
         if walk is None or action_key(action) in map(action_key, offered):
-            return Outcome((self._do(action),), before, warnings=self._new_warnings())
+            return CallOutcome((self._do(action),), before, warnings=self._new_warnings())
         steps, note = self._walk(self._place(walk["place"]), pause)
-        return Outcome(tuple(steps), before, note, self._new_warnings())
+        return CallOutcome(tuple(steps), before, note, self._new_warnings())
 
-    def undo(self, moves: int = 1) -> Outcome:
+    def undo(self, moves: int = 1) -> CallOutcome:
         """Come back to before the last moves, which then have not happened: the memory forgets them.
 
         Raises:
@@ -223,10 +223,10 @@ class GamePlay:
         there = self.way()[-1 - moves]
         self._client.next = Decision("", "asked for", return_to=there.percept.moment)
         step = self._step()
-        self.watch = LoopWatch()
+        self.watch = LoopDetector()
         for earlier in self.way():
             self._see(earlier)
-        return Outcome((step,), before, f"taken back; this is move {self.moves} again")
+        return CallOutcome((step,), before, f"taken back; this is move {self.moves} again")
 
     def close(self) -> None:
         """Release the memory; the world is not closed."""
@@ -257,8 +257,8 @@ class GamePlay:
             # rooms may bear one name: a direction that changed the state of the world has led somewhere
             moved = step.info.state != before.info.state
         gained, lost = tuple(sorted(holds - held)), tuple(sorted(held - holds))
-        deed = Deed(action, step.observation, step.reward, moved, gained, lost)
-        self._tried.append(Tried(room, deed, there if moved else "", step.percept.moment))
+        deed = ActionOutcome(action, step.observation, step.reward, moved, gained, lost)
+        self._tried.append(TriedAction(room, deed, there if moved else "", step.percept.moment))
         self._see(step)
         return step
 

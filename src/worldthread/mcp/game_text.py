@@ -13,7 +13,7 @@ from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
-from worldthread.mcp.game_play import GamePlay, Outcome, Tried
+from worldthread.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread.names import normalise_name
 from worldthread.play.loop import StepRecord
 from worldthread.types import Episode, Fact, Hit, Statement
@@ -48,7 +48,7 @@ _PLACES: Final = frozenset({v.IS_IN, v.IS_ON})
 _SHOWN_ELSEWHERE: Final = frozenset({*_PLACES, v.IS, v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS})
 
 
-def outcome_text(play: GamePlay, outcome: Outcome) -> str:
+def outcome_text(play: GamePlay, outcome: CallOutcome) -> str:
     """What a move led to: the answer of the game, the points, what was learned, and warnings."""
     *way, last = outcome.steps
     lines = [_way_line(play, step) for step in way]
@@ -66,7 +66,7 @@ def outcome_text(play: GamePlay, outcome: Outcome) -> str:
     return "\n".join(lines)
 
 
-def status(play: GamePlay, outcome: Outcome | None = None) -> str:
+def status(play: GamePlay, outcome: CallOutcome | None = None) -> str:
     """Where, with how many points, after how many moves, in one line."""
     info = play.now.info
     of = f" of {info.max_score:g}" if info.max_score is not None else ""
@@ -329,10 +329,10 @@ def _valid(actions: Sequence[str] | None, tried: Sequence[str]) -> str:
     return f"Valid actions (* not tried here; others may work too): {_listed(shown, _ACTIONS)}."
 
 
-def _history(tried: Sequence[tuple[Tried, bool]]) -> list[str]:
+def _history(tried: Sequence[tuple[TriedAction, bool]]) -> list[str]:
     """Every action that was tried here, once, the latest last; of the last ones, what came of it."""
     times = Counter(action_key(one.deed.action) for one, _ in tried)
-    latest: dict[str, tuple[Tried, bool]] = {}
+    latest: dict[str, tuple[TriedAction, bool]] = {}
     for one, gone in tried:
         key = action_key(one.deed.action)
         latest.pop(key, None)
@@ -344,7 +344,7 @@ def _history(tried: Sequence[tuple[Tried, bool]]) -> list[str]:
     return lines + [_tried_line(*latest[key], times[key]) for key in keys[-_HISTORY:]]
 
 
-def _tried_line(one: Tried, gone: bool, times: int) -> str:
+def _tried_line(one: TriedAction, gone: bool, times: int) -> str:
     deed = one.deed
     came = [f"{deed.reward:+g} points"] if deed.reward else []
     came += [f"gained {', '.join(deed.gained)}"] if deed.gained else []

@@ -20,7 +20,7 @@ from worldthread import __version__
 from worldthread.errors import WorldthreadError
 from worldthread.mcp.configuration import GAME_SERVER
 from worldthread.mcp.game import SharedGame
-from worldthread.mcp.game_play import LONGEST_ACTION, GamePlay, Outcome
+from worldthread.mcp.game_play import LONGEST_ACTION, CallOutcome, GamePlay
 from worldthread.mcp.game_text import (
     LONGEST_QUESTION,
     changes,
@@ -134,7 +134,7 @@ class GameTools:
         """
 
         def opening(play: GamePlay) -> CallToolResult:
-            return _told(play, Outcome((play.now,), play.now.info.score))
+            return _told(play, CallOutcome((play.now,), play.now.info.score))
 
         return await _answer(self._game.begin_anew(seed, opening))
 
@@ -225,7 +225,7 @@ def create_game_server(game: SharedGame) -> MCPServer[None]:
     return server
 
 
-def _told(play: GamePlay, outcome: Outcome) -> CallToolResult:
+def _told(play: GamePlay, outcome: CallOutcome) -> CallToolResult:
     last = outcome.last
     learned, ended = changes(outcome.steps)
     info = last.info

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from worldthread.mcp.arguments import AsOf, Entity, Limit, Question, told_errors
+from worldthread.mcp.arguments import AsOf, Entity, Limit, Question, render_errors
 from worldthread.mcp.results import (
     AskResult,
     EntityResult,
@@ -37,7 +37,7 @@ class ReadingTools:
         self._shared = shared
         self._memory = shared.memory
 
-    @told_errors
+    @render_errors
     def recall(
         self,
         question: Question,
@@ -69,7 +69,7 @@ class ReadingTools:
         data = RecallResult(statements=statements, passages=passages)
         return told(found.text or "Nothing about this is remembered.", data)
 
-    @told_errors
+    @render_errors
     def ask(
         self,
         question: Question,
@@ -88,7 +88,7 @@ class ReadingTools:
         data = AskResult(answer=answer.text, statements=statements, passages=passages, model=answer.model)
         return told("\n".join(lines), data)
 
-    @told_errors
+    @render_errors
     def about(self, entity: Entity, as_of: AsOf = None, limit: Limit = 50) -> Annotated[CallToolResult, EntityResult]:
         """List everything that holds about one named person, place or thing, now or at a moment.
 
@@ -99,7 +99,7 @@ class ReadingTools:
         when = "" if as_of is None else f" as of {as_of}"
         return self._listed(f"What holds about {one_line(entity)}{when}", entity, versions, versions[:limit])
 
-    @told_errors
+    @render_errors
     def timeline(self, entity: Entity, limit: Limit = 50) -> Annotated[CallToolResult, EntityResult]:
         """List everything that ever held about one named person, place or thing, in order of time.
 
@@ -109,7 +109,7 @@ class ReadingTools:
         versions = without_echoes(self._memory.timeline(entity))
         return self._listed(f"What ever held about {one_line(entity)}", entity, versions, versions[-limit:])
 
-    @told_errors
+    @render_errors
     def stats(self) -> Annotated[CallToolResult, StatsResult]:
         """Count what is remembered, and tell which file and namespace this is.
 

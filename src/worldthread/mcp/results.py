@@ -23,7 +23,7 @@ When: TypeAlias = Annotated[
 ]
 
 
-class Passage(BaseModel):
+class PassageResult(BaseModel):
     """An episode: something that was remembered, verbatim."""
 
     id: str = Field(description="Id of the episode; forget takes it")
@@ -59,7 +59,7 @@ class RecallResult(BaseModel):
     """What matters for the question, best first."""
 
     statements: list[StatedFact]
-    passages: list[Passage]
+    passages: list[PassageResult]
 
 
 class AskResult(BaseModel):
@@ -67,7 +67,7 @@ class AskResult(BaseModel):
 
     answer: str | None = Field(description="null: there is not enough information")
     statements: list[StatedFact] = Field(description="Statements that the answer rests on")
-    passages: list[Passage] = Field(description="Passages that the answer rests on")
+    passages: list[PassageResult] = Field(description="Passages that the answer rests on")
     model: str = Field(description="Who answered; empty when it is just the statement that fits best")
 
 
@@ -85,7 +85,7 @@ class ForgetResult(BaseModel):
 
     forgotten: int = Field(description="How many episodes are gone; 0 without confirm=true")
     would_forget: int = Field(description="How many episodes confirm=true would remove; 0 when they are gone")
-    episodes: list[Passage] = Field(description="The first of them")
+    episodes: list[PassageResult] = Field(description="The first of them")
 
 
 class StatsResult(BaseModel):
@@ -105,14 +105,14 @@ def told(text: str, data: BaseModel) -> CallToolResult:
     )
 
 
-def passage(episode: Episode, limit: int = _PASSAGE) -> Passage:
+def passage(episode: Episode, limit: int = _PASSAGE) -> PassageResult:
     """An episode as data."""
-    return Passage(
+    return PassageResult(
         id=episode.id, at=shown_time(episode.at), source=episode.source, text=_cut(episode.text.strip(), limit)
     )
 
 
-def excerpt(episode: Episode) -> Passage:
+def excerpt(episode: Episode) -> PassageResult:
     """An episode as data with only the beginning of its text, in one line."""
     return passage(episode).model_copy(update={"text": one_line(episode.text, _EXCERPT)})
 
@@ -133,7 +133,7 @@ def stated(memory: Memory, version: Version, path: Iterable[str] = ()) -> Stated
     )
 
 
-def split(memory: Memory, hits: Iterable[Hit]) -> tuple[list[StatedFact], list[Passage]]:
+def split(memory: Memory, hits: Iterable[Hit]) -> tuple[list[StatedFact], list[PassageResult]]:
     """Hits as data: statements, and passages."""
     found = list(hits)
     statements = [stated(memory, hit.version, hit.path) for hit in found if hit.version is not None]
@@ -169,7 +169,7 @@ def hit_line(hit: Hit) -> str:
     return f"- {one_line(shown_hit(hit), _PASSAGE)}"
 
 
-def passage_line(shown: Passage) -> str:
+def passage_line(shown: PassageResult) -> str:
     """An episode in one line, with its id."""
     return f"- {shown.id} ({', '.join(filter(None, (shown.at, one_line(shown.source))))}) {one_line(shown.text)}"
 

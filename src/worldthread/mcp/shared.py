@@ -76,7 +76,7 @@ class SharedMemory:
                 namespace=self.namespace,
                 wait=self._wait,
                 model=self._model,
-                reader=self.memory.reader,
+                extractor=self.memory.extractor,
                 embedder=self._embedder,
             ) as memory:
                 yield memory

@@ -27,12 +27,12 @@ _REMOVES: Final = ToolAnnotations(
 
 def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
     """Give a server the tools of a memory, without those that write where the memory is for reading only."""
-    reading = ReadingTools(shared)
-    add_tool(server, reading.recall, "Recall", _LOOKS)
-    add_tool(server, reading.ask, "Ask the memory", _LOOKS)
-    add_tool(server, reading.about, "What holds about something", _LOOKS)
-    add_tool(server, reading.timeline, "History of something", _LOOKS)
-    add_tool(server, reading.stats, "Size of the memory", _LOOKS)
+    extraction = ReadingTools(shared)
+    add_tool(server, extraction.recall, "Recall", _LOOKS)
+    add_tool(server, extraction.ask, "Ask the memory", _LOOKS)
+    add_tool(server, extraction.about, "What holds about something", _LOOKS)
+    add_tool(server, extraction.timeline, "History of something", _LOOKS)
+    add_tool(server, extraction.stats, "Size of the memory", _LOOKS)
     if not shared.readonly:
         writing = WritingTools(shared)
         add_tool(server, writing.remember, "Remember", _ADDS)

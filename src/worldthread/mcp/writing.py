@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Triple, told_errors
+from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Triple, render_errors
 from worldthread.mcp.results import ForgetResult, RememberResult, excerpt, one_line, passage_line, told
 from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Content, Memory
@@ -23,7 +23,7 @@ class WritingTools:
     def __init__(self, shared: SharedMemory) -> None:
         self._shared = shared
 
-    @told_errors
+    @render_errors
     def remember(
         self,
         text: Annotated[
@@ -84,7 +84,7 @@ class WritingTools:
         lines += [f"- {one_line(problem)}" for problem in done.problems]
         return told("\n".join(lines), RememberResult.model_validate(done, from_attributes=True))
 
-    @told_errors
+    @render_errors
     def forget(
         self,
         episode: Annotated[

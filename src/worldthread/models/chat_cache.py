@@ -129,7 +129,7 @@ class ChatCache:
         if not rows:
             return None
         try:
-            kept = msgspec.convert(json.loads(rows[0][0]), _Kept)
+            kept = msgspec.convert(json.loads(rows[0][0]), _CachedAnswer)
         except (ValueError, TypeError, RecursionError) as error:
             raise self._damaged(f"the answer {key} is not one: {error}") from error
         return ChatAnswer(kept.text, model=kept.model, finish_reason=kept.finish_reason, attempts=0)
@@ -272,7 +272,7 @@ class CachedChat:
                     del self._turns[key]
 
 
-class _Kept(msgspec.Struct, forbid_unknown_fields=True):
+class _CachedAnswer(msgspec.Struct, forbid_unknown_fields=True):
     text: str
     model: str
     finish_reason: str

@@ -137,7 +137,7 @@ class _CacheTable(msgspec.Struct, forbid_unknown_fields=True):
     enabled: bool = True
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
     model: _ModelTable = msgspec.field(default_factory=_ModelTable)
     budget: _BudgetTable = msgspec.field(default_factory=_BudgetTable)
     prices: dict[str, Price] = msgspec.field(default_factory=dict)
@@ -174,7 +174,7 @@ def load_config(
     """
     environ = os.environ if environ is None else environ
     found = _find_file(path, environ)
-    file = _File() if found is None else _read(found)
+    file = _ConfigFile() if found is None else _read(found)
     recorded = _first(record, environ.get("WORLDTHREAD_RECORD"))
     replayed = _first(replay, environ.get("WORLDTHREAD_REPLAY"))
     if recorded and replayed:
@@ -244,7 +244,7 @@ def _find_file(path: str | Path | None, environ: Mapping[str, str]) -> Path | No
     return file if file.is_file() else None
 
 
-def _read(path: Path) -> _File:
+def _read(path: Path) -> _ConfigFile:
     """The contents of a TOML file.
 
     Raises:
@@ -253,7 +253,7 @@ def _read(path: Path) -> _File:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         _require_known_names(content, path)
-        return msgspec.convert(content, _File)
+        return msgspec.convert(content, _ConfigFile)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise FormatError(str(error), path=path) from None
     except OSError as error:
@@ -262,7 +262,7 @@ def _read(path: Path) -> _File:
 
 def _require_known_names(content: Mapping[str, Any], path: Path) -> None:
     """Raises FormatError for a table or key that does not exist, with near names (msgspec gives none)."""
-    tables: dict[str, tuple[Any, type[msgspec.Struct]]] = {"": (content, _File)}
+    tables: dict[str, tuple[Any, type[msgspec.Struct]]] = {"": (content, _ConfigFile)}
     for name, kind in (("model", _ModelTable), ("budget", _BudgetTable), ("cache", _CacheTable)):
         tables[f"{name}."] = (content.get(name), kind)
     prices = content.get("prices")

@@ -51,7 +51,7 @@ class ConfiguredChat:
                 timeout=config.timeout,
                 retries=config.retries,
                 concurrency=config.concurrency,
-                ways=RememberedWays(default_cache_dir() / "schema-ways.json"),
+                ways=SchemaModeCache(default_cache_dir() / "schema-ways.json"),
             )
         self.meter = Meter(
             inner,
@@ -119,7 +119,7 @@ def _cache_file(config: ChatConfig) -> Path:
     return default_cache_dir() / "answers" / f"{server}.sqlite"
 
 
-class RememberedWays(MutableMapping[str, str]):
+class SchemaModeCache(MutableMapping[str, str]):
     """In which way each server takes a schema, kept in a small JSON file that processes share.
 
     A file that cannot be read or written is no harm: the way is found out again.

@@ -29,7 +29,7 @@ MAX_TOKENS: Final = 256
 """What the model was trained for, with the two marks at the ends of every text. The rest of a text is not read."""
 
 
-class _Model(NamedTuple):
+class _MiniLMModel(NamedTuple):
     session: Any  # onnxruntime.InferenceSession
     tokenizer: Any  # tokenizers.Tokenizer
 
@@ -49,7 +49,7 @@ class MiniLMEmbedder:
 
     def __init__(self, model_path: str | os.PathLike[str] | None = None) -> None:
         self._model_path = None if model_path is None else Path(model_path)
-        self._model: _Model | None = None
+        self._model: _MiniLMModel | None = None
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -69,7 +69,7 @@ class MiniLMEmbedder:
                 vectors[row] = vector
         return vectors
 
-    def _loaded(self) -> _Model:
+    def _loaded(self) -> _MiniLMModel:
         with self._lock:
             if self._model is None:
                 self._model = _load(self._model_path or _installed_model())
@@ -91,7 +91,7 @@ def _installed_model() -> Path:
     return Path(model_path())
 
 
-def _load(model_path: Path) -> _Model:
+def _load(model_path: Path) -> _MiniLMModel:
     weights = read_verified(model_path, MODEL_SHA256)
     vocabulary = read_verified(TOKENIZER_PATH, TOKENIZER_SHA256)
     try:
@@ -108,10 +108,10 @@ def _load(model_path: Path) -> _Model:
     tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.no_padding()
-    return _Model(session, tokenizer)
+    return _MiniLMModel(session, tokenizer)
 
 
-def _vector(model: _Model, text: str) -> NDArray[np.float32]:
+def _vector(model: _MiniLMModel, text: str) -> NDArray[np.float32]:
     encoding = model.tokenizer.encode(text)
     if all(encoding.special_tokens_mask):
         return np.zeros(MiniLMEmbedder.dimensions, dtype=np.float32)

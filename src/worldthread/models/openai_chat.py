@@ -22,7 +22,7 @@ from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.openai_wire import (
     WAYS,
     CallFailure,
-    Way,
+    SchemaMode,
     read_completion,
     request_body,
     status_failure,
@@ -104,7 +104,7 @@ class OpenAIChat:
         self._retries = retries
         self._backoff = backoff
         self._ways: MutableMapping[str, str] = {} if ways is None else ways
-        self._proven: Way | None = None  # a way that worked in this process; one handed in may be out of date
+        self._proven: SchemaMode | None = None  # a way that worked in this process; one handed in may be out of date
         self._unsupported: frozenset[str] = frozenset()
         self._slots = threading.BoundedSemaphore(concurrency)
         self._lock = threading.Lock()
@@ -163,7 +163,7 @@ class OpenAIChat:
         refusal.attempts = progress.attempts
         raise refusal
 
-    def _call(self, request: ChatRequest, way: Way | None, progress: _Progress) -> ChatAnswer:
+    def _call(self, request: ChatRequest, way: SchemaMode | None, progress: _Progress) -> ChatAnswer:
         """One call in one way, with its retries.
 
         Raises:

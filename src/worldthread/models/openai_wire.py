@@ -14,11 +14,11 @@ import msgspec
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.prompts import load_prompt
 
-Way: TypeAlias = Literal["json_schema", "json_object_schema", "json_object", "words"]
+SchemaMode: TypeAlias = Literal["json_schema", "json_object_schema", "json_object", "words"]
 """How a server takes a schema: as OpenAI does, as llama-cpp-python does, only that JSON is wanted, or not at all. In
 all but the first the schema also stands in words at the end of the request, since a server may pass over the rest."""
 
-WAYS: Final[tuple[Way, ...]] = get_args(Way)
+WAYS: Final[tuple[SchemaMode, ...]] = get_args(SchemaMode)
 
 
 class CallFailure(Exception):
@@ -74,7 +74,7 @@ class _Completion(msgspec.Struct):
 
 
 def request_body(
-    model: str, request: ChatRequest, way: Way | None, unsupported: Collection[str] = ()
+    model: str, request: ChatRequest, way: SchemaMode | None, unsupported: Collection[str] = ()
 ) -> dict[str, Any]:
     """The body of the HTTP request.
 
@@ -149,7 +149,7 @@ def status_failure(status: int, body: object, headers: Mapping[str, str]) -> Cal
     )
 
 
-def _response_format(way: Way, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _response_format(way: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any]:
     if way == "json_schema":
         strict = _fits_strict_mode(schema)
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": strict, "schema": schema}}

@@ -99,11 +99,11 @@ class PriceTable:
 def load_prices() -> PriceTable:
     """The table that ships with the package, ``prices.toml``; its head says what the figures are."""
     text = files("worldthread.models").joinpath("prices.toml").read_bytes()
-    content = msgspec.toml.decode(text, type=_File)
+    content = msgspec.toml.decode(text, type=_PriceFile)
     return PriceTable(content.date, content.source, content.prices)
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _PriceFile(msgspec.Struct, forbid_unknown_fields=True):
     date: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
     source: str
     prices: dict[str, Price]

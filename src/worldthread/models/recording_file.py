@@ -197,7 +197,7 @@ class _Failure(msgspec.Struct, forbid_unknown_fields=True):
     attempts: int
 
 
-class _Line(msgspec.Struct, forbid_unknown_fields=True):
+class _CallLine(msgspec.Struct, forbid_unknown_fields=True):
     request: ChatRequest
     answer: ChatAnswer | None = None
     error: _Failure | None = None
@@ -256,7 +256,7 @@ class _Reader:
     def _place(self, content: object, model: str, calls: list[RecordedCall]) -> None:
         """Put the call of a line behind ``calls``, or in the place of the one that it replaces."""
         try:
-            line = msgspec.convert(content, _Line)
+            line = msgspec.convert(content, _CallLine)
             key = request_key(model, line.request)
         except (msgspec.ValidationError, InputError) as error:
             raise self._error(f"not a call: {error}") from error

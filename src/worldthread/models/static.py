@@ -24,7 +24,7 @@ TOKENIZER_FILE: Final = "tokenizers/l2_supercat_tokenizer_config.json"
 TOKENIZER_SHA256: Final = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
 
 
-class _Model(NamedTuple):
+class _WordLlamaModel(NamedTuple):
     vectors: NDArray[np.float32]  # one row for each token
     tokenizer: Any  # tokenizers.Tokenizer
 
@@ -40,7 +40,7 @@ class WordLlamaEmbedder:
     dimensions: Final = 256
 
     def __init__(self) -> None:
-        self._model: _Model | None = None
+        self._model: _WordLlamaModel | None = None
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -56,7 +56,7 @@ class WordLlamaEmbedder:
                 vectors[row] = unit(model.vectors[ids].mean(axis=0))
         return vectors
 
-    def _loaded(self) -> _Model:
+    def _loaded(self) -> _WordLlamaModel:
         with self._lock:
             if self._model is None:
                 self._model = _load(_package_folder())
@@ -70,7 +70,7 @@ def _package_folder() -> Path:
     return Path(found.submodule_search_locations[0])
 
 
-def _load(folder: Path) -> _Model:
+def _load(folder: Path) -> _WordLlamaModel:
     try:
         from safetensors.numpy import load
         from tokenizers import Tokenizer
@@ -82,4 +82,4 @@ def _load(folder: Path) -> _Model:
     tokenizer = Tokenizer.from_str(vocabulary.decode("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return _Model(weights["embedding.weight"].astype(np.float32), tokenizer)
+    return _WordLlamaModel(weights["embedding.weight"].astype(np.float32), tokenizer)

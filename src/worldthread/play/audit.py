@@ -199,7 +199,7 @@ class Auditor:
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _AuditRule:
     proposition: tuple[str, ...]
     condition: tuple[str, ...] | None
     fact: tuple[str, str, str]
@@ -213,9 +213,9 @@ def _table() -> dict[str, Any]:
 
 
 @cache
-def _rules() -> dict[tuple[str, int], list[_Rule]]:
+def _rules() -> dict[tuple[str, int], list[_AuditRule]]:
     """Rules by predicate and number of arguments, with the values of {direction} and {state} filled in."""
-    rules: dict[tuple[str, int], list[_Rule]] = {}
+    rules: dict[tuple[str, int], list[_AuditRule]] = {}
     for entry in _table()["rule"]:
         patterns = [*entry["proposition"], *entry.get("and", ()), *entry["fact"]]
         variable = next((n for n in _table()["values"] if any(f"{{{n}}}" in p for p in patterns)), None)
@@ -225,7 +225,7 @@ def _rules() -> dict[tuple[str, int], list[_Rule]]:
                 return tuple(p.replace(f"{{{variable}}}", value) for p in parts)
 
             subject, relation, object_ = fill(entry["fact"])
-            rule = _Rule(
+            rule = _AuditRule(
                 fill(entry["proposition"]),
                 fill(entry["and"]) if "and" in entry else None,
                 (subject, relation, object_),
@@ -284,12 +284,12 @@ def true_facts(propositions: frozenset[Proposition]) -> tuple[frozenset[Key], fr
     return frozenset(required), frozenset(allowed)
 
 
-def _is_optional(rule: _Rule, bound: dict[str, str], propositions: frozenset[Proposition]) -> bool:
+def _is_optional(rule: _AuditRule, bound: dict[str, str], propositions: frozenset[Proposition]) -> bool:
     return rule.optional_with is not None and tuple(bound.get(p, p) for p in rule.optional_with) in propositions
 
 
 def _satisfied(
-    rule: _Rule, bound: dict[str, str], by_shape: dict[tuple[str, int], list[Proposition]]
+    rule: _AuditRule, bound: dict[str, str], by_shape: dict[tuple[str, int], list[Proposition]]
 ) -> Iterator[dict[str, str]]:
     if rule.condition is None:
         yield bound

@@ -22,7 +22,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.meter import Tally
 from worldthread.play.audit import Auditor, AuditResult, Expectation, can_be_audited
 from worldthread.play.run_model import RunModel
-from worldthread.play.saved_states import Moments, returned
+from worldthread.play.saved_states import SavedStates, returned
 from worldthread.types import Episode, Statement
 
 ENDS: Final = {
@@ -123,7 +123,7 @@ def _writable(text: str) -> str:
 
 
 @dataclass
-class Clock:
+class PlayTimes:
     """Where the time of a play goes, in seconds.
 
     Args:
@@ -177,10 +177,10 @@ class Play:
     curve: list[tuple[int, float]] = field(default_factory=list, init=False)
     curve_seconds: list[float] = field(default_factory=list, init=False)
     ended_by: str | None = field(default=None, init=False)
-    clock: Clock = field(default_factory=Clock, init=False)
+    clock: PlayTimes = field(default_factory=PlayTimes, init=False)
 
     def __post_init__(self) -> None:
-        self._moments = Moments(self.env, self.seed, keep=self.agent.returns)
+        self._moments = SavedStates(self.env, self.seed, keep=self.agent.returns)
         self._marks: list[Expectation] = []  # of the audit before each moment
         self._percept: Percept | None = None
         self._counted = Tally()
@@ -368,7 +368,7 @@ class Play:
         """What an episode opened, and what it ended."""
         learned = tuple(
             statement
-            for statement in dict.fromkeys(episode.reading.statements)
+            for statement in dict.fromkeys(episode.extraction.statements)
             if (version := self.graph.versions(statement)[-1]).sources[0] == episode.id and version.interval.is_open
         )
         return learned, self.graph.ended_by(episode.id)

@@ -29,7 +29,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.meter import Tally
 from worldthread.play.loop import Play, StepRecord
 from worldthread.play.run_model import RunModel
-from worldthread.play.trajectory import TRAJECTORY_FILE, Comparison, TrajectoryWriter, read_trajectory
+from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison, TrajectoryWriter, read_trajectory
 
 if TYPE_CHECKING:
     from worldthread.models.chat import ChatModel
@@ -44,7 +44,7 @@ ORACLE: Final = "oracle"
 """The memory module that is told the truth. It is no agent's memory: it measures what one could be worth at most."""
 
 _RESERVED: Final = frozenset(
-    {"run", "model", "seed", "recollection", "use_valid_actions", "read", "show", "typed", "truth"}
+    {"run", "model", "seed", "memory_module", "use_valid_actions", "read", "show", "typed", "truth"}
 )
 """Arguments of agents that are given by other means than :attr:`Run.options`."""
 
@@ -61,7 +61,8 @@ class Run:
         audit: whether the memory is compared with the truth.
         valid_actions: whether the agent sees the list of valid actions.
         version: of worldthread; what another version played is played again.
-        memory: name of the memory module that the agent asks (its argument ``recollection``); empty: its own choice, or
+        memory: name of the memory module that the agent asks (its argument ``memory_module``); empty: its own choice,
+        or
             none.
         attempt: seed of the agent; 0 for the first attempt.
         model: name of the chat model; empty without one.
@@ -163,9 +164,9 @@ def make_player(
             )
         given["model"] = model
     if run.memory:
-        if "recollection" not in known:
+        if "memory_module" not in known:
             raise InputError(f"the agent {run.agent!r} asks no memory module: leave {run.memory!r} out")
-        given["recollection"] = run.memory
+        given["memory_module"] = run.memory
     make: Callable[..., Agent] = kind
     return make(memory, **{name: value for name, value in given.items() if name in known}, **options, **more)
 
@@ -396,7 +397,7 @@ def read_summary(folder: Path) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayResult:
     """What a replay came to.
 
     Args:
@@ -415,7 +416,7 @@ class Replayed:
     difference: str | None = None
 
 
-def replay(folder: Path) -> Replayed:
+def replay(folder: Path) -> ReplayResult:
     """Play a run again from its recording, without any call of a model, and compare it with its trajectory.
 
     Raises:
@@ -423,7 +424,7 @@ def replay(folder: Path) -> Replayed:
         FormatError, StoreError: a file cannot be understood.
     """
     path = folder / TRAJECTORY_FILE
-    comparison = Comparison(path)
+    comparison = TrajectoryComparison(path)
     run, name = run_of(comparison.header, path)
     is_typed = run.agent == "human"
     more: dict[str, Any] = {"typed": typed_in(path), "show": _unheard, "read": _ended} if is_typed else {}
@@ -436,10 +437,12 @@ def replay(folder: Path) -> Replayed:
         except (FormatError, ReplayError) as error:
             difference = str(error)
         used = model.meter.overall() if model else Tally()
-        return Replayed(comparison.compared, play.moves, comparison.is_complete, used.calls + used.reused, difference)
+        return ReplayResult(
+            comparison.compared, play.moves, comparison.is_complete, used.calls + used.reused, difference
+        )
 
 
-def _compare(play: Play, comparison: Comparison) -> None:
+def _compare(play: Play, comparison: TrajectoryComparison) -> None:
     if not comparison.left:
         return
     for record in play:

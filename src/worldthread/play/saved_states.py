@@ -12,7 +12,7 @@ _SHOWN = 200  # characters of a text in the message about a difference
 
 
 @dataclass(frozen=True)
-class Moment:
+class SavedState:
     """What was there when a moment was first seen.
 
     Args:
@@ -28,7 +28,7 @@ class Moment:
     saved: str | None = None
 
 
-class Moments:
+class SavedStates:
     """Moments in the order in which they were first seen, and the world, which stands at one of them.
 
     A world that saves its state goes back at once. Every other one begins anew with the same seed and is played the
@@ -48,7 +48,7 @@ class Moments:
         self._env = env
         self._seed = seed
         self._keep = keep
-        self._moments: list[Moment] = []
+        self._moments: list[SavedState] = []
         self._states: dict[str, bytes] = {}
         self.here = 0
         self.replayed_moves = 0
@@ -56,14 +56,14 @@ class Moments:
     def __len__(self) -> int:
         return len(self._moments)
 
-    def __getitem__(self, number: int) -> Moment:
+    def __getitem__(self, number: int) -> SavedState:
         return self._moments[number]
 
     def add(self, percept: Percept, info: Info) -> None:
         """The world stands at a moment that is new, and bears the next number."""
         depth = 0 if percept.before is None else self._moments[percept.before].depth + 1
         self.here = len(self._moments)
-        self._moments.append(Moment(percept, info, depth, self._save(info)))
+        self._moments.append(SavedState(percept, info, depth, self._save(info)))
 
     def _save(self, info: Info) -> str | None:
         if not self._keep or not isinstance(self._env, RestorableEnvironment):
@@ -73,7 +73,7 @@ class Moments:
             self._states[key] = self._env.save()
         return key
 
-    def go_back(self, number: int) -> Moment:
+    def go_back(self, number: int) -> SavedState:
         """Bring the world to a moment: what was told there.
 
         Raises:

@@ -34,7 +34,7 @@ _TICK: Final = 0.5  # seconds between two looks at the runs that go on
 _TAIL: Final = 1 << 18  # bytes at the end of a trajectory in which its last line is looked for
 
 
-class Results:
+class SweepResults:
     """Finished runs in a JSON Lines file; a run is acknowledged when its line is on the disk.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
@@ -96,7 +96,7 @@ def read_results(path: Path) -> dict[Run, dict[str, Any]]:
     """The finished runs that a file holds, in the order in which they ended, also while a sweep writes it.
 
     Raises:
-        FormatError: see :class:`Results`.
+        FormatError: see :class:`SweepResults`.
         InputError: the file cannot be read.
     """
     try:
@@ -130,7 +130,7 @@ def _finished(path: Path) -> tuple[dict[Run, dict[str, Any]], int]:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunProgress:
     """How a run stands that goes on.
 
     Args:
@@ -169,11 +169,11 @@ def _attempt(run: Run, folder: Path, argument: str | None) -> dict[str, Any] | s
 
 def sweep(
     runs: Iterable[Run],
-    results: Results,
+    results: SweepResults,
     *,
     jobs: int,
     on_done: Callable[[Run, dict[str, Any] | str], None],
-    on_tick: Callable[[list[Standing]], None] | None = None,
+    on_tick: Callable[[list[RunProgress]], None] | None = None,
     argument: str | None = None,
 ) -> dict[Run, str]:
     """Play what is not done yet, ``jobs`` at a time; failed runs with their errors.
@@ -259,14 +259,14 @@ def _live_with_parent(lifeline: Connection) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def standing(run: Run, folder: Path) -> Standing | None:
+def standing(run: Run, folder: Path) -> RunProgress | None:
     """How a run stands that another process plays; ``None`` before its first step."""
     try:
         with (folder / TRAJECTORY_FILE).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
             lines = file.read().split(b"\n")[:-1]
         last = orjson.loads(lines[-1]) if lines else {}
-        return Standing(run, last["turn"], last["score"])
+        return RunProgress(run, last["turn"], last["score"])
     except (OSError, orjson.JSONDecodeError, KeyError):
         return None
 

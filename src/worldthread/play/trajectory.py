@@ -119,7 +119,7 @@ class TrajectoryWriter:
         self._lock = hold(path, taken=f"{path.parent} is being played in by another process: wait for its end")
         try:
             earlier = _whole_lines(path) if resume and path.exists() else []
-            self._earlier = Comparison(path, earlier)
+            self._earlier = TrajectoryComparison(path, earlier)
             self._file = path.open("r+b" if earlier else "wb")
             end = sum(len(line) + 1 for line in earlier)
             self._file.truncate(end)
@@ -167,7 +167,7 @@ class TrajectoryWriter:
         self.close()
 
 
-class Comparison:
+class TrajectoryComparison:
     """Compares the lines of a play, one by one, with those that a file holds.
 
     Args:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from worldthread.errors import InputError
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "Corpus", "Method", "Query", "Scores", "method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "Method", "Query", "RetrievalIndex", "Scores", "method"]
 
-Method: TypeAlias = Callable[[Query, Corpus], Scores]
+Method: TypeAlias = Callable[[Query, RetrievalIndex], Scores]
 """Scores every episode and statement of a corpus for a query."""
 
 METHODS: Final[dict[str, str]] = {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.retrieve import method
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 
 Floats = NDArray[np.float32]
@@ -39,7 +39,7 @@ class FusionSettings:
             raise InputError(f"k must be at least 0, not {self.k}")
 
 
-def fusion(query: Query, corpus: Corpus, settings: FusionSettings | None = None) -> Scores:
+def fusion(query: Query, corpus: RetrievalIndex, settings: FusionSettings | None = None) -> Scores:
     """See the module. A path is that of the first method that gives one.
 
     Raises:
@@ -50,8 +50,8 @@ def fusion(query: Query, corpus: Corpus, settings: FusionSettings | None = None)
     return Scores(
         fused([scores.episodes for scores in found], settings.k),
         fused([scores.statements for scores in found], settings.k),
-        _First([scores.paths for scores in found]),
-        _First([scores.episode_paths for scores in found]),
+        _FirstPaths([scores.paths for scores in found]),
+        _FirstPaths([scores.episode_paths for scores in found]),
     )
 
 
@@ -65,7 +65,7 @@ def fused(scores: Sequence[Floats], k: float = 60.0) -> Floats:
     return np.where(total > 0, total, -np.inf).astype(np.float32)
 
 
-class _First(Mapping[int, tuple[str, ...]]):
+class _FirstPaths(Mapping[int, tuple[str, ...]]):
     """Paths by number: of each the first that is not empty, put into words when it is asked for."""
 
     def __init__(self, paths: Sequence[Mapping[int, tuple[str, ...]]]) -> None:

@@ -19,7 +19,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
-from worldthread.retrieve.columns import Columns
+from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, make_links
 from worldthread.retrieve.names import NameTable
@@ -28,7 +28,7 @@ from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
 FORMAT: Final = 2
-"""Version of the arrays of :meth:`Corpus.to_arrays`, and of the rules by which names and words are found."""
+"""Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found."""
 
 EXACT_ROWS: Final = 10_000
 """Tables with more rows are quantised, which is several times as fast and finds the same."""
@@ -39,7 +39,7 @@ _BATCH: Final = 512  # texts embedded at a time
 
 
 @dataclass(frozen=True)
-class Pending:
+class PendingVectors:
     """Texts without their vectors: row ``numbers[i]`` of ``table`` is to hold that of ``texts[i]``."""
 
     table: Table
@@ -47,7 +47,7 @@ class Pending:
     texts: list[str]
 
 
-class Corpus:
+class RetrievalIndex:
     """Vectors, names and words of everything in one graph, by the numbers that the graph gives.
 
     Args:
@@ -74,8 +74,8 @@ class Corpus:
         """Every word of a text or a name, with its number."""
         self.names = NameTable(self.vocabulary)
         """The objects that can be named."""
-        self._asserted = Columns(2)  # (episode, statement), episodes ascending
-        self._mentioned = Columns(3)  # (episode, name, whether it is the title), episodes ascending
+        self._asserted = IntegerTable(2)  # (episode, statement), episodes ascending
+        self._mentioned = IntegerTable(3)  # (episode, name, whether it is the title), episodes ascending
         self.episode_words = LexicalIndex(self.vocabulary)
         """How often the text of every episode has every word."""
         self.statement_words = LexicalIndex(self.vocabulary)
@@ -92,7 +92,7 @@ class Corpus:
         assert self._graph is not None, "take a graph in first"
         return self._graph
 
-    def take(self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]) -> list[Pending]:
+    def take(self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]) -> list[PendingVectors]:
         """Take in what is new in ``graph``, all but the vectors: what has to be embedded and :meth:`put`.
 
         Args:
@@ -139,7 +139,7 @@ class Corpus:
             self._are_facts = np.concatenate((self._are_facts, later))
         return self._are_facts
 
-    def put(self, pending: Pending, vectors: NDArray[np.float32]) -> None:
+    def put(self, pending: PendingVectors, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of what was pending; shape (len(pending.texts), dimensions)."""
         pending.table.put(pending.numbers, vectors)
 
@@ -181,8 +181,8 @@ class Corpus:
                 np.array(arrays["episode_ties"]),
                 np.array(arrays["statement_ties"]),
             )
-            self._asserted = Columns.of(arrays["asserted"])
-            self._mentioned = Columns.of(arrays["mentioned"])
+            self._asserted = IntegerTable.of(arrays["asserted"])
+            self._mentioned = IntegerTable.of(arrays["mentioned"])
             self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
             names = unpack_strings(arrays["names"])
             self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
@@ -273,10 +273,10 @@ def _restored(rows: NDArray[np.float16]) -> NDArray[np.float32]:
     return full
 
 
-def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[Pending]:
+def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[PendingVectors]:
     for start in range(0, len(items), _BATCH):
         batch = items[start : start + _BATCH]
-        yield Pending(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])
+        yield PendingVectors(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])
 
 
 def _names(statement: Statement | None) -> Iterator[str]:

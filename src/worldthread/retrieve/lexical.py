@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.columns import Columns, stable_order
+from worldthread.retrieve.integer_table import IntegerTable, stable_order
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
@@ -58,7 +58,7 @@ class LexicalIndex:
 
     def __init__(self, vocabulary: dict[str, int]) -> None:
         self._vocabulary = vocabulary
-        self.rows = Columns(3)
+        self.rows = IntegerTable(3)
         """(text, word, times) in the order in which texts were added. All there is to keep."""
         self._lengths = np.zeros(0, np.int64)
         self._sorted: _Postings | None = None
@@ -67,7 +67,7 @@ class LexicalIndex:
     def of(cls, vocabulary: dict[str, int], rows: NDArray[np.int32]) -> LexicalIndex:
         """An index with the :attr:`rows` of another that has the same vocabulary."""
         index = cls(vocabulary)
-        index.rows = Columns.of(rows)
+        index.rows = IntegerTable.of(rows)
         index._lengths = np.bincount(rows[:, 0], rows[:, 2]).astype(np.int64)
         return index
 
@@ -142,7 +142,7 @@ class _Postings:
         return self.count + np.flatnonzero(rows[self.count :, 1] == word)
 
 
-class Worded(Protocol):
+class LexicalSource(Protocol):
     """What :func:`lexical` needs of a corpus."""
 
     @property
@@ -158,7 +158,7 @@ class Worded(Protocol):
         """Which episodes and statements there are."""
 
 
-def lexical(query: Query, corpus: Worded, settings: LexicalSettings | None = None) -> Scores:
+def lexical(query: Query, corpus: LexicalSource, settings: LexicalSettings | None = None) -> Scores:
     """BM25 of episodes, and of statements; see the module."""
     links = corpus.links
     asserted = links.episodes_of.filled

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.columns import stable_order
+from worldthread.retrieve.integer_table import stable_order
 
 Floats = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ TITLE_WEIGHT: Final = 8.0
 
 
 @dataclass(frozen=True)
-class Rows:
+class CSRRows:
     """For every row a list of columns: those of row *r* are ``columns[pointers[r] : pointers[r + 1]]``."""
 
     pointers: NDArray[np.int64]
@@ -97,9 +97,9 @@ class Links:
         episodes: number of episodes that are there.
     """
 
-    statements_of: Rows
-    episodes_of: Rows
-    names_of: Rows
+    statements_of: CSRRows
+    episodes_of: CSRRows
+    names_of: CSRRows
     weights: NDArray[np.float32]
     titles: NDArray[np.bool_]
     df: NDArray[np.int64]
@@ -111,9 +111,9 @@ class Links:
     episodes: int
 
     @cached_property
-    def episodes_of_name(self) -> Rows:
+    def episodes_of_name(self) -> CSRRows:
         """Of each name, the episodes that speak of it, ascending."""
-        return Rows(_pointers(self.names_of.columns, len(self.df)), self._episodes[self._by_name])
+        return CSRRows(_pointers(self.names_of.columns, len(self.df)), self._episodes[self._by_name])
 
     @cached_property
     def to_names(self) -> Floats:
@@ -182,8 +182,8 @@ def make_links(
     commonest[np.bincount(name_words[:, 0], minlength=names) == 0] = 1
     order = stable_order(asserted[:, 1])
     return Links(
-        statements_of=Rows(_pointers(asserted[:, 0], len(present)), asserted[:, 1].copy()),
-        episodes_of=Rows(_pointers(asserted[:, 1], statements), asserted[order, 0]),
+        statements_of=CSRRows(_pointers(asserted[:, 0], len(present)), asserted[:, 1].copy()),
+        episodes_of=CSRRows(_pointers(asserted[:, 1], statements), asserted[order, 0]),
         names_of=names_of,
         weights=weights,
         titles=titles,
@@ -203,13 +203,13 @@ def _spoken_of(
     mentioned: NDArray[np.int32],
     within: NDArray[np.int32],
     mass: NDArray[np.float64],
-) -> tuple[Rows, NDArray[np.float32], NDArray[np.bool_]]:
+) -> tuple[CSRRows, NDArray[np.float32], NDArray[np.bool_]]:
     """The names of each episode, those within its names included, with weights, and which are titles."""
     share = mass[within[:, 1]] / np.maximum(mass[within[:, 0]], 1e-9)
     kept = share >= SHARE
     within, share = within[kept], np.minimum(share[kept], 1.0)
     order = stable_order(within[:, 0])
-    inner = Rows(_pointers(within[:, 0], names), within[order, 1])
+    inner = CSRRows(_pointers(within[:, 0], names), within[order, 1])
     places, counts = inner.places(mentioned[:, 1].astype(np.int64))
     rows = np.concatenate((mentioned[:, 0], np.repeat(mentioned[:, 0], counts)))
     columns = np.concatenate((mentioned[:, 1], inner.columns[places]))
@@ -222,7 +222,7 @@ def _spoken_of(
     if len(starts):
         weights, titles = np.maximum.reduceat(weights, starts), np.maximum.reduceat(titles, starts)
     columns, rows = columns[starts].astype(np.int32), rows[order][starts]
-    return Rows(_pointers(rows, episodes), columns), weights.astype(np.float32), titles
+    return CSRRows(_pointers(rows, episodes), columns), weights.astype(np.float32), titles
 
 
 def _pointers(rows: NDArray[np.int32], count: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.columns import Columns, stable_order
+from worldthread.retrieve.integer_table import IntegerTable, stable_order
 from worldthread.retrieve.words import STOP, words_of
 
 _LONGEST: Final = 12  # words of a name that are looked into
@@ -84,9 +84,9 @@ class NameTable:
     def __init__(self, vocabulary: dict[str, int]) -> None:
         self.names: list[str] = []
         """Normalised, by number."""
-        self.words = Columns(2)
+        self.words = IntegerTable(2)
         """(name, word) for every word of every name, names ascending, words in order."""
-        self.within = Columns(2)
+        self.within = IntegerTable(2)
         """(longer name, shorter name): the words of the shorter are a run of those of the longer."""
         self._vocabulary = vocabulary
         self._numbers: dict[str, int] = {}
@@ -103,7 +103,7 @@ class NameTable:
         """A table with these names; ``words`` and ``within`` as in the attributes."""
         table = cls(vocabulary)
         table.names = names
-        table.words, table.within = Columns.of(words), Columns.of(within)
+        table.words, table.within = IntegerTable.of(words), IntegerTable.of(within)
         table._numbers = dict(zip(names, range(len(names)), strict=True))
         table._early = _Arrays(len(names), table.words.rows)
         return table

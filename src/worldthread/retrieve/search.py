@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.retrieve import method as method_named
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.select import (
     best_episodes,
@@ -21,7 +21,7 @@ from worldthread.types import KINDS, Episode, Hit, Kind
 
 
 def search(
-    corpus: Corpus,
+    corpus: RetrievalIndex,
     text: str,
     vector: NDArray[np.float32],
     *,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.types import Fact, Kind, Version
 from worldthread.vectors.exact import best
@@ -20,7 +20,7 @@ _BRIDGED = 32  # episodes behind each of them
 
 
 def best_statements(
-    scores: Scores, corpus: Corpus, k: int, kind: Kind, at: float | None, only_current: bool = True
+    scores: Scores, corpus: RetrievalIndex, k: int, kind: Kind, at: float | None, only_current: bool = True
 ) -> list[tuple[int, float]]:
     """Numbers and scores of the ``k`` best facts, or theses, that hold (now, or at a world time); best first."""
     graph = corpus.graph
@@ -36,7 +36,7 @@ def best_statements(
 
 
 def best_episodes(
-    scores: Scores, corpus: Corpus, k: int, at: float | None, only_current: bool = True
+    scores: Scores, corpus: RetrievalIndex, k: int, at: float | None, only_current: bool = True
 ) -> list[tuple[int, float]]:
     """Numbers and scores of the ``k`` best episodes: not after ``at``, and not outdated as a whole; best first.
 
@@ -73,7 +73,7 @@ def _best_that(
         width *= _MORE
 
 
-def path_to_statement(query: Query, corpus: Corpus, number: int) -> tuple[str, ...]:
+def path_to_statement(query: Query, corpus: RetrievalIndex, number: int) -> tuple[str, ...]:
     """How a statement hangs together with the objects that the question names; empty when it does not."""
     graph = corpus.graph
     statement = graph.numbered_statement(number)
@@ -93,7 +93,7 @@ def path_to_statement(query: Query, corpus: Corpus, number: int) -> tuple[str, .
     return ()
 
 
-def path_to_episode(query: Query, corpus: Corpus, number: int) -> tuple[str, ...]:
+def path_to_episode(query: Query, corpus: RetrievalIndex, number: int) -> tuple[str, ...]:
     """How an episode hangs together with the objects that the question names; empty when it does not.
 
     Directly, or through one object that another episode names together with one of them: the rarest such object.

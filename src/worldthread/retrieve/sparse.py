@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.columns import stable_order
+from worldthread.retrieve.integer_table import stable_order
 
 Numbers = NDArray[np.int64]
 
@@ -24,7 +24,7 @@ def ranges(starts: Numbers, counts: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True)
-class HalfEdges:
+class CSRAdjacency:
     """Every edge from each of its ends, sorted by that end; those that came late in a second, smaller sorted part.
 
     Args:
@@ -64,7 +64,7 @@ def _sorted_ends(edges: NDArray[np.int32], offset: int) -> tuple[NDArray[np.int3
     return near[order], far[order], np.concatenate((numbers, numbers[back]))[order]
 
 
-def half_edges(edges: NDArray[np.int32], vertices: int, before: HalfEdges | None) -> HalfEdges:
+def half_edges(edges: NDArray[np.int32], vertices: int, before: CSRAdjacency | None) -> CSRAdjacency:
     """The half-edges of ``edges``.
 
     Args:
@@ -76,8 +76,8 @@ def half_edges(edges: NDArray[np.int32], vertices: int, before: HalfEdges | None
         near, far, edge = _sorted_ends(edges, 0)
         pointers = np.zeros(vertices + 1, np.int32)
         np.cumsum(np.bincount(near, minlength=vertices), out=pointers[1:])
-        return HalfEdges(pointers, np.zeros(0, np.int32), far, edge, len(edges))
+        return CSRAdjacency(pointers, np.zeros(0, np.int32), far, edge, len(edges))
     near, far, edge = _sorted_ends(edges[before.early :], before.early)
     early = int(before.pointers[-1])
     far, edge = np.concatenate((before.far[:early], far)), np.concatenate((before.edge[:early], edge))
-    return HalfEdges(before.pointers, near, far, edge, before.early)
+    return CSRAdjacency(before.pointers, near, far, edge, before.early)

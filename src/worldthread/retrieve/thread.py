@@ -26,8 +26,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.index import Corpus
-from worldthread.retrieve.links import Floats, Links, Rows
+from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.links import CSRRows, Floats, Links
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.words import STOP, words_of
 from worldthread.vectors.exact import best
@@ -50,7 +50,7 @@ OWN: Final = np.float32(0.75)
 _BELOW: Final = 2.0  # what lies between candidates and all others
 
 
-def thread(query: Query, corpus: Corpus) -> Scores:
+def thread(query: Query, corpus: RetrievalIndex) -> Scores:
     """See the module."""
     links = corpus.links
     of_statements = _among(corpus.statements.similarities(query.vector), links.episodes_of.filled)
@@ -89,7 +89,7 @@ def _mean(first: Floats, second: Floats) -> Floats:
     return ((first + second) / 2).astype(np.float32)
 
 
-def _seeds(query: Query, corpus: Corpus, links: Links) -> Floats:
+def _seeds(query: Query, corpus: RetrievalIndex, links: Links) -> Floats:
     """Weights of the names that the question speaks of; shape (names,)."""
     weights = np.zeros(len(links.df), np.float32)
     vocabulary, names = corpus.vocabulary, corpus.names
@@ -180,7 +180,7 @@ class _Reached:
         return found
 
 
-def _passed_on(to: Rows, shares: Floats, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
+def _passed_on(to: CSRRows, shares: Floats, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
     """What neighbours get of :data:`DAMPING` of the weights of what was reached: their numbers, with repetitions.
 
     A vertex takes part when a mean share of its weight is not negligible.
@@ -192,7 +192,7 @@ def _passed_on(to: Rows, shares: Floats, reached: _Reached) -> tuple[NDArray[np.
 
 
 def _chained(
-    query: Query, corpus: Corpus, links: Links, scores: Floats, seeds: Floats, of_statements: Floats
+    query: Query, corpus: RetrievalIndex, links: Links, scores: Floats, seeds: Floats, of_statements: Floats
 ) -> Floats:
     """``scores`` with the gains of step 5; all but the candidates far below them."""
     candidates = best(np.where(links.present, scores, -np.inf), CANDIDATES, corpus.episode_ties)
@@ -211,7 +211,7 @@ def _chained(
 
 def _rest(
     query: Query,
-    corpus: Corpus,
+    corpus: RetrievalIndex,
     links: Links,
     anchors: NDArray[np.int64],
     candidates: NDArray[np.int64],

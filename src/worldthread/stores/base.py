@@ -48,7 +48,7 @@ class Store(ABC):
     """The record of one namespace, its graph and its vectors.
 
     Every method may be called from several threads. :attr:`graph` and its views are live: while other threads write,
-    read them inside ``with store.reading() as graph``. A store does not survive a fork of the process.
+    read them inside ``with store.read_lock() as graph``. A store does not survive a fork of the process.
 
     Every method raises :class:`~worldthread.errors.ClosedError` after :meth:`close`,
     :class:`~worldthread.errors.DamagedFileError` when it meets what cannot be read, and
@@ -149,7 +149,7 @@ class Store(ABC):
         """The graph, brought up to date with what other processes wrote. Not to be changed."""
 
     @abstractmethod
-    def reading(self) -> AbstractContextManager[TemporalGraph]:
+    def read_lock(self) -> AbstractContextManager[TemporalGraph]:
         """The graph and the record as at one moment: nobody can change them until the block ends, nor can the block."""
 
     @abstractmethod
@@ -237,7 +237,7 @@ class Store(ABC):
             InputError: ``target`` is the file of this memory, or neither a file nor a stream.
             StoreError: ``target`` cannot be written.
         """
-        with self.reading() as graph:
+        with self.read_lock() as graph:
             count = len(graph)
             if not isinstance(target, str | os.PathLike):
                 require_able(target, ("write",), "the target of an export", _PLACE)

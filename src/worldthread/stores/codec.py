@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from worldthread.types import Ending, Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis
 
 
 def encode_episode(episode: Episode) -> bytes:
@@ -29,9 +29,9 @@ def encode_episode(episode: Episode) -> bytes:
         document["source"] = episode.source
     if episode.recorded_at is not None:
         document["recorded_at"] = episode.recorded_at
-    reading = _reading_document(episode.reading)
-    if reading:
-        document["reading"] = reading
+    extraction = _reading_document(episode.extraction)
+    if extraction:
+        document["reading"] = extraction
     return orjson.dumps(document)
 
 
@@ -55,18 +55,19 @@ _EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "reading"})
 _READING_KEYS = frozenset({"reader", "statements", "endings", "failures"})
 
 
-def _reading_document(reading: Reading) -> dict[str, Any]:
+def _reading_document(extraction: Extraction) -> dict[str, Any]:
     document: dict[str, Any] = {}
-    if reading.reader:
-        document["reader"] = reading.reader
-    if reading.statements:
-        document["statements"] = [_statement_document(statement) for statement in reading.statements]
-    if reading.endings:
+    if extraction.extractor:
+        document["reader"] = extraction.extractor
+    if extraction.statements:
+        document["statements"] = [_statement_document(statement) for statement in extraction.statements]
+    if extraction.endings:
         document["endings"] = [
-            {"statement": _statement_document(ending.statement), "reason": ending.reason} for ending in reading.endings
+            {"statement": _statement_document(ending.statement), "reason": ending.reason}
+            for ending in extraction.endings
         ]
-    if reading.failures:
-        document["failures"] = list(reading.failures)
+    if extraction.failures:
+        document["failures"] = list(extraction.failures)
     return document
 
 
@@ -83,9 +84,9 @@ def _statement_document(statement: Statement) -> dict[str, Any]:
     return document
 
 
-def _decode_reading(value: object) -> Reading:
+def _decode_reading(value: object) -> Extraction:
     document = _object(value, "a reading", optional=_READING_KEYS)
-    return Reading(
+    return Extraction(
         document.get("reader", ""),
         tuple(_decode_statement(item) for item in _list(document.get("statements", []), "statements")),
         tuple(_decode_ending(item) for item in _list(document.get("endings", []), "endings")),

@@ -31,7 +31,7 @@ _MANIFEST: Final = "manifest.json"
 
 
 @dataclass(frozen=True)
-class Position:
+class ChangePosition:
     """A place in the history of one namespace: the number of its last change, from 1, and that change's token.
 
     Number 0 with an empty token is the beginning.
@@ -54,7 +54,7 @@ class Snapshots:
         self._folder = memory.with_name(memory.name + "-snapshot")
         self._key = hashlib.blake2b(namespace.encode(), digest_size=16).hexdigest()
 
-    def load(self, is_on_record: Callable[[Position], bool]) -> tuple[TemporalGraph, Position] | None:
+    def load(self, is_on_record: Callable[[ChangePosition], bool]) -> tuple[TemporalGraph, ChangePosition] | None:
         """The newest usable snapshot and its position; ``None`` without one.
 
         Args:
@@ -68,7 +68,7 @@ class Snapshots:
                     return graph, manifest.position
         return None
 
-    def write(self, graph: TemporalGraph, position: Position, base: Position | None = None) -> None:
+    def write(self, graph: TemporalGraph, position: ChangePosition, base: ChangePosition | None = None) -> None:
         """Write a snapshot and remove the older ones.
 
         Args:
@@ -115,7 +115,7 @@ class Snapshots:
             raise
         self._remove_all_but(final)
 
-    def write_index(self, position: Position, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def write_index(self, position: ChangePosition, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep arrays beside the arrays of the snapshot of a position, in place of older ones of that name.
 
         Raises:
@@ -141,7 +141,7 @@ class Snapshots:
             shutil.rmtree(part, ignore_errors=True)
             raise
 
-    def load_index(self, position: Position, name: str) -> Mapping[str, NDArray[Any]] | None:
+    def load_index(self, position: ChangePosition, name: str) -> Mapping[str, NDArray[Any]] | None:
         """The arrays of that name beside the snapshot of a position, memory-mapped; ``None`` without usable ones."""
         folder = self._place(position) / _index_key(name)
         try:
@@ -150,7 +150,7 @@ class Snapshots:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def _place(self, position: Position) -> Path:
+    def _place(self, position: ChangePosition) -> Path:
         return self._folder / f"{self._key}-{position.token.hex()}"
 
     def remove(self) -> None:
@@ -177,7 +177,7 @@ class Snapshots:
 @dataclass(frozen=True)
 class _Manifest:
     namespace: str
-    position: Position
+    position: ChangePosition
     arrays: dict[str, str]
 
 
@@ -186,7 +186,7 @@ def _manifest(folder: Path) -> tuple[Path, _Manifest] | None:
         document = orjson.loads((folder / _MANIFEST).read_bytes())
         if document["format"] != FORMAT:
             return None
-        position = Position(int(document["number"]), bytes.fromhex(document["token"]))
+        position = ChangePosition(int(document["number"]), bytes.fromhex(document["token"]))
         return folder, _Manifest(str(document["namespace"]), position, dict(document["arrays"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

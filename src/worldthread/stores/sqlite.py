@@ -28,7 +28,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.stores.database import Database
-from worldthread.stores.snapshots import Position, Snapshots
+from worldthread.stores.snapshots import ChangePosition, Snapshots
 from worldthread.types import Episode, Fact
 
 _CHUNK: Final = 500  # parameters of one statement; SQLite may allow no more than 999
@@ -42,7 +42,7 @@ _BLANK_ROWS: Final = 1000
 _Item = TypeVar("_Item")
 
 
-class _Shelf:
+class _NamespaceState:
     """One namespace of an open file: its graph, and the position in the history that the graph shows."""
 
     def __init__(self, name: str, path: Path | None) -> None:
@@ -51,39 +51,46 @@ class _Shelf:
         self.graph: TemporalGraph | None = None
         self.number: int | None = None
         """In the file; ``None`` while the namespace holds nothing."""
-        self.position = Position()
-        self.snapshot = Position()
+        self.position = ChangePosition()
+        self.snapshot = ChangePosition()
         """The position of the snapshot that the next opening will find."""
-        self.base = Position()
+        self.base = ChangePosition()
         """The position of the snapshot in which everything has the numbers that it has in the graph."""
         self.data_version = -1
         self.users = 0
 
     def start_over(self, number: int | None) -> TemporalGraph:
         """Begin with an empty graph."""
-        self.number, self.position, self.snapshot, self.base = number, Position(), Position(), Position()
+        self.number, self.position, self.snapshot, self.base = (
+            number,
+            ChangePosition(),
+            ChangePosition(),
+            ChangePosition(),
+        )
         self.graph = TemporalGraph()
         return self.graph
 
 
 @dataclass
-class _Change:
+class _PendingChange:
     """A change in the making: the namespace, its last change and how many episodes it has."""
 
     namespace: int
-    position: Position
+    position: ChangePosition
     episodes: int
 
 
 class SQLiteStore(Store):
     """One namespace of a memory in an SQLite file, or in RAM. Made by :meth:`open`."""
 
-    def __init__(self, database: Database, namespace: str, clock: Callable[[], float], shelves: dict[str, _Shelf]):
+    def __init__(
+        self, database: Database, namespace: str, clock: Callable[[], float], shelves: dict[str, _NamespaceState]
+    ):
         _require_name(namespace, "the namespace")
         self._database = database
         self._clock = clock
         self._shelves = shelves
-        self._shelf = shelves.setdefault(namespace, _Shelf(namespace, database.path))
+        self._shelf = shelves.setdefault(namespace, _NamespaceState(namespace, database.path))
         self._shelf.users += 1
         database.users += 1
         self._closed = False
@@ -181,7 +188,7 @@ class SQLiteStore(Store):
                     known = self._find(change.namespace, episode.id)
                     if known is None:
                         self._insert(change, self._recorded(episode))
-                    elif known.reading.digest != episode.reading.digest:
+                    elif known.extraction.digest != episode.extraction.digest:
                         raise InputError(
                             f"episode {episode.id} is recorded with another reading: replace it, or forget it first"
                         )
@@ -253,7 +260,7 @@ class SQLiteStore(Store):
             return graph
 
     @contextmanager
-    def reading(self) -> Iterator[TemporalGraph]:
+    def read_lock(self) -> Iterator[TemporalGraph]:
         with self._database.lock:
             self._require_open()
             with self._database.one_moment(), self._using() as graph:
@@ -327,7 +334,7 @@ class SQLiteStore(Store):
             shelf.graph, shelf.position = found
             shelf.snapshot = shelf.base = shelf.position
 
-    def _is_on_record(self, number: int, position: Position) -> bool:
+    def _is_on_record(self, number: int, position: ChangePosition) -> bool:
         """Whether a position belongs to the history of namespace ``number``."""
         if not position.number:
             return not position.token
@@ -360,7 +367,7 @@ class SQLiteStore(Store):
         present = sorted((at, key.hex()) for key, at in rows if at is not None)
         for ids in _batched([episode_id for _, episode_id in present]):
             graph.add_many(self._rows(ids))
-        shelf.position = Position(last, token)
+        shelf.position = ChangePosition(last, token)
         return len(graph)
 
     # -- rows -------------------------------------------------------------------------------------------------------
@@ -415,7 +422,7 @@ class SQLiteStore(Store):
         return episode if episode.recorded_at is not None else replace(episode, recorded_at=self._clock())
 
     @contextmanager
-    def _change(self) -> Iterator[_Change]:
+    def _change(self) -> Iterator[_PendingChange]:
         """A transaction that changes this namespace."""
         shelf, database = self._shelf, self._database
         assert shelf.graph is not None
@@ -426,7 +433,7 @@ class SQLiteStore(Store):
                     "INSERT INTO namespace (name, changes, episodes) VALUES (?, 0, 0)", (shelf.name,)
                 ).lastrowid
                 assert number is not None
-            change = _Change(number, shelf.position, len(shelf.graph))
+            change = _PendingChange(number, shelf.position, len(shelf.graph))
             yield change
             database.execute(
                 "UPDATE namespace SET changes = ?, episodes = ? WHERE number = ?",
@@ -434,7 +441,7 @@ class SQLiteStore(Store):
             )
 
     @contextmanager
-    def _applying(self, change: _Change) -> Iterator[None]:
+    def _applying(self, change: _PendingChange) -> Iterator[None]:
         """The block brings the graph up to a change that is committed."""
         shelf = self._shelf
         try:
@@ -445,7 +452,7 @@ class SQLiteStore(Store):
         shelf.number, shelf.position = change.namespace, change.position
         self._purge_log(patiently=False)
 
-    def _insert(self, change: _Change, episode: Episode) -> None:
+    def _insert(self, change: _PendingChange, episode: Episode) -> None:
         content = encode_episode(episode)
         row = self._database.execute(
             "INSERT INTO record (digest, content) VALUES (?, ?)", (_digest(content), content)
@@ -457,7 +464,7 @@ class SQLiteStore(Store):
         change.episodes += 1
         self._note(change, episode.id)
 
-    def _blank(self, change: _Change, episode_id: str) -> None:
+    def _blank(self, change: _PendingChange, episode_id: str) -> None:
         """Take an episode away and overwrite its row in place."""
         key = bytes.fromhex(episode_id)
         self._database.execute(
@@ -469,9 +476,9 @@ class SQLiteStore(Store):
         change.episodes -= 1
         self._has_overwritten = True
 
-    def _note(self, change: _Change, episode_id: str) -> None:
+    def _note(self, change: _PendingChange, episode_id: str) -> None:
         """Log that an episode has changed."""
-        change.position = Position(change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES))
+        change.position = ChangePosition(change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES))
         self._database.execute(
             "INSERT INTO change (namespace, number, token, episode) VALUES (?, ?, ?, ?)",
             (change.namespace, change.position.number, change.position.token, bytes.fromhex(episode_id)),
@@ -486,7 +493,7 @@ class SQLiteStore(Store):
                 raise StoreError(
                     f"nothing was forgotten, because a snapshot cannot be removed: {error}", path=self._database.place
                 ) from error
-            self._shelf.snapshot = Position()
+            self._shelf.snapshot = ChangePosition()
 
     def _purge_log(self, *, patiently: bool) -> None:
         """After something was forgotten: empty the log, now or when no reader prevents it any more."""
@@ -584,10 +591,10 @@ class SQLiteStore(Store):
         if shelf.snapshots is None or shelf.graph is None or shelf.position == shelf.snapshot:
             return
         # the snapshot of a graph with gaps numbers everything anew
-        base = shelf.base if shelf.graph.is_compact else Position()
+        base = shelf.base if shelf.graph.is_compact else ChangePosition()
         shelf.snapshots.write(shelf.graph, shelf.position, base if base.number else None)
         shelf.snapshot = shelf.position
-        shelf.base = shelf.position if shelf.graph.is_compact else Position()
+        shelf.base = shelf.position if shelf.graph.is_compact else ChangePosition()
 
     def _write_snapshot_if_it_pays(self, changes: int) -> None:
         """Write a snapshot when folding ``changes`` is worth avoiding.
@@ -658,9 +665,9 @@ def _whole_numbers(row: Sequence[object], database: Database) -> list[int]:
 
 def _texts_of(episode: Episode) -> set[str]:
     """Whatever of an episode may have been embedded: its text, its statements, their names and reasons."""
-    reading = episode.reading
-    texts = {episode.text, episode.source, *(ending.reason for ending in reading.endings)}
-    for statement in (*reading.statements, *(ending.statement for ending in reading.endings)):
+    extraction = episode.extraction
+    texts = {episode.text, episode.source, *(ending.reason for ending in extraction.endings)}
+    for statement in (*extraction.statements, *(ending.statement for ending in extraction.endings)):
         names = (statement.subject, statement.relation, statement.object) if isinstance(statement, Fact) else ()
         texts.update((str(statement), *names, *getattr(statement, "objects", ())))
     return texts

@@ -42,7 +42,7 @@ def refusal(status: int, kind: str, message: str) -> Response:
     return answer({"error": {"kind": kind, "message": message}}, status)
 
 
-async def told_error(_: Request, error: Exception) -> Response:
+async def render_error(_: Request, error: Exception) -> Response:
     """The answer to a request that failed: our own errors in their own words, of all others only that there was one."""
     if isinstance(error, HTTPException):
         return refusal(error.status_code, "HTTPError", error.detail)

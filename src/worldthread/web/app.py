@@ -15,15 +15,15 @@ from starlette.types import ASGIApp
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
 from worldthread.web.access import Access, Guard
-from worldthread.web.answers import answer, told_error
+from worldthread.web.answers import answer, render_error
+from worldthread.web.app_state import AppState
 from worldthread.web.assets import PAGES, Asset, served
-from worldthread.web.desk import Desk
 from worldthread.web.memory_routes import memory_routes
 from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
 
 
-def create_app(desk: Desk, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
+def create_app(desk: AppState, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
     """The pages and what they ask for, behind their guard. Whoever made the desk closes it."""
 
     def page(name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -50,5 +50,5 @@ def create_app(desk: Desk, assets: Mapping[str, Asset], access: Access) -> ASGIA
         *play_routes(desk),
     ]
     handled = (HTTPException, WorldthreadError, Exception)
-    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, told_error))
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))
     return Guard(app, access)

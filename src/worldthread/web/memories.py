@@ -19,7 +19,7 @@ _COUNTED: Final = 200_000  # statements up to which what holds and what ended ar
 
 
 @dataclass(frozen=True)
-class Place:
+class MemoryLocation:
     """Where a memory lies: a file, and a namespace of it."""
 
     path: Path
@@ -48,9 +48,9 @@ class OpenMemory:
         return known[2]
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:
+    def read_lock(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:
         """The graph, which nobody can change until the block ends, and its names."""
-        with self.memory.reading() as graph:
+        with self.memory.read_lock() as graph:
             self.names.update(graph)
             yield graph, self.names
 
@@ -64,14 +64,14 @@ class Memories:
         opens: opens a memory for reading.
     """
 
-    def __init__(self, opens: Callable[[Place], Memory]) -> None:
+    def __init__(self, opens: Callable[[MemoryLocation], Memory]) -> None:
         self._opens = opens
         self._lock = threading.Lock()
-        self._open: OrderedDict[Place, OpenMemory] = OrderedDict()
-        self._users: dict[Place, int] = {}
+        self._open: OrderedDict[MemoryLocation, OpenMemory] = OrderedDict()
+        self._users: dict[MemoryLocation, int] = {}
 
     @contextmanager
-    def using(self, place: Place) -> Iterator[OpenMemory]:
+    def using(self, place: MemoryLocation) -> Iterator[OpenMemory]:
         """A memory; it stays open at least until the block ends.
 
         Raises:

@@ -17,9 +17,9 @@ from worldthread.names import normalise_name, number_variants
 from worldthread.play.run_page import map_drawing
 from worldthread.types import Episode, Fact, Hit, Statement, Version
 from worldthread.web.answers import answer, number_of, shown_path, text_of
-from worldthread.web.desk import Desk
+from worldthread.web.app_state import AppState
+from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, whole
 from worldthread.web.memories import OpenMemory
-from worldthread.web.pictures import MAX_WHOLE, intervals, is_small, neighbourhood, whole
 
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40
@@ -33,7 +33,7 @@ _TEXT: Final = 20_000  # characters of an episode
 _QUESTION: Final = 2000  # characters
 
 
-def memory_routes(desk: Desk) -> list[Route]:
+def memory_routes(desk: AppState) -> list[Route]:
     """The routes below ``/api/memories``."""
 
     def route(path: str, ask: Any) -> Route:
@@ -65,7 +65,7 @@ def memory_routes(desk: Desk) -> list[Route]:
 
 def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
     """How large a memory is, and where to begin."""
-    with opened.reading() as (graph, names):
+    with opened.read_lock() as (graph, names):
         return {
             "file": shown_path(opened.path),
             "namespace": opened.memory.namespace,
@@ -80,7 +80,7 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
 def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """The first picture: the whole of a small graph, or the neighbourhood of the strongest name."""
     wanted = _with_episodes(request)
-    with opened.reading() as (graph, names):
+    with opened.read_lock() as (graph, names):
         if is_small(graph, names):
             with_episodes = wanted and is_small(graph, names, with_episodes=True)
             picture = whole(graph, names, with_episodes=with_episodes)
@@ -98,7 +98,7 @@ def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """The neighbourhood of a name or of an episode, a part at a time."""
     limit = number_of(request, "limit", _NEIGHBOURS, _MOST_NEIGHBOURS)
     offset = number_of(request, "offset", 0, 10**9)
-    with opened.reading() as (graph, names):
+    with opened.read_lock() as (graph, names):
         centre = _known_name(graph, text_of(request, "name"))
         picture, total = neighbourhood(
             graph, names, centre, offset=offset, limit=limit, with_episodes=_with_episodes(request)
@@ -109,7 +109,7 @@ def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Names that hold a text."""
     limit = number_of(request, "limit", _NAMES, _MOST_STATEMENTS)
-    with opened.reading() as (graph, names):
+    with opened.read_lock() as (graph, names):
         found = [name for name in names.matching(text_of(request, "q"), limit) if graph.numbers_about(name)]
         return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
 
@@ -138,7 +138,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
 def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """What ever held about a name: what holds now first, then what was recorded last."""
     limit = number_of(request, "limit", _STATEMENTS, _MOST_STATEMENTS)
-    with opened.reading() as (graph, _):
+    with opened.read_lock() as (graph, _):
         name = _known_name(graph, text_of(request, "name"))
         numbers = graph.numbers_about(name)
         current = sum(map(graph.statement_holds, numbers))
@@ -155,7 +155,7 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """A statement with all its versions."""
     number = number_of(request, "number", 0, 10**12)
-    with opened.reading() as (graph, _):
+    with opened.read_lock() as (graph, _):
         if number not in graph.statement_numbers or not graph.numbered_versions(number):
             raise NotFoundError("this statement is not in the memory (any more)")
         return _stated(graph, number)
@@ -163,7 +163,7 @@ def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """An episode: its text, what it states, and what it ended."""
-    with opened.reading() as (graph, _):
+    with opened.read_lock() as (graph, _):
         episode = opened.memory.episode(text_of(request, "id"))
         return {
             "id": episode.id,
@@ -172,9 +172,9 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "at": episode.at,
             "source": episode.source,
             "recorded_at": episode.recorded_at,
-            "reader": episode.reading.reader,
-            "failures": list(episode.reading.failures),
-            "statements": [_said(statement) for statement in dict.fromkeys(episode.reading.statements)],
+            "reader": episode.extraction.extractor,
+            "failures": list(episode.extraction.failures),
+            "statements": [_said(statement) for statement in dict.fromkeys(episode.extraction.statements)],
             "ended": [{**_said(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)],
         }
 
@@ -182,7 +182,7 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """The map that the memory of a game holds, at a moment: see :func:`worldthread.play.run_page.map_drawing`."""
     at = request.query_params.get("at")
-    with opened.reading() as (graph, _):
+    with opened.read_lock() as (graph, _):
         return map_drawing(graph.view(world_time(at, 0.0) if at else None))
 
 

@@ -13,13 +13,13 @@ from starlette.routing import Route
 
 from worldthread.errors import InputError
 from worldthread.web.answers import answer, sent
-from worldthread.web.desk import Desk
-from worldthread.web.plays import LivePlay, Wanted
+from worldthread.web.app_state import AppState
+from worldthread.web.plays import LivePlay, PlayRequest
 
 _STREAM: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}  # proxies shall not keep it back
 
 
-class Turn(msgspec.Struct, forbid_unknown_fields=True):
+class ControlRequest(msgspec.Struct, forbid_unknown_fields=True):
     """How a person turns the wheel of a play."""
 
     do: Literal["hold", "go_on", "step", "slow", "take", "give_back", "type", "undo", "finish", "stop"]
@@ -27,7 +27,7 @@ class Turn(msgspec.Struct, forbid_unknown_fields=True):
     delay: Annotated[float, msgspec.Meta(ge=0, le=60)] = 0.5
 
 
-def play_routes(desk: Desk) -> list[Route]:
+def play_routes(desk: AppState) -> list[Route]:
     """The routes below ``/api/plays``."""
 
     async def choices(_: Request) -> Response:
@@ -37,7 +37,7 @@ def play_routes(desk: Desk) -> list[Route]:
         return answer({"plays": desk.plays.listed()})
 
     async def begin(request: Request) -> Response:
-        wanted = await sent(request, Wanted)
+        wanted = await sent(request, PlayRequest)
         play = await run_in_threadpool(desk.plays.begin, wanted)
         return answer(_told(desk, play), 201)
 
@@ -46,7 +46,7 @@ def play_routes(desk: Desk) -> list[Route]:
 
     async def turn(request: Request) -> Response:
         play = desk.plays.play(request.path_params["id"])
-        _turn(play, await sent(request, Turn))
+        _turn(play, await sent(request, ControlRequest))
         return answer(play.told())
 
     async def events(request: Request) -> Response:
@@ -66,11 +66,11 @@ def play_routes(desk: Desk) -> list[Route]:
     ]
 
 
-def _told(desk: Desk, play: LivePlay) -> dict[str, Any]:
+def _told(desk: AppState, play: LivePlay) -> dict[str, Any]:
     return {**play.told(), "run": desk.runs.id_of(play.folder)}
 
 
-def _turn(play: LivePlay, turn: Turn) -> None:
+def _turn(play: LivePlay, turn: ControlRequest) -> None:
     if play.is_over:
         raise InputError("this play is over")
     wheel = play.wheel

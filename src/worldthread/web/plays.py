@@ -15,7 +15,7 @@ import msgspec
 
 from worldthread import __version__
 from worldthread.agents import AGENTS, agent_class, agent_options
-from worldthread.agents.memory_modules import RECOLLECTIONS
+from worldthread.agents.memory_modules import MEMORY_MODULES
 from worldthread.envs import games
 from worldthread.envs.files import game_files
 from worldthread.errors import InputError, NotFoundError, WorldthreadError
@@ -25,8 +25,8 @@ from worldthread.play.loop import Play, StepRecord
 from worldthread.play.run_page import map_drawing
 from worldthread.play.runs import FAKE_MODEL, Run, file_name, model_name, play_in
 from worldthread.stores import DEFAULT_NAMESPACE
-from worldthread.web.feed import Feed
-from worldthread.web.wheel import Stopped, Wheel
+from worldthread.web.event_stream import EventStream
+from worldthread.web.play_control import PlayControl, Stopped
 
 _MOST_GOING: Final = 6
 _MOST_KEPT: Final = 30  # plays that came to their end and can still be looked at as if they went on
@@ -35,7 +35,7 @@ _HUMAN: Final = "human"
 _log = logging.getLogger(__name__)
 
 
-class Wanted(msgspec.Struct, forbid_unknown_fields=True):
+class PlayRequest(msgspec.Struct, forbid_unknown_fields=True):
     """What a browser asks to be played."""
 
     game: Annotated[str, msgspec.Meta(max_length=200)]
@@ -61,14 +61,14 @@ class LivePlay:
         wanted: how it begins.
     """
 
-    def __init__(self, id: str, run: Run, folder: Path, argument: str | None, wanted: Wanted) -> None:
+    def __init__(self, id: str, run: Run, folder: Path, argument: str | None, wanted: PlayRequest) -> None:
         self.id = id
         self.run = run
         self.folder = folder
-        self.feed = Feed()
+        self.feed = EventStream()
         self.state = "preparing"
         self._argument = argument
-        self.wheel = Wheel(delay=wanted.delay, by_hand=run.agent == _HUMAN, on_change=self._tell_state)
+        self.wheel = PlayControl(delay=wanted.delay, by_hand=run.agent == _HUMAN, on_change=self._tell_state)
         if wanted.hold:
             self.wheel.hold()
         self._thread = threading.Thread(target=self._work, name=f"play {folder.name}", daemon=True)
@@ -220,10 +220,10 @@ class Plays:
         ]
         kinds = {name: agent_class(name) for name in sorted(AGENTS)}
         agents = [
-            {"name": name, "asks_model": kind.asks_model, "takes_module": "recollection" in agent_options(kind)}
+            {"name": name, "asks_model": kind.asks_model, "takes_module": "memory_module" in agent_options(kind)}
             for name, kind in kinds.items()
         ]
-        return {"games": listed, "agents": agents, "modules": list(RECOLLECTIONS), "model": self._model_name()}
+        return {"games": listed, "agents": agents, "modules": list(MEMORY_MODULES), "model": self._model_name()}
 
     def _model_name(self) -> str:
         try:
@@ -231,7 +231,7 @@ class Plays:
         except WorldthreadError:  # said when an agent is to ask it
             return ""
 
-    def begin(self, wanted: Wanted) -> LivePlay:
+    def begin(self, wanted: PlayRequest) -> LivePlay:
         """Begin a play.
 
         Raises:
@@ -249,7 +249,7 @@ class Plays:
         live.begin()
         return live
 
-    def _run_of(self, wanted: Wanted) -> tuple[Run, str | None]:
+    def _run_of(self, wanted: PlayRequest) -> tuple[Run, str | None]:
         by_name = {spec.name: spec.id for spec in games()}
         game = by_name.get(wanted.game, wanted.game)
         if wanted.game not in by_name and wanted.game not in _file_games():
@@ -257,7 +257,7 @@ class Plays:
         if wanted.agent not in AGENTS:
             raise InputError(f"no agent is called {wanted.agent!r}")
         kind = agent_class(wanted.agent)
-        if wanted.module and ("recollection" not in agent_options(kind) or wanted.module not in RECOLLECTIONS):
+        if wanted.module and ("memory_module" not in agent_options(kind) or wanted.module not in MEMORY_MODULES):
             raise InputError(f"{wanted.agent} asks no memory module called {wanted.module!r}")
         argument = FAKE_MODEL if wanted.fake_model else self._model
         more: dict[str, Any] = {}

@@ -23,7 +23,7 @@ from worldthread.play.runs import RECORDING_FILE, SUMMARY_FILE, Run, read_summar
 from worldthread.play.sweep import RESULTS_VERSION
 from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, read_trajectory, require_header
 from worldthread.stores import DEFAULT_NAMESPACE
-from worldthread.web.memories import Place
+from worldthread.web.memories import MemoryLocation
 
 RESULTS_FILE: Final = "results.jsonl"
 _DEEPEST: Final = 8  # folders below the folder
@@ -35,7 +35,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True)
-class Found:
+class RunLocation:
     """A run or a sweep: its id, and the file that it is known by."""
 
     id: str
@@ -43,7 +43,7 @@ class Found:
     path: Path
 
 
-class _Kept(Generic[V]):
+class _FileCache(Generic[V]):
     """Remembers what was made of a file for as long as the file stays as it is. May be used from several threads."""
 
     def __init__(self, most: int) -> None:
@@ -76,11 +76,11 @@ class RunFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().absolute()
-        self._summaries: _Kept[dict[str, Any]] = _Kept(100_000)
-        self._trajectories: _Kept[Trajectory] = _Kept(_KEPT)
-        self._recordings: _Kept[Recording] = _Kept(_KEPT)
+        self._summaries: _FileCache[dict[str, Any]] = _FileCache(100_000)
+        self._trajectories: _FileCache[Trajectory] = _FileCache(_KEPT)
+        self._recordings: _FileCache[Recording] = _FileCache(_KEPT)
 
-    def _find(self, name: str) -> list[Found]:
+    def _find(self, name: str) -> list[RunLocation]:
         """Files of a name below the folder; links are not followed."""
         found = []
         for folder, below, files in os.walk(self.root):
@@ -91,7 +91,7 @@ class RunFolder:
             below.sort()
             if name in files and not (here / name).is_symlink():
                 shown = str(relative) if relative.parts else self.root.name
-                found.append(Found(self.id_of(here), shown.encode("utf-8", "replace").decode(), here / name))
+                found.append(RunLocation(self.id_of(here), shown.encode("utf-8", "replace").decode(), here / name))
         return found
 
     def id_of(self, folder: Path) -> str:
@@ -103,7 +103,7 @@ class RunFolder:
         listed = [self._listed(found) for found in self._find(TRAJECTORY_FILE)]
         return sorted(listed, key=lambda run: -run["changed"])
 
-    def _listed(self, found: Found) -> dict[str, Any]:
+    def _listed(self, found: RunLocation) -> dict[str, Any]:
         told: dict[str, Any] = {"id": found.id, "name": found.name, "error": None}
         try:
             told["changed"] = found.path.stat().st_mtime
@@ -113,7 +113,7 @@ class RunFolder:
             told |= {"changed": 0.0, **told, "error": str(error)}
         return told
 
-    def run(self, id_: str) -> tuple[Found, Trajectory, dict[str, Any]]:
+    def run(self, id_: str) -> tuple[RunLocation, Trajectory, dict[str, Any]]:
         """A run with its trajectory, and its summary with what it cost, as far as it came to its end.
 
         Raises:
@@ -143,7 +143,7 @@ class RunFolder:
         calls = self._recordings.get(path, read_recording).calls
         return list(calls[sum(numbers[:-1]) : sum(numbers)]) if sum(numbers) <= len(calls) else []
 
-    def memory_of(self, id_: str) -> Place:
+    def memory_of(self, id_: str) -> MemoryLocation:
         """Where the memory of a run lies.
 
         Raises:
@@ -153,13 +153,13 @@ class RunFolder:
         path = self._memory_file(found)
         if path is None:
             raise NotFoundError(f"the run {found.name} has no memory in its folder")
-        return Place(path, self._summaries.get(found.path, _glance)["namespace"])
+        return MemoryLocation(path, self._summaries.get(found.path, _glance)["namespace"])
 
-    def has_memory(self, found: Found) -> bool:
+    def has_memory(self, found: RunLocation) -> bool:
         """Whether there is a memory in the folder of a run."""
         return self._memory_file(found) is not None
 
-    def _memory_file(self, found: Found) -> Path | None:
+    def _memory_file(self, found: RunLocation) -> Path | None:
         """The memory in the folder of a run: a header that names a file elsewhere is not followed."""
         name = self._summaries.get(found.path, _glance)["memory"]
         path = found.path.parent / name
@@ -177,7 +177,7 @@ class RunFolder:
             listed.append({"id": found.id, "name": found.name, "changed": changed, "finished": done})
         return sorted(listed, key=lambda sweep: -sweep["changed"])
 
-    def sweep(self, id_: str) -> tuple[Found, list[tuple[Run, dict[str, Any]]]]:
+    def sweep(self, id_: str) -> tuple[RunLocation, list[tuple[Run, dict[str, Any]]]]:
         """A sweep with its finished runs.
 
         Raises:
@@ -186,7 +186,7 @@ class RunFolder:
         found = self._one(RESULTS_FILE, id_)
         return found, _results(found.path)
 
-    def _one(self, name: str, id_: str) -> Found:
+    def _one(self, name: str, id_: str) -> RunLocation:
         for found in self._find(name):
             if found.id == id_:
                 return found

@@ -16,7 +16,7 @@ from worldthread.models.recording_file import RecordedCall
 from worldthread.play.run_page import step_label
 from worldthread.play.runs import Run
 from worldthread.web.answers import answer, number_of, shown_path
-from worldthread.web.desk import Desk, run_key
+from worldthread.web.app_state import AppState, run_key
 from worldthread.web.run_folder import RunFolder
 
 _STEPS: Final = 100
@@ -24,7 +24,7 @@ _MOST_STEPS: Final = 1000
 _CURVES: Final = {"turn": "turn", "score": "score", "facts": "facts", "vertices": "vertices"}
 
 
-def run_routes(desk: Desk) -> list[Route]:
+def run_routes(desk: AppState) -> list[Route]:
     """The routes below ``/api/runs`` and ``/api/sweeps``."""
 
     def route(path: str, ask: Callable[[RunFolder, Request], Any]) -> Route:

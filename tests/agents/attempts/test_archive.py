@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from worldthread.agents.attempts.archive import STATES_OFFERED, Archive, told_state, told_states
-from worldthread.agents.attempts.trajectories import Step
+from worldthread.agents.attempts.archive import STATES_OFFERED, Archive, render_state, render_states
+from worldthread.agents.attempts.trajectories import TrajectoryStep
 
 
-def step(moment: int, text: str = "A room.", score: float = 0, **options: Any) -> Step:
-    return Step(moment, "look", text, score, **options)
+def step(moment: int, text: str = "A room.", score: float = 0, **options: Any) -> TrajectoryStep:
+    return TrajectoryStep(moment, "look", text, score, **options)
 
 
 def test_digests_tell_states_apart() -> None:
@@ -82,7 +82,7 @@ def test_what_is_offered_fits() -> None:
     for limit in (700, 3000, 12_000):
         offered = archive.offer(limit)
         assert offered
-        assert len(told_states(offered)) <= limit
-    told = told_state(archive.states[7])
+        assert len(render_states(offered)) <= limit
+    told = render_state(archive.states[7])
     assert told.startswith("7: score 0, 7 moves from the beginning, reached 1 times, chosen 0 times\n   sees: 7 word")
     assert len(told) < 650

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.attempts.reflexion import Reflexion
+from worldthread.agents.attempts.reflexion import ReflexionAgent
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake_chat import FakeChat
@@ -59,4 +59,4 @@ def test_a_reflection_that_cannot_be_used_is_left_out_and_told(play_with: Any) -
 
 def test_a_window_is_at_least_one() -> None:
     with pytest.raises(InputError, match="window must be at least 1"):
-        Reflexion(TemporalGraph(), FakeChat([]), window=0)
+        ReflexionAgent(TemporalGraph(), FakeChat([]), window=0)

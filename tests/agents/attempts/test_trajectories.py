@@ -8,27 +8,27 @@ from typing import Any
 import pytest
 
 from worldthread.agents.attempts.trajectories import (
+    AttemptTrajectory,
     Frontier,
-    Step,
-    Trajectory,
-    told_steps,
-    told_trajectories,
-    told_trajectory,
+    TrajectoryStep,
+    render_steps,
+    render_trajectories,
+    render_trajectory,
 )
 from worldthread.agents.prompting import first_lines, offered_text, shorten
 from worldthread.models.valid_actions import valid_actions_in
 
 
-def steps(*scores: float, text: str = "Nothing happens.") -> tuple[Step, ...]:
+def steps(*scores: float, text: str = "Nothing happens.") -> tuple[TrajectoryStep, ...]:
     """The beginning and one step for each further score, its number as moment and in its action."""
     return tuple(
-        Step(n, f"do {n}" if n else None, f"{n}: {text}", score, score - scores[max(n - 1, 0)])
+        TrajectoryStep(n, f"do {n}" if n else None, f"{n}: {text}", score, score - scores[max(n - 1, 0)])
         for n, score in enumerate(scores)
     )
 
 
-def trajectory(number: int, *scores: float, **options: Any) -> Trajectory:
-    return Trajectory(number, steps(*scores), **options)
+def trajectory(number: int, *scores: float, **options: Any) -> AttemptTrajectory:
+    return AttemptTrajectory(number, steps(*scores), **options)
 
 
 def test_the_value_is_the_highest_score_after_a_move() -> None:
@@ -62,7 +62,7 @@ def test_what_is_too_long_loses_its_middle() -> None:
 
 
 def test_a_step_tells_score_points_action_and_text() -> None:
-    told = told_steps(steps(0, 5, 5), 1000, start=1, remarks={1: ["thought: well done"]})
+    told = render_steps(steps(0, 5, 5), 1000, start=1, remarks={1: ["thought: well done"]})
     assert told.splitlines() == [
         "[0] 0: Nothing happens.",
         "[5, +5] > do 1: 1: Nothing happens.",
@@ -73,7 +73,7 @@ def test_a_step_tells_score_points_action_and_text() -> None:
 
 
 def test_the_last_observation_is_told_at_greater_length() -> None:
-    told = told_steps(steps(0, 0, 0, text="word " * 400), 9000)
+    told = render_steps(steps(0, 0, 0, text="word " * 400), 9000)
     _, before, last = told.splitlines()
     assert len(before) < 700 < 1900 < len(last)
 
@@ -87,12 +87,12 @@ def test_steps_always_fit(limit: int) -> None:
             scores.append(scores[-1] + chance.choice((0, 0, 0, 5, -1)))
         text = "word " * chance.randint(0, 300)
         remarks = {n: ["because " * chance.randint(0, 100)] * chance.randint(0, 3) for n in range(len(scores))}
-        told = told_steps(steps(*scores, text=text), limit, start=len(scores) // 2, remarks=remarks)
+        told = render_steps(steps(*scores, text=text), limit, start=len(scores) // 2, remarks=remarks)
         assert 0 < len(told) <= limit
 
 
 def test_moves_without_points_are_left_out_first() -> None:
-    told = told_steps(steps(*[0] * 50, 5, *[5] * 60), 1500)
+    told = render_steps(steps(*[0] * 50, 5, *[5] * 60), 1500)
     lines = told.splitlines()
     assert any(line.startswith("[5, +5] > do 50:") for line in lines)
     assert lines[-1].startswith("[5] > do 110:")
@@ -103,16 +103,16 @@ def test_moves_without_points_are_left_out_first() -> None:
 
 def test_trajectories_share_what_there_is() -> None:
     many = [trajectory(n, *[n] * 80) for n in range(1, 6)]
-    told = told_trajectories(many, 6000)
+    told = render_trajectories(many, 6000)
     assert len(told) <= 6000
     assert [f"Trajectory {n}: best score {n}" in told for n in range(1, 6)] == [True] * 5
     short = [trajectory(1, 0, 0), trajectory(2, *[0] * 80)]
-    assert "left out" not in told_trajectories(short, 4000), "what the first does not need, the second gets"
-    assert told_trajectories([], 4000) == ""
+    assert "left out" not in render_trajectories(short, 4000), "what the first does not need, the second gets"
+    assert render_trajectories([], 4000) == ""
 
 
 def test_only_the_part_since_the_start() -> None:
-    told = told_trajectory(trajectory(4, 0, 5, 5, 6, start=2), 1000, whole=False)
+    told = render_trajectory(trajectory(4, 0, 5, 5, 6, start=2), 1000, whole=False)
     assert told.splitlines() == [
         "Trajectory 4: best score 6, last score 6, 1 moves",
         "[5] 2: Nothing happens.",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from worldthread.agents.explorer.agent import Explorer
-from worldthread.agents.explorer.planner import Literal, Operator, Step, plan
+from worldthread.agents.explorer.planner import Literal, Operator, PlanStep, plan
 from worldthread.envs import make
 from worldthread.graph import TemporalGraph
 from worldthread.play.loop import Play
@@ -25,7 +25,7 @@ def operator(name: str, room: str | None, needs: str = "", adds: str = "", remov
     return Operator(name, room, literals(needs), literals(adds), literals(removes), "test")
 
 
-def cost(start: str, steps: list[Step], distance: dict[str, dict[str, float]]) -> float:
+def cost(start: str, steps: list[PlanStep], distance: dict[str, dict[str, float]]) -> float:
     total, room = 0.0, start
     for step in steps:
         total += distance[room][step.room] + 1
@@ -33,7 +33,7 @@ def cost(start: str, steps: list[Step], distance: dict[str, dict[str, float]]) -
     return total
 
 
-def run(steps: list[Step], holds: frozenset[Literal]) -> frozenset[Literal]:
+def run(steps: list[PlanStep], holds: frozenset[Literal]) -> frozenset[Literal]:
     for step in steps:
         assert step.operator.needs <= holds
         assert step.operator.room in (None, step.room)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.go_explore.achievement_plan import Expedition, Planner
+from worldthread.agents.go_explore.achievement_plan import AchievementPlan, AchievementPlanner
 
 
 class Branches:
@@ -14,7 +14,7 @@ class Branches:
 
     def __init__(self, story: Any) -> None:
         self.go, self.feats = story.go, story.feats
-        self.planner = Planner(story.chart, story.feats)
+        self.planner = AchievementPlanner(story.chart, story.feats)
         self.start = self.go("hall", actions=("go east", "take coin"), state="start")
         self.coin = self.go("hall", self.start, "take coin", actions=("go east",), carried={"coin"}, score=5)
         self.cave = self.go("cave", self.start, "go east", actions=("go west", "take ruby"), state="cave")
@@ -38,7 +38,7 @@ def test_the_shortest_way_to_have_both(branches: Branches) -> None:
 
 
 def test_a_step_at_a_time_until_all_is_done(branches: Branches) -> None:
-    expedition = Expedition(branches.planner, 1.0, branches.planner.best_merit())
+    expedition = AchievementPlan(branches.planner, 1.0, branches.planner.best_merit())
     first = expedition.next_step(branches.coin)
     assert first is not None
     assert (first.visit, first.action) == (branches.coin, "go east")
@@ -55,7 +55,7 @@ def test_a_step_at_a_time_until_all_is_done(branches: Branches) -> None:
 
 
 def test_known_states_are_passed_without_a_move(branches: Branches) -> None:
-    expedition = Expedition(branches.planner, 1.0, 0.0)
+    expedition = AchievementPlan(branches.planner, 1.0, 0.0)
     cave = branches.go(
         "cave", branches.coin, "go east", actions=("go west", "take ruby"), carried={"coin"}, score=5, state="rich"
     )
@@ -67,7 +67,7 @@ def test_known_states_are_passed_without_a_move(branches: Branches) -> None:
 def test_a_feat_that_is_not_on_offer_fails_and_counts_as_an_attempt(branches: Branches) -> None:
     ruby = next(feat for feat in branches.feats if feat.action == "take ruby")
     gone = branches.go("cave", branches.coin, "go east", actions=("go west",), carried={"coin"}, score=5, state="gone")
-    assert Expedition(branches.planner, 1.0, 0.0).next_step(gone) is None
+    assert AchievementPlan(branches.planner, 1.0, 0.0).next_step(gone) is None
     assert ruby.reliability < 1
 
 
@@ -81,11 +81,11 @@ def test_full_hands_put_down_what_never_brought_points(branches: Branches) -> No
         score=5,
         state="laden",
     )
-    step = Expedition(branches.planner, 1.0, 0.0).next_step(laden)
+    step = AchievementPlan(branches.planner, 1.0, 0.0).next_step(laden)
     assert step is not None
     assert step.action == "drop twig"
 
 
 def test_the_end_of_a_game_ends_it(branches: Branches) -> None:
     dead = branches.go("cave", branches.coin, "go east", ended=True, score=5)
-    assert Expedition(branches.planner, 1.0, 0.0).next_step(dead) is None
+    assert AchievementPlan(branches.planner, 1.0, 0.0).next_step(dead) is None

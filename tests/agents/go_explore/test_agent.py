@@ -10,14 +10,14 @@ import pytest
 from worldthread.agents import make_agent
 from worldthread.agents.base import Percept
 from worldthread.envs import make
-from worldthread.envs.fake import House, ScriptedWorld
+from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.errors import AgentError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.play.loop import Play, StepRecord
 
 # each thing is far from the others, and there is more to do in vain than to any purpose
-HOUSE = House(
+HOUSE = ScriptedHouse(
     exits={
         "Hall": {"east": "Cave", "west": "Loft", "north": "Yard"},
         "Cave": {"west": "Hall"},

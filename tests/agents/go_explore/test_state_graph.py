@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worldthread.agents.go_explore.state_graph import Chart, Route, Trial, Visit, dark_title
+from worldthread.agents.go_explore.state_graph import Route, StateAction, StateGraph, StateVisit, dark_title
 
 NORTH_END = "Corridor\nA long corridor of grey stone ends here below a barred window, far above the floor."
 SOUTH_END = "Corridor\nTorches smoke along this corridor, whose south wall bears the arms of some forgotten king."
 
 
-def test_rooms_of_one_title_are_told_apart_by_their_descriptions(visit: Callable[..., Visit]) -> None:
-    chart = Chart()
+def test_rooms_of_one_title_are_told_apart_by_their_descriptions(visit: Callable[..., StateVisit]) -> None:
+    chart = StateGraph()
     north = visit("corridor", text=NORTH_END, actions=("go south",))
     cave = visit("cave", north, "go south", actions=("go north", "go south"))
     south = visit("corridor", cave, "go south", text=SOUTH_END, actions=("go north",))
@@ -24,14 +24,14 @@ def test_rooms_of_one_title_are_told_apart_by_their_descriptions(visit: Callable
     assert again.room == "corridor", "south of it is the cave: by the way back"
 
 
-def test_a_move_into_the_same_room_with_other_exits_tells_of_a_maze(visit: Callable[..., Visit]) -> None:
+def test_a_move_into_the_same_room_with_other_exits_tells_of_a_maze(visit: Callable[..., StateVisit]) -> None:
     first = visit("maze", actions=("go north", "go east"))
     second = visit("maze", first, "go north", actions=("go west",))
-    chart = Chart()
+    chart = StateGraph()
     assert chart.locate(first)
     chart.record(first)
     assert not chart.locate(second)
-    redrawn = Chart(frozenset({"maze"}))
+    redrawn = StateGraph(frozenset({"maze"}))
     assert redrawn.locate(first)
     redrawn.record(first)
     assert redrawn.locate(second)
@@ -40,8 +40,8 @@ def test_a_move_into_the_same_room_with_other_exits_tells_of_a_maze(visit: Calla
     assert redrawn.leads(first.room, "go north") == second.room
 
 
-def test_one_state_is_one_room(visit: Callable[..., Visit]) -> None:
-    chart = Chart()
+def test_one_state_is_one_room(visit: Callable[..., StateVisit]) -> None:
+    chart = StateGraph()
     first = visit("hall", state="s")
     same = visit("?", first, "wait", state="s")
     assert chart.locate(first)
@@ -50,8 +50,8 @@ def test_one_state_is_one_room(visit: Callable[..., Visit]) -> None:
     assert same.room == "hall"
 
 
-def test_a_room_whose_title_was_told_later_keeps_its_name(visit: Callable[..., Visit]) -> None:
-    chart = Chart()
+def test_a_room_whose_title_was_told_later_keeps_its_name(visit: Callable[..., StateVisit]) -> None:
+    chart = StateGraph()
     hall = visit("hall", state="s")
     cellar = visit("cellar", hall, "go down")
     called_so = visit("cellar", cellar, "wait", state="s")  # the memory has it wrong
@@ -64,8 +64,8 @@ def test_a_room_whose_title_was_told_later_keeps_its_name(visit: Callable[..., V
     assert after.room == "cellar"
 
 
-def test_routes_go_back_along_ways_that_were_not_tried(visit: Callable[..., Visit]) -> None:
-    chart = Chart()
+def test_routes_go_back_along_ways_that_were_not_tried(visit: Callable[..., StateVisit]) -> None:
+    chart = StateGraph()
     hall = visit("hall", actions=("go east",))
     cave = visit("cave", hall, "go east", actions=("go west", "go down"))
     shaft = visit("shaft", cave, "go down", actions=("go south",))
@@ -75,7 +75,7 @@ def test_routes_go_back_along_ways_that_were_not_tried(visit: Callable[..., Visi
     assert chart.routes("hall") == {"hall": Route(0, None), "cave": Route(1, "go east"), "shaft": Route(2, "go east")}
     assert chart.routes("cave")["hall"] == Route(1, "go west"), "west is opposite to the way in, and on offer"
     assert set(chart.routes("shaft")) == {"shaft"}, "up is not on offer"
-    assert set(chart.routes("hall", frozenset({Trial("hall", "go east")}))) == {"hall"}
+    assert set(chart.routes("hall", frozenset({StateAction("hall", "go east")}))) == {"hall"}
     assert chart.is_way_back("cave", "west")
     assert not chart.is_way_back("cave", "down")
     stays = visit("cave", cave, "go west", actions=("go west", "go down"))
@@ -84,14 +84,14 @@ def test_routes_go_back_along_ways_that_were_not_tried(visit: Callable[..., Visi
     assert "hall" not in chart.routes("cave"), "it was tried, and does not lead there"
 
 
-def test_an_action_is_untested_until_it_was_tried_in_the_best_state(visit: Callable[..., Visit]) -> None:
-    chart = Chart()
+def test_an_action_is_untested_until_it_was_tried_in_the_best_state(visit: Callable[..., StateVisit]) -> None:
+    chart = StateGraph()
     poor = visit("hall", actions=("open box", "wait"))
     rich = visit("hall", poor, "wait", actions=("open box", "wait"), score=5)
     for each in (poor, rich):
         chart.locate(each)
         chart.record(each)
-    box = Trial("hall", "open box")
+    box = StateAction("hall", "open box")
     assert chart.untested[box] is rich
     opened = visit("hall", rich, "open box", ended=True, score=5)
     chart.locate(opened)
@@ -102,7 +102,7 @@ def test_an_action_is_untested_until_it_was_tried_in_the_best_state(visit: Calla
     assert opened.state not in chart.states, "nothing can be done there"
 
 
-def test_places_in_the_dark_are_named_by_the_way_there(visit: Callable[..., Visit]) -> None:
+def test_places_in_the_dark_are_named_by_the_way_there(visit: Callable[..., StateVisit]) -> None:
     hall = visit("hall")
     cellar = visit(dark_title(hall, "go down"), hall, "go down")
     assert cellar.is_dark
@@ -111,9 +111,9 @@ def test_places_in_the_dark_are_named_by_the_way_there(visit: Callable[..., Visi
     assert dark_title(cellar, "go east") != cellar.title
 
 
-def test_alike_descriptions_with_other_exits_are_of_other_rooms(visit: Callable[..., Visit]) -> None:
+def test_alike_descriptions_with_other_exits_are_of_other_rooms(visit: Callable[..., StateVisit]) -> None:
     text = "Closet\nYou are in a small closet where nobody ever comes, and there is no reason to be here: go {}."
-    chart = Chart()
+    chart = StateGraph()
     first = visit("closet", text=text.format("south"), actions=("go south",))
     hall = visit("hall", first, "go south", actions=("go north", "go east"))
     second = visit("closet", hall, "go east", text=text.format("west"), actions=("go west",))
@@ -124,26 +124,26 @@ def test_alike_descriptions_with_other_exits_are_of_other_rooms(visit: Callable[
     assert [first.room, second.room, same.room] == ["closet", "closet#1", "closet#1"]
 
 
-def test_a_room_from_which_a_way_leads_to_two_rooms_is_two(visit: Callable[..., Visit]) -> None:
+def test_a_room_from_which_a_way_leads_to_two_rooms_is_two(visit: Callable[..., StateVisit]) -> None:
     visits = [visit("street", text="Street\nYour feet hurt.", actions=("go east",))]
     visits.append(visit("shop", visits[-1], "go east", actions=("go up",)))
     visits.append(visit("street", visits[-1], "go up", text="Street\nYour back hurts.", actions=("go east",)))
     visits.append(visit("house", visits[-1], "go east", actions=("go west",)))
-    chart = Chart()
+    chart = StateGraph()
     for each in visits[:3]:
         assert chart.locate(each)
         chart.record(each)
     assert visits[2].room == "street"
     assert not chart.locate(visits[3])
-    redrawn = Chart(chart.mazes, chart.doubted)
+    redrawn = StateGraph(chart.mazes, chart.doubted)
     for each in visits:
         assert redrawn.locate(each)
         redrawn.record(each)
     assert [each.room for each in visits] == ["street", "shop", "street#1", "house"]
 
 
-def test_where_ways_seldom_lead_back_none_is_expected_to(visit: Callable[..., Visit]) -> None:
-    chart = Chart()
+def test_where_ways_seldom_lead_back_none_is_expected_to(visit: Callable[..., StateVisit]) -> None:
+    chart = StateGraph()
     at = visit("room 0", actions=("go east", "go west"))
     chart.locate(at)
     chart.record(at)

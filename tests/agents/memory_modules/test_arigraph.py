@@ -15,13 +15,13 @@ import pytest
 from worldthread.agents.ariadne import Ariadne
 from worldthread.agents.base import Percept
 from worldthread.agents.memory_modules import Situation
-from worldthread.agents.memory_modules.arigraph import AriGraph
+from worldthread.agents.memory_modules.arigraph import AriGraphModule
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 SEEN = {
     "-= Kitchen =-\nA table, on it a note. Exits: east.": (
@@ -47,8 +47,8 @@ def player(items: Callable[[str], dict[str, int]] | None = None, **settings: Any
         return '[["chest, is, locked" -> "chest, is, unlocked"]]'
 
     model = FakeChat(answer)
-    make: Callable[[Any], AriGraph] = lambda means: AriGraph(means, **settings)  # noqa: E731 - settings are of the test
-    return Ariadne(TemporalGraph(), model, recollection=make, embedder="fake"), model
+    make: Callable[[Any], AriGraphModule] = lambda means: AriGraphModule(means, **settings)  # noqa: E731 - settings are of the test
+    return Ariadne(TemporalGraph(), model, memory_module=make, embedder="fake"), model
 
 
 def through(agent: Ariadne, moves: int) -> list[str]:
@@ -57,16 +57,16 @@ def through(agent: Ariadne, moves: int) -> list[str]:
     for turn, (text, action) in enumerate(zip(SEEN, ACTIONS, strict=True)):
         if turn < moves:
             agent.perceive(Percept(GameStep(text, action, turn=turn), moment=turn, before=turn - 1 if turn else None))
-            now = agent.recollection.way[-1].episode
-            recalled.append(agent.recollection.recall(Situation("", text, plan="open the chest", shown=(now,))))
+            now = agent.memory_module.way[-1].episode
+            recalled.append(agent.memory_module.recall(Situation("", text, plan="open the chest", shown=(now,))))
     return recalled
 
 
 def test_it_learns_what_the_model_extracts_and_ends_what_is_replaced() -> None:
     agent, model = player()
     through(agent, 3)
-    memory = agent.recollection
-    assert isinstance(memory, AriGraph)
+    memory = agent.memory_module
+    assert isinstance(memory, AriGraphModule)
     assert {str(fact) for fact in memory.graph.view().facts()} == {
         "kitchen, contains, table", "note, is on, table", "kitchen, has exit, east", "hall, contains, chest",
         "hall, has exit, west", "hall, has exit, north", "chest, is, unlocked",
@@ -114,8 +114,8 @@ def test_episodic_search_by_equation_1() -> None:
 def test_what_is_shown_besides_is_not_recalled() -> None:
     agent, _ = player()
     through(agent, 3)
-    shown = tuple(seen.episode for seen in agent.recollection.way)
-    text = agent.recollection.recall(Situation("", "You unlock the chest.", plan="", shown=shown))
+    shown = tuple(seen.episode for seen in agent.memory_module.way)
+    text = agent.memory_module.recall(Situation("", "You unlock the chest.", plan="", shown=shown))
     assert "Past observations" not in text
 
 
@@ -123,8 +123,8 @@ def test_an_answer_without_items_recalls_nothing_and_still_learns() -> None:
     agent, _ = player(lambda text: {"chest": 7})
     assert through(agent, 2)[-1] == ""
     assert agent.failures == Counter(items=2)
-    memory = agent.recollection
-    assert isinstance(memory, AriGraph)
+    memory = agent.memory_module
+    assert isinstance(memory, AriGraphModule)
     assert memory.graph.view().holds(Fact("chest", "is", "locked"))
 
 
@@ -134,9 +134,9 @@ def test_two_ways_that_look_alike_and_were_read_differently_do_not_mix() -> None
     def answer(request: ChatRequest) -> str:
         return {"items": '{"items": []}', "outdated": "[]"}.get(request.purpose) or next(readings)
 
-    agent = Ariadne(TemporalGraph(), FakeChat(answer), recollection="arigraph", embedder="fake")
-    memory = agent.recollection
-    assert isinstance(memory, AriGraph)
+    agent = Ariadne(TemporalGraph(), FakeChat(answer), memory_module="arigraph", embedder="fake")
+    memory = agent.memory_module
+    assert isinstance(memory, AriGraphModule)
     start = GameStep("-= Hall =-\nAn exit.")
     for percept in (
         Percept(start),
@@ -155,25 +155,25 @@ def test_two_ways_that_look_alike_and_were_read_differently_do_not_mix() -> None
 def test_the_map_is_that_of_the_triplets() -> None:
     agent, _ = player()
     through(agent, 3)
-    assert agent.recollection.unexplored() == [("hall", "north")]
+    assert agent.memory_module.unexplored() == [("hall", "north")]
     assert agent.places() == ["kitchen"]
     decision = agent.act("go to kitchen", "back")
     assert (decision.action, decision.is_new) == ("go west", True)
     through_again, _ = player()
     through(through_again, 4)
     assert through_again.places() == ["hall"]
-    assert through_again.recollection.unexplored() == [("hall", "north")]
+    assert through_again.memory_module.unexplored() == [("hall", "north")]
 
 
 def test_ways_that_are_told_in_other_words_are_exits_too() -> None:
     agent, _ = player()
     through(agent, 1)
-    memory = agent.recollection
-    assert isinstance(memory, AriGraph)
+    memory = agent.memory_module
+    assert isinstance(memory, AriGraphModule)
     told = [("has an unguarded exit to", "south"), ("path leads", "to the north"), ("leads north to", "attic"),
             ("is near", "west"), ("has exit", "trapdoor")]  # fmt: skip
     facts = tuple(Fact("kitchen", relation, object_) for relation, object_ in told)
-    memory.graph.add(Episode("told", 0.5, reading=Reading("test", facts)))
+    memory.graph.add(Episode("told", 0.5, extraction=Extraction("test", facts)))
     assert memory.unexplored() == [("kitchen", "east"), ("kitchen", "north"), ("kitchen", "south")]
 
 
@@ -198,15 +198,15 @@ def test_a_published_log_replayed_through_the_agent(attempt: int, shared: Path) 
             return "; ".join(map(", ".join, at["new_triplets"]))
         return at["outdated_raw"] or "[]"
 
-    agent = Ariadne(TemporalGraph(), FakeChat(answer), recollection="arigraph", embedder="fake")
-    memory = agent.recollection
-    assert isinstance(memory, AriGraph)
+    agent = Ariadne(TemporalGraph(), FakeChat(answer), memory_module="arigraph", embedder="fake")
+    memory = agent.memory_module
+    assert isinstance(memory, AriGraphModule)
     action, theirs, common = None, 0, 0
     for turn, step in enumerate(steps):
         at = step
         text = step["observation"].split("$$$")[-1]
         agent.perceive(Percept(GameStep(text, action, turn=turn), moment=turn, before=turn - 1 if turn else None))
-        now = agent.recollection.way[-1].episode
+        now = agent.memory_module.way[-1].episode
         recalled = memory.recall(Situation("", text, plan=step["plan"] or "", shown=(now,)))
         found = {Fact(*line[2:].split(", ")) for line in recalled.partition("\n\n")[0].splitlines()[1:]}
         logged = {Fact(*triplet) for triplet in step["associated"]}

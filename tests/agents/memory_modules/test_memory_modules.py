@@ -13,14 +13,14 @@ import pytest
 
 from worldthread.agents.ariadne import Ariadne
 from worldthread.agents.base import Percept
-from worldthread.agents.memory_modules import RECOLLECTIONS, Recollection, Situation
+from worldthread.agents.memory_modules import MEMORY_MODULES, MemoryModule, Situation
 from worldthread.agents.memory_modules.base import told_all
-from worldthread.agents.memory_modules.history import FullHistory
-from worldthread.agents.memory_modules.oracle import Oracle
-from worldthread.agents.memory_modules.rag import DECAY, Rag
-from worldthread.agents.memory_modules.reflexion import Reflexion
-from worldthread.agents.memory_modules.simulacra import Simulacra
-from worldthread.agents.memory_modules.worldthread import Worldthread
+from worldthread.agents.memory_modules.history import FullHistoryModule
+from worldthread.agents.memory_modules.oracle import OracleModule
+from worldthread.agents.memory_modules.rag import DECAY, RagModule
+from worldthread.agents.memory_modules.reflexion import ReflexionModule
+from worldthread.agents.memory_modules.simulacra import SimulacraModule
+from worldthread.agents.memory_modules.worldthread import WorldthreadModule
 from worldthread.errors import InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
@@ -66,17 +66,17 @@ def percepts(way: Sequence[tuple[str, str | None]] = WAY) -> list[Percept]:
     ]
 
 
-def agent(recollection: Any, answer: Callable[[ChatRequest], str] | None = None, memory: Any = None) -> Ariadne:
+def agent(memory_module: Any, answer: Callable[[ChatRequest], str] | None = None, memory: Any = None) -> Ariadne:
     model = FakePlayer(0) if answer is None else FakeChat(answer)
-    return Ariadne(TemporalGraph() if memory is None else memory, model, recollection=recollection, embedder="fake")
+    return Ariadne(TemporalGraph() if memory is None else memory, model, memory_module=memory_module, embedder="fake")
 
 
 def recalled(player: Ariadne, *, plan: str = "find the iron key", shown: int = 1) -> str:
-    """What the player's recollection says when the last ``shown`` moments are shown besides."""
-    way = [seen.episode for seen in player.recollection.way]
+    """What the player's memory module says when the last ``shown`` moments are shown besides."""
+    way = [seen.episode for seen in player.memory_module.way]
     assert player.percept is not None
     step = player.percept.step
-    return player.recollection.recall(Situation(GOAL, step.text, step.inventory or "", plan, tuple(way[-shown:])))
+    return player.memory_module.recall(Situation(GOAL, step.text, step.inventory or "", plan, tuple(way[-shown:])))
 
 
 def through(player: Ariadne, told: Sequence[Percept], *, shown: int = 1) -> str:
@@ -93,7 +93,7 @@ def through(player: Ariadne, told: Sequence[Percept], *, shown: int = 1) -> str:
 SIDEWAYS = "-= Hall =-\nYou are in the Hall.\n\nYou see a marble bust.\n\nThere is an exit to the west."
 
 
-@pytest.mark.parametrize("name", [name for name in RECOLLECTIONS if name not in ("oracle", "reflexion")])
+@pytest.mark.parametrize("name", [name for name in MEMORY_MODULES if name not in ("oracle", "reflexion")])
 def test_what_was_taken_back_leaves_no_trace(name: str) -> None:
     straight, astray = agent(name), agent(name)
     told = percepts()
@@ -102,7 +102,7 @@ def test_what_was_taken_back_leaves_no_trace(name: str) -> None:
     back = Percept(told[0].step, moment=0, returned=True)
     later = [Percept(p.step, moment=p.moment + 1, before=max(p.moment, 2) if p.moment > 1 else 0) for p in told[1:]]
     assert through(astray, [back, *later]) == expected
-    assert [seen.percept.moment for seen in astray.recollection.way] == [0, 2, 3, 4]
+    assert [seen.percept.moment for seen in astray.memory_module.way] == [0, 2, 3, 4]
     assert bool(expected) == (name not in ("none", "arigraph")), "arigraph cannot make sense of nonsense"
 
 
@@ -111,7 +111,7 @@ def test_a_problem_is_no_moment() -> None:
     for percept in percepts()[:2]:
         player.perceive(percept)
     player.perceive(Percept(GameStep(HALL, "go east", turn=1), moment=1, before=0, problem="no action"))
-    assert len(player.recollection.way) == 2
+    assert len(player.memory_module.way) == 2
 
 
 # -- plain ------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_the_full_history_has_every_word_that_is_not_shown_besides() -> None:
     assert text == (
         f"[move 0] {OPENING}\n\nYou are carrying nothing.\n\n[move 1] > go east\n{HALL}\n\nYou are carrying nothing."
     )
-    short = agent(lambda means: FullHistory(means, max_characters=400))
+    short = agent(lambda means: FullHistoryModule(means, max_characters=400))
     assert through(short, percepts()).startswith("(1 earlier moves are left out)\n\n[move 1]")
 
 
@@ -169,9 +169,9 @@ def test_rag_adds_recency_importance_and_relevance() -> None:
         moment = request.messages[-1].content.partition("The moment:\n")[2]
         return json.dumps({"importance": next(rating for text, rating in ratings.items() if text in moment)})
 
-    player = agent(lambda means: Rag(means, count=2), answer)
+    player = agent(lambda means: RagModule(means, count=2), answer)
     text = through(player, percepts(), shown=1)
-    episodes = [seen.episode for seen in player.recollection.way[:-1]]
+    episodes = [seen.episode for seen in player.memory_module.way[:-1]]
     embed = FakeEmbedder().embed
     query = embed(["You pick up the iron key.\n\nfind the iron key"])[0]
     parts = [
@@ -203,7 +203,7 @@ def test_simulacra_draws_insights_when_enough_has_happened() -> None:
             return '{"questions": ["Where is the key?", "What is locked?"]}'
         return '{"insights": [{"insight": "The chest wants\\nthe iron key.", "importance": 9}]}'
 
-    player = agent(lambda means: Simulacra(means, threshold=10), answer)
+    player = agent(lambda means: SimulacraModule(means, threshold=10), answer)
     text = through(player, percepts())
     purposes = [request.purpose for request in asked]
     assert purposes == ["importance"] * 2 + ["questions", "insights"] + ["importance"] * 2 + ["questions", "insights"]
@@ -217,7 +217,7 @@ def test_insights_that_cannot_be_used_are_not_asked_for_at_every_move() -> None:
     def answer(request: ChatRequest) -> str:
         return '{"importance": 10}' if request.purpose == "importance" else "none"
 
-    player = agent(lambda means: Simulacra(means, threshold=20), answer)
+    player = agent(lambda means: SimulacraModule(means, threshold=20), answer)
     assert "insight" not in through(player, percepts())
     assert player.failures == Counter(questions=2)
 
@@ -232,7 +232,7 @@ def test_lessons_are_drawn_from_attempts_that_were_given_up_and_outlive_them() -
         asked.append(text_of(request))
         return f"Lesson\nnumber {len(asked)}."
 
-    player = agent(lambda means: Reflexion(means, period=10, lessons=2), answer)
+    player = agent(lambda means: ReflexionModule(means, period=10, lessons=2), answer)
     told = percepts()
     through(player, [told[0], Percept(GameStep("You fall.", "jump", turn=1), 3, moment=1, before=0, ended=True)])
     assert not asked
@@ -253,16 +253,16 @@ def test_lessons_are_drawn_from_attempts_that_were_given_up_and_outlive_them() -
 
 
 def test_an_empty_lesson_is_a_failure() -> None:
-    player = agent(lambda means: Reflexion(means, period=1), lambda request: " ")
+    player = agent(lambda means: ReflexionModule(means, period=1), lambda request: " ")
     assert "Lessons" not in through(player, percepts()[:2])
     assert player.failures == Counter(reflect=1)
 
 
 @pytest.mark.parametrize(
     "make",
-    [lambda m: Reflexion(m, period=0), lambda m: Rag(m, count=0), lambda m: Simulacra(m, count=0)],
+    [lambda m: ReflexionModule(m, period=0), lambda m: RagModule(m, count=0), lambda m: SimulacraModule(m, count=0)],
 )
-def test_numbers_that_make_no_sense_are_refused(make: Callable[[Any], Recollection]) -> None:
+def test_numbers_that_make_no_sense_are_refused(make: Callable[[Any], MemoryModule]) -> None:
     with pytest.raises(InputError, match="at least 1"):
         agent(make)
 
@@ -291,12 +291,12 @@ def test_worldthread_tells_here_carried_wanted_and_found(kind: str) -> None:
     assert "Moments from the past:\n- [move 0] -= Kitchen =-\n  You are in the Kitchen." in text
     assert "[move 2]" not in text, "that is shown besides"
     assert "iron key is in" not in text.partition("Also known:")[2], "that is told already"
-    found = {one.text: one.path for one in player.recollection.recalled}
+    found = {one.text: one.path for one in player.memory_module.recalled}
     assert found.pop("table is in Kitchen") == (), "it does not hang together with what the goal names"
     assert ("oak chest",) in found.values(), "that moment tells of the chest"
     assert [one for one in found if one.startswith("[move 0] -= Kitchen =-\nYou are in the Kitchen.")]
     assert all(one.replace("\n", "\n  ") in text for one in found)
-    assert player.recollection.unexplored() == []
+    assert player.memory_module.unexplored() == []
     assert player.places() == ["hall", "kitchen"]
     assert not player.failures
 
@@ -304,9 +304,9 @@ def test_worldthread_tells_here_carried_wanted_and_found(kind: str) -> None:
 def test_worldthread_knows_of_ways_that_nobody_took() -> None:
     player = agent("worldthread")
     through(player, percepts()[:2])
-    assert player.recollection.unexplored() == [("hall", "north")]
+    assert player.memory_module.unexplored() == [("hall", "north")]
     through(player, [Percept(GameStep(OPENING, "go west", turn=2), moment=2, before=1)])
-    assert player.recollection.unexplored() == [("hall", "north")]
+    assert player.memory_module.unexplored() == [("hall", "north")]
     text = recalled(player, plan="go back to the hall; where is the gem?")
     assert "- hall: 1 move away" in text
     assert "- ways: east to hall" in text
@@ -324,10 +324,10 @@ def test_worldthread_tells_what_only_a_text_told() -> None:
 
 
 def test_worldthread_settings() -> None:
-    few = agent(lambda means: Worldthread(means, statements=1, moments=0))
+    few = agent(lambda means: WorldthreadModule(means, statements=1, moments=0))
     text = through(few, percepts(), shown=2)
     assert len(text.partition("Also known:\n")[2].splitlines()) == 1
-    assert len(few.recollection.recalled) == 1
+    assert len(few.memory_module.recalled) == 1
     assert "Moments" not in text
 
 
@@ -340,7 +340,7 @@ def test_the_oracle_tells_the_truth_and_walks_by_it() -> None:
         ("south_of", "Hall", "Cellar"), ("east_of", "Attic", "Hall"), ("link", "Hall", "oak door", "Cellar"),
         ("west_of", "Hall", "Attic"), ("link", "Hall", "red door", "Attic"), ("closed", "red door"),
     }  # fmt: skip
-    player = Ariadne(TemporalGraph(), FakePlayer(), recollection=Oracle, truth=lambda: truth)
+    player = Ariadne(TemporalGraph(), FakePlayer(), memory_module=OracleModule, truth=lambda: truth)
     player.perceive(percepts()[0])
     text = recalled(player)
     assert text.splitlines()[0] == "All that is true now:"
@@ -363,7 +363,7 @@ def test_answers_are_asked_with_prompts_of_their_own() -> None:
         digests.setdefault(request.purpose, set()).add(hashlib.sha256(system.encode()).hexdigest())
         return FakePlayer(1).complete(request).text
 
-    for name in RECOLLECTIONS:
+    for name in MEMORY_MODULES:
         if name != "oracle":
             through(agent(name, answer), percepts())
     assert {len(found) for found in digests.values()} == {1}

@@ -6,20 +6,20 @@ import pytest
 
 from worldthread.agents.reflact.critic import (
     DEEDS_A_ROOM,
-    Deed,
+    ActionOutcome,
+    CriticVerdict,
     RoomLog,
-    Verdict,
     action_key,
     is_rejected,
     judge,
     suggestion,
 )
 
-LOOKED = Deed("look", "A room.")
-NORTH_BLOCKED = Deed("go north", "You can't go that way.")
-NORTH_TAKEN = Deed("north", "Attic. You are in the attic.", moved=True)
-TOOK = Deed("take lamp", "Taken.", gained=("lamp",))
-PAID = Deed("put egg in case", "Your score has gone up.", reward=5)
+LOOKED = ActionOutcome("look", "A room.")
+NORTH_BLOCKED = ActionOutcome("go north", "You can't go that way.")
+NORTH_TAKEN = ActionOutcome("north", "Attic. You are in the attic.", moved=True)
+TOOK = ActionOutcome("take lamp", "Taken.", gained=("lamp",))
+PAID = ActionOutcome("put egg in case", "Your score has gone up.", reward=5)
 
 
 @pytest.mark.parametrize(
@@ -35,36 +35,36 @@ PAID = Deed("put egg in case", "Your score has gone up.", reward=5)
         ("n", [NORTH_BLOCKED], -1),
         ("go north", [NORTH_TAKEN, NORTH_TAKEN, NORTH_TAKEN], 0),
         ("go south", [NORTH_BLOCKED], 0),
-        ("go down", [Deed("d", "The trap door is closed.")], -0.5),  # it is on the list now
-        ("go down", [Deed("d", "The trap door is closed.")] * 2, -1),
+        ("go down", [ActionOutcome("d", "The trap door is closed.")], -0.5),  # it is on the list now
+        ("go down", [ActionOutcome("d", "The trap door is closed.")] * 2, -1),
         ("take lamp", [TOOK, TOOK], 0),
         ("put egg in case", [PAID], 0.5),
-        ("put egg in case", [Deed("put egg in case", "You have no egg."), PAID], 0.5),
-        ("put egg in case", [PAID, Deed("put egg in case", "You have no egg.")], -0.5),
-        ("drink", [Deed("drink", "It burns.", reward=-5), Deed("drink", "It burns.", reward=-5)], -1),
+        ("put egg in case", [ActionOutcome("put egg in case", "You have no egg."), PAID], 0.5),
+        ("put egg in case", [PAID, ActionOutcome("put egg in case", "You have no egg.")], -0.5),
+        ("drink", [ActionOutcome("drink", "It burns.", reward=-5), ActionOutcome("drink", "It burns.", reward=-5)], -1),
     ],
 )
-def test_the_score_of_an_action(action: str, deeds: list[Deed], score: float) -> None:
+def test_the_score_of_an_action(action: str, deeds: list[ActionOutcome], score: float) -> None:
     verdict = judge(action, deeds, offered=("look", "wait", "down"))
     assert verdict.score == score
     assert verdict.reason
 
 
 def test_three_in_a_row_are_enough() -> None:
-    recent = [Deed("wait", "Time passes.")] * 3
+    recent = [ActionOutcome("wait", "Time passes.")] * 3
     assert judge("wait", [], recent=recent).score == -1
     assert judge("wait", [], recent=recent[:2]).score == 0
     assert judge("look", [], recent=recent).score == 0
     assert judge("wait", [], recent=[*recent, LOOKED]).score == 0
-    walked = [Deed("go east", "A corridor.", moved=True)] * 3
+    walked = [ActionOutcome("go east", "A corridor.", moved=True)] * 3
     assert judge("go east", [], recent=walked).score == 0, "a long corridor"
 
 
 def test_rejection_is_stricter_in_a_loop() -> None:
-    assert is_rejected(Verdict(-1, ""), 0)
-    assert not is_rejected(Verdict(-0.5, ""), 2)
-    assert is_rejected(Verdict(-0.5, ""), 3)
-    assert not is_rejected(Verdict(0, ""), 9)
+    assert is_rejected(CriticVerdict(-1, ""), 0)
+    assert not is_rejected(CriticVerdict(-0.5, ""), 2)
+    assert is_rejected(CriticVerdict(-0.5, ""), 3)
+    assert not is_rejected(CriticVerdict(0, ""), 9)
 
 
 def test_what_is_suggested_was_not_tried() -> None:
@@ -86,8 +86,8 @@ def test_one_word_for_each_direction() -> None:
 def test_a_room_remembers_all_names_and_the_last_consequences() -> None:
     log = RoomLog()
     for number in range(DEEDS_A_ROOM + 10):
-        log.note("cave", Deed(f"ask gnome about {number}", "He shrugs."))
-    log.note("cave", Deed("Ask gnome  about 3", "He shrugs."))
+        log.note("cave", ActionOutcome(f"ask gnome about {number}", "He shrugs."))
+    log.note("cave", ActionOutcome("Ask gnome  about 3", "He shrugs."))
     assert len(log.tried("cave")) == DEEDS_A_ROOM + 10
     assert log.tried("cave")[0] == "ask gnome about 0"
     assert len(log.deeds("cave")) == DEEDS_A_ROOM

@@ -8,7 +8,7 @@ from worldthread import Episode, Fact
 from worldthread.agents.reflact.lookup import look_up, surroundings
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView, TemporalGraph
-from worldthread.types import Reading
+from worldthread.types import Extraction
 
 FACTS = (
     v.kind("Hall", "room"),
@@ -32,7 +32,7 @@ CAVE = "Ways from cave that were never taken: south. Ways from cave that are kno
 
 @pytest.fixture
 def view() -> GraphView:
-    return TemporalGraph([Episode("a text", 0, reading=Reading("test/1", FACTS))]).view()
+    return TemporalGraph([Episode("a text", 0, extraction=Extraction("test/1", FACTS))]).view()
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_an_empty_memory_knows_that_it_knows_nothing() -> None:
 
 def test_things_that_hold_each_other_end_nothing() -> None:
     facts = (v.place("box", v.IS_IN, "bag"), v.place("bag", v.IS_IN, "box"))
-    view = TemporalGraph([Episode("a text", 0, reading=Reading("test/1", facts))]).view()
+    view = TemporalGraph([Episode("a text", 0, extraction=Extraction("test/1", facts))]).view()
     assert look_up(view, "where is the box") == "box is in bag, in box."
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.agents.reflact.loops import LoopWatch, is_talk, talk_is_stalled
+from worldthread.agents.reflact.loop_detector import LoopDetector, is_talk, talk_is_stalled
 
 
-def watched(*moves: tuple[str | None, float, str | None]) -> LoopWatch:
-    watch = LoopWatch()
+def watched(*moves: tuple[str | None, float, str | None]) -> LoopDetector:
+    watch = LoopDetector()
     for move in moves:
         watch.see(*move)
     return watch
@@ -29,7 +29,7 @@ def test_directions_are_one_action_however_they_are_written() -> None:
 
 
 def test_states_that_were_there_before() -> None:
-    watch = LoopWatch()
+    watch = LoopDetector()
     found = []
     for action, state in zip([None, "open", "close", "open", "close", "open", "close"], "abababa", strict=True):
         watch.see(action, 0, state)

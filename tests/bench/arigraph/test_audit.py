@@ -36,7 +36,7 @@ from worldthread.envs.base import Environment
 from worldthread.envs.textworld import open_textworld
 from worldthread.errors import FormatError
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameReader
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.play.audit import Auditor, Key, true_facts
 from worldthread.types import Episode
@@ -300,7 +300,7 @@ def test_our_figures_are_those_of_our_own_audit(report: AuditReport, logged: Run
             assert replayed.agrees
             turn = replayed.logged.step
             step = GameStep(replayed.text, replayed.action, replayed.info.inventory, replayed.task, turn)
-            graph.add(Episode(step.text, float(turn), reading=GameReader().read(step, graph.view())))
+            graph.add(Episode(step.text, float(turn), extraction=GameExtractor().read(step, graph.view())))
             auditor.observe(step, replayed.truth, graph.view())
     result, figures = auditor.result(), one.with_inventory.ours.figures
     # the player's place is expected after every step

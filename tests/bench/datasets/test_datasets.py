@@ -263,9 +263,9 @@ def test_an_episode_brings_what_is_given_or_waits_to_be_read() -> None:
     passage = Passage("p", "Arn", "A river.", 86400.0, (Fact("Arn", "is", "river"),))
     given, unread = passage.episode(given=True), passage.episode(given=False)
     assert (given.text, given.at, given.source) == ("Arn\nA river.", 86400.0, "p")
-    assert given.reading.statements == passage.facts
-    assert given.reading.is_complete
-    assert not unread.reading.reader
+    assert given.extraction.statements == passage.facts
+    assert given.extraction.is_complete
+    assert not unread.extraction.extractor
     assert given.id == unread.id
 
 

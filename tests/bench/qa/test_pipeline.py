@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from worldthread.bench.qa.pipeline import Pipeline
-from worldthread.bench.qa.retrieval_spec import Way
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.bench.qa.stages import (
-    Asked,
-    Match,
-    MostLike,
-    Retrieve,
+    NameMatcher,
+    QuestionInProgress,
+    Retriever,
+    SimilarityFilter,
     entities_by_model,
     entities_by_rule,
     no_entities,
@@ -25,7 +25,7 @@ from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
 from worldthread.retrieve import METHODS
-from worldthread.types import Episode, Fact, Reading, Thesis
+from worldthread.types import Episode, Extraction, Fact, Thesis
 
 EMBEDDER = FakeEmbedder()
 
@@ -42,13 +42,13 @@ def memory() -> Memory:
     memory = Memory(model="none", embedder=EMBEDDER)
     for turn, fact in enumerate(FACTS):
         text = " ".join(fact) + "."
-        reading = Reading("by hand", (Fact(*fact), Thesis(text, (fact[0], fact[2]))))
-        memory.add(Episode(text, turn, reading=reading))
+        extraction = Extraction("by hand", (Fact(*fact), Thesis(text, (fact[0], fact[2]))))
+        memory.add(Episode(text, turn, extraction=extraction))
     return memory
 
 
-def asked(text: str, model: FakeChat | None = None) -> Asked:
-    return Asked(text, EMBEDDER.embed([text])[0], EMBEDDER.embed, model)
+def asked(text: str, model: FakeChat | None = None) -> QuestionInProgress:
+    return QuestionInProgress(text, EMBEDDER.embed([text])[0], EMBEDDER.embed, model)
 
 
 def model(entities: list[str], answer: str | None = "Oslo") -> FakeChat:
@@ -64,7 +64,7 @@ def model(entities: list[str], answer: str | None = "Oslo") -> FakeChat:
 
 def test_everything_that_led_to_an_answer_is_in_the_result(memory: Memory) -> None:
     chat = model(["Anna", "Oslo"])
-    pipeline = Pipeline(EMBEDDER, chat, entities=entities_by_model, retrieve=Retrieve(Way("astar")), k=20)
+    pipeline = Pipeline(EMBEDDER, chat, entities=entities_by_model, retrieve=Retriever(RetrievalSpec("astar")), k=20)
     result = pipeline.run(memory, "How does Anna hang together with Oslo?")
     assert (result.entities, result.vertices) == (("Anna", "Oslo"), ("anna", "oslo"))
     facts = {hit.item: hit.path for hit in result.hits if hit.kind == "fact"}
@@ -94,7 +94,7 @@ def test_without_a_model_the_best_statement_answers(memory: Memory) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_part(memory: Memory, method: str) -> None:
-    pipeline = Pipeline(EMBEDDER, retrieve=Retrieve(Way(method)))
+    pipeline = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec(method)))
     result = pipeline.run(memory, "Who is married, Ben and Anna?")
     assert Fact(*FACTS[0]) in [hit.item for hit in result.hits]
 
@@ -102,7 +102,7 @@ def test_every_method_takes_part(memory: Memory, method: str) -> None:
 def test_any_stage_may_be_replaced(memory: Memory) -> None:
     seen: list[int] = []
 
-    def only_theses(asked: Asked, found: object, corpus: object) -> list[object]:
+    def only_theses(asked: QuestionInProgress, found: object, corpus: object) -> list[object]:
         kept = [candidate for candidate in found if candidate.kind == "thesis"]  # type: ignore[attr-defined]
         seen.append(len(kept))
         return kept
@@ -128,15 +128,17 @@ def test_entities_are_found_by_rule_or_by_the_model_or_left_to_the_method(memory
 def test_names_are_matched_by_themselves_then_by_number_then_by_their_vectors(memory: Memory) -> None:
     entities = ("ANNA", "red locker", "Harbor Museum")
     with memory.indexed() as corpus:
-        assert Match()(asked("?"), entities, corpus) == ("anna", "red lockers")
-        assert Match(nearest=True)(asked("?"), entities, corpus) == ("anna", "red lockers", "harbour museum")
-        assert Match(nearest=True)(asked("?"), (), corpus) == ()
+        assert NameMatcher()(asked("?"), entities, corpus) == ("anna", "red lockers")
+        assert NameMatcher(nearest=True)(asked("?"), entities, corpus) == ("anna", "red lockers", "harbour museum")
+        assert NameMatcher(nearest=True)(asked("?"), (), corpus) == ()
 
 
 def test_the_filter_keeps_what_is_most_like_the_question_in_its_order(memory: Memory) -> None:
     question = "Who works at Harbour Museum?"
-    everything = Pipeline(EMBEDDER, retrieve=Retrieve(Way("dense")), k=20).run(memory, question)
-    few = Pipeline(EMBEDDER, retrieve=Retrieve(Way("dense")), k=20, filter=MostLike(3)).run(memory, question)
+    everything = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("dense")), k=20).run(memory, question)
+    few = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("dense")), k=20, filter=SimilarityFilter(3)).run(
+        memory, question
+    )
     assert (everything.found, few.found, len(few.hits)) == (12, 12, 3)
     vector = EMBEDDER.embed([question])[0]
 
@@ -152,13 +154,13 @@ def test_the_filter_keeps_what_is_most_like_the_question_in_its_order(memory: Me
     kinds = [hit.kind for hit in few.hits]
     assert kinds == sorted(kinds, key=("fact", "thesis", "episode").index)
     with pytest.raises(InputError, match="at least 1"):
-        MostLike(0)
+        SimilarityFilter(0)
 
 
 def test_settings_reach_a_method_by_name(memory: Memory) -> None:
     question = "What of Anna?"
     results = {
-        kinds: Pipeline(EMBEDDER, retrieve=Retrieve(Way("beam", {"vertices": kinds, "max_depth": 2})), k=50)
+        kinds: Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("beam", {"vertices": kinds, "max_depth": 2})), k=50)
         for kinds in ("OTE", "OT", "OE")
     }
     found = {kinds: {hit.kind for hit in p.run(memory, question).hits} for kinds, p in results.items()}
@@ -168,13 +170,13 @@ def test_settings_reach_a_method_by_name(memory: Memory) -> None:
 
 
 def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
-    def found(way: Way) -> set[str]:
-        pipeline = Pipeline(EMBEDDER, retrieve=Retrieve(way), k=50)
+    def found(way: RetrievalSpec) -> set[str]:
+        pipeline = Pipeline(EMBEDDER, retrieve=Retriever(way), k=50)
         return {hit.item.id for hit in pipeline.run(memory, "Anna, Oslo").hits}
 
     settings = {"vertices": "OT"}
-    parts = [found(Way.parse(name, settings)) for name in ("beam", "astar")]
-    union = Way.parse("beam + astar", settings)
+    parts = [found(RetrievalSpec.parse(name, settings)) for name in ("beam", "astar")]
+    union = RetrievalSpec.parse("beam + astar", settings)
     assert found(union) == parts[0] | parts[1]
     assert union.name == 'beam{"vertices": "OT"}+astar{"vertices": "OT"}'
     assert [part["settings"] for part in union.to_dict()["parts"]] == [settings, settings]
@@ -183,22 +185,22 @@ def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("way", "words"),
     [
-        (Way("magic"), "no retrieval method"),
-        (Way("beam", {"deepness": 3}), "deepness.*max_depth"),
-        (Way("dense", {"depth": 3}), "it has: none"),
-        (Way("beam", {"max_depth": 0}), "at least 1"),
+        (RetrievalSpec("magic"), "no retrieval method"),
+        (RetrievalSpec("beam", {"deepness": 3}), "deepness.*max_depth"),
+        (RetrievalSpec("dense", {"depth": 3}), "it has: none"),
+        (RetrievalSpec("beam", {"max_depth": 0}), "at least 1"),
     ],
 )
-def test_a_name_or_setting_that_is_none_is_told(way: Way, words: str) -> None:
+def test_a_name_or_setting_that_is_none_is_told(way: RetrievalSpec, words: str) -> None:
     with pytest.raises(InputError, match=words):
         way.bound()
 
 
 def test_arguments_that_cannot_be_used_are_told(memory: Memory) -> None:
     with pytest.raises(InputError, match="parts"):
-        Way("beam", parts=(Way("astar"),))
+        RetrievalSpec("beam", parts=(RetrievalSpec("astar"),))
     with pytest.raises(InputError, match="beam or"):
-        Way.parse("beam+")
+        RetrievalSpec.parse("beam+")
     with pytest.raises(InputError, match="must not be empty"):
         Pipeline(EMBEDDER).run(memory, "  ")
     with pytest.raises(InputError, match="k must"):
@@ -211,7 +213,7 @@ def test_a_moment_of_the_past_is_answered_as_it_was() -> None:
     with Memory(model="none", embedder=EMBEDDER) as memory:
         for turn, town in enumerate(("Rome", "Paris")):
             fact = Fact("Anna", "lives in", town, aspect="home of anna")
-            memory.add(Episode(f"Anna lives in {town}.", turn, reading=Reading("by hand", (fact,))))
+            memory.add(Episode(f"Anna lives in {town}.", turn, extraction=Extraction("by hand", (fact,))))
         pipeline = Pipeline(EMBEDDER, kinds=("fact",))
         question = "Where does Anna live?"
         now, then = (pipeline.run(memory, question, at=at).hits for at in (None, 0.5))

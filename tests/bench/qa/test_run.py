@@ -18,9 +18,9 @@ from worldthread.bench.datasets import Dataset, Passage, Question
 from worldthread.bench.qa.dataset_memory import figures_of, open_memory
 from worldthread.bench.qa.personalai import personalai
 from worldthread.bench.qa.report import write_report
-from worldthread.bench.qa.results import Results
-from worldthread.bench.qa.retrieval_spec import Way
-from worldthread.bench.qa.run import Setup, measure
+from worldthread.bench.qa.results import QuestionResults
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread.bench.qa.run import QASetup, measure
 from worldthread.bench.qa.summary import summary
 from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError
 from worldthread.models.chat import ChatRequest
@@ -56,9 +56,9 @@ def replied(answer: str | None) -> str:
     return json.dumps({"reasoning": "As it says.", "answer": answer, "sources": [1]})
 
 
-def setup(folder: Path, dataset: Dataset, **options: object) -> Setup:
+def setup(folder: Path, dataset: Dataset, **options: object) -> QASetup:
     memory, *_ = open_memory(dataset, "given", folder, FakeEmbedder())
-    return Setup(dataset, memory, FakeEmbedder(), "given", **options)  # type: ignore[arg-type]
+    return QASetup(dataset, memory, FakeEmbedder(), "given", **options)  # type: ignore[arg-type]
 
 
 def test_figures_are_those_of_the_answers(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ def test_figures_are_those_of_the_answers(tmp_path: Path) -> None:
 
     referee = FakeChat(answer, name="referee", concurrency=3)
     who = setup(tmp_path, dataset, model=FakeChat(answer, concurrency=3), judge=referee)
-    with who.memory, Results(tmp_path / "results.jsonl") as results:
-        assert measure(who, Way("dense"), dataset.questions, results) == {}
-        records = results.records(who.configuration(Way("dense")))
-        figures = summary(who.configuration(Way("dense")), records.values())
+    with who.memory, QuestionResults(tmp_path / "results.jsonl") as results:
+        assert measure(who, RetrievalSpec("dense"), dataset.questions, results) == {}
+        records = results.records(who.configuration(RetrievalSpec("dense")))
+        figures = summary(who.configuration(RetrievalSpec("dense")), records.values())
     assert figures["questions"] == 6
     assert figures["exact"] == pytest.approx(2 / 6, abs=1e-4)
     assert figures["f1"] == pytest.approx((1 + 4 / 6 + 1) / 6, abs=1e-4), "the best of both right answers"
@@ -102,9 +102,9 @@ def test_figures_are_those_of_the_answers(tmp_path: Path) -> None:
 def test_without_a_model_the_best_statement_is_measured(tmp_path: Path) -> None:
     dataset = towns()
     who = setup(tmp_path, dataset, entities="rule")
-    with who.memory, Results(tmp_path / "results.jsonl") as results:
-        measure(who, Way("beam"), dataset.questions, results)
-        records = results.records(who.configuration(Way("beam")))
+    with who.memory, QuestionResults(tmp_path / "results.jsonl") as results:
+        measure(who, RetrievalSpec("beam"), dataset.questions, results)
+        records = results.records(who.configuration(RetrievalSpec("beam")))
     assert records["q3"]["answer"] in ("Oranienburg, has, number3", "Oranienburg has the kiln number3.")
     assert 0 < records["q3"]["f1"] < 1
     assert "tokens" not in records["q3"]
@@ -116,12 +116,12 @@ def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     for count, calls in ((2, 2), (5, 5), (6, 6)):
         who = setup(tmp_path, dataset, model=model)
-        with who.memory, Results(path) as results:
-            measure(who, Way("dense"), dataset.questions[:count], results)
+        with who.memory, QuestionResults(path) as results:
+            measure(who, RetrievalSpec("dense"), dataset.questions[:count], results)
         assert len(model.requests) == calls
     who = setup(tmp_path, dataset, model=model, k=3)
-    with who.memory, Results(path) as results:
-        measure(who, Way("dense"), dataset.questions[:1], results)
+    with who.memory, QuestionResults(path) as results:
+        measure(who, RetrievalSpec("dense"), dataset.questions[:1], results)
     assert len(model.requests) == 7, "another k is another configuration"
 
 
@@ -133,18 +133,22 @@ def test_a_question_that_could_not_be_asked_has_no_record(tmp_path: Path) -> Non
 
     told: list[tuple[str, str | None]] = []
     who = setup(tmp_path, dataset, model=FakeChat(answer))
-    with who.memory, Results(tmp_path / "results.jsonl") as results:
+    with who.memory, QuestionResults(tmp_path / "results.jsonl") as results:
         problems = measure(
-            who, Way("dense"), dataset.questions, results, lambda question, why: told.append((question.id, why))
+            who,
+            RetrievalSpec("dense"),
+            dataset.questions,
+            results,
+            lambda question, why: told.append((question.id, why)),
         )
         assert problems == {"q2": "down"}
-        assert len(results.records(who.configuration(Way("dense")))) == 5
+        assert len(results.records(who.configuration(RetrievalSpec("dense")))) == 5
     assert dict(told) == {**{f"q{n}": None for n in (0, 1, 3, 4, 5)}, "q2": "down"}
 
     spent = FakeChat([replied("number0"), BudgetError("the budget is spent")])
     who = setup(tmp_path, dataset, model=spent, k=2)
-    with who.memory, Results(tmp_path / "results.jsonl") as results:
-        assert measure(who, Way("dense"), dataset.questions, results) == {"q1": "the budget is spent"}
+    with who.memory, QuestionResults(tmp_path / "results.jsonl") as results:
+        assert measure(who, RetrievalSpec("dense"), dataset.questions, results) == {"q1": "the budget is spent"}
     assert len(spent.requests) == 2, "no further call once the budget is spent"
 
 
@@ -157,9 +161,9 @@ def test_as_many_questions_at_once_as_the_model_allows(tmp_path: Path) -> None:
         return replied("number1")
 
     who = setup(tmp_path, dataset, model=FakeChat(answer, concurrency=3))
-    with who.memory, Results(tmp_path / "results.jsonl") as results:
-        measure(who, Way("dense"), dataset.questions, results)
-        assert len(results.records(who.configuration(Way("dense")))) == 6
+    with who.memory, QuestionResults(tmp_path / "results.jsonl") as results:
+        measure(who, RetrievalSpec("dense"), dataset.questions, results)
+        assert len(results.records(who.configuration(RetrievalSpec("dense")))) == 6
 
 
 CHILD = """
@@ -198,8 +202,8 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     dataset = towns(60)
     model = FakeChat(lambda request: replied("number1"), concurrency=2)
     who = setup(tmp_path, dataset, model=model)
-    with who.memory, Results(path) as results:
-        measure(who, Way("dense"), dataset.questions, results)
+    with who.memory, QuestionResults(path) as results:
+        measure(who, RetrievalSpec("dense"), dataset.questions, results)
     assert len(model.requests) == 60 - recorded
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert sorted(line["question"] for line in lines) == sorted(question.id for question in dataset.questions)
@@ -208,16 +212,16 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def test_a_damaged_file_and_a_second_writer_are_told(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    with Results(path) as results:
+    with QuestionResults(path) as results:
         with pytest.raises(InputError, match="another process is writing"):
-            Results(path)
+            QuestionResults(path)
         results.add_memory({"dataset": "towns", "triples": "given", "reader": ""})
     path.write_bytes(path.read_bytes() + b'{"format": 1}\n')
     with pytest.raises(FormatError, match="line 2"):
-        Results(path)
+        QuestionResults(path)
     path.write_bytes(b'{"format": 2, "memory": {}}\n')
     with pytest.raises(FormatError, match="version 2"):
-        Results(path)
+        QuestionResults(path)
 
 
 def test_a_memory_is_made_once_and_completed_after_a_stop(tmp_path: Path) -> None:
@@ -280,11 +284,11 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
 
     model = FakeChat(answer, name="small")
     memory, read, took = open_memory(dataset, "given", tmp_path, FakeEmbedder())
-    with memory, Results(tmp_path / "results.jsonl") as results:
+    with memory, QuestionResults(tmp_path / "results.jsonl") as results:
         results.add_memory(figures_of(memory, dataset, "given", "", read, took).to_dict())
         with pytest.raises(InputError, match="nothing of a sweep"):
             write_report(results, tmp_path / "report")
-        who = Setup(
+        who = QASetup(
             dataset, memory, FakeEmbedder(), "given", "", model, model, entities="rule", nearest=True, top=20, k=50
         )
         for way in personalai().values():
@@ -301,7 +305,7 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
 
     def table(number: int) -> list[list[str]]:
         with (tmp_path / "report" / f"table-{number}.csv").open(encoding="utf-8") as file:
-            return list(csv.reader(file))
+            return list(csv.extractor(file))
 
     best = max(f["right"] for f in figures.values())
     assert best == 0.5, "only the first question can be answered"

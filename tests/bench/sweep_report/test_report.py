@@ -24,13 +24,13 @@ from worldthread.cli.main import app
 from worldthread.cli.running import runs_of
 from worldthread.errors import FormatError, InputError
 from worldthread.play.runs import Run
-from worldthread.play.sweep import Results, play_run
+from worldthread.play.sweep import SweepResults, play_run
 
 pytestmark = pytest.mark.games  # brings what reports need
 
 
 def play_all(runs: list[Run], folder: Path) -> None:
-    with Results(folder / "results.jsonl") as results:
+    with SweepResults(folder / "results.jsonl") as results:
         for run in runs:
             results.add(run, play_run(run, folder / run.folder, "fake" if run.model else None))
 
@@ -216,7 +216,7 @@ def test_a_sweep_that_goes_on_is_told(played: Path, tmp_path: Path) -> None:
     """What has ended is read while the sweep writes, and a line that is not whole yet is left alone."""
     lines = (played / "results.jsonl").read_bytes()
     path = tmp_path / "results.jsonl"
-    with Results(path):
+    with SweepResults(path):
         path.write_bytes(lines[:-40])
         sweep = read_sweep(tmp_path)
         assert sum(len(group.plays) for group in sweep.groups.values()) == lines.count(b"\n") - 1
@@ -242,7 +242,7 @@ HOSTILE = "<script>alert(1)</script> {{ 7 * 7 }} [x](http://evil) `c` | $\\frac{
 
 def test_hostile_names_stay_names(played: Path, tmp_path: Path) -> None:
     """Names of games, agents, models and settings come from people and files."""
-    with Results(tmp_path / "results.jsonl") as results:
+    with SweepResults(tmp_path / "results.jsonl") as results:
         for number, line in enumerate((played / "results.jsonl").read_text("utf-8").splitlines()[:6]):
             entry = json.loads(line)
             options = json.dumps({"_note": HOSTILE, "n": number % 2})

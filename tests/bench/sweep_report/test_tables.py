@@ -11,16 +11,16 @@ import orjson
 import pytest
 
 from worldthread.agents import AGENTS, agent_class, agent_options
-from worldthread.agents.memory_modules import RECOLLECTIONS
+from worldthread.agents.memory_modules import MEMORY_MODULES
 from worldthread.bench.sweep_report.lines import facts, over_moves, over_seconds, updates
-from worldthread.bench.sweep_report.plays import Group, Played, Sweep, read_sweep
+from worldthread.bench.sweep_report.plays import FinishedPlay, PlayGroup, Sweep, read_sweep
 from worldthread.bench.sweep_report.published import SWITCHES, model_beside, plain_name, published
 from worldthread.bench.sweep_report.report import tables_of
 from worldthread.bench.sweep_report.tables import AgentTable, compact, dollars, in_markdown
 from worldthread.bench.sweep_report.tables_gap import gap_closed
 from worldthread.envs import games
 from worldthread.play.runs import Run
-from worldthread.play.sweep import Results, play_run
+from worldthread.play.sweep import SweepResults, play_run
 from worldthread.play.trajectory import TRAJECTORY_FILE
 
 pytestmark = pytest.mark.games  # brings what reports need
@@ -39,7 +39,7 @@ def sweep_of(base: dict[str, Any], tmp_path: Path) -> MakeSweep:
     """Makes a sweep of runs, each with the highest score that it reached and what else differs from a real summary."""
 
     def make(runs: Iterable[tuple[Run, float, dict[str, Any]]], **options: Any) -> Sweep:
-        with Results(tmp_path / "results.jsonl") as results:
+        with SweepResults(tmp_path / "results.jsonl") as results:
             for run, score, more in runs:
                 told = {"seed": run.seed, "attempt": run.attempt, "score": score, "best_score": score}
                 results.add(run, {**base, **told, "max_score": 10, "best_normalized": score / 10, **more})
@@ -60,15 +60,15 @@ def named(sweep: Sweep, name: str) -> AgentTable:
 # -- the gap ----------------------------------------------------------------------------------------------------------
 
 
-def group(*scores: tuple[int, float]) -> Group:
+def group(*scores: tuple[int, float]) -> PlayGroup:
     plays = tuple(
-        Played(Run("g", "a", seed, attempt=number), {"best_normalized": score}, Path())
+        FinishedPlay(Run("g", "a", seed, attempt=number), {"best_normalized": score}, Path())
         for number, (seed, score) in enumerate(scores)
     )
-    return Group(plays, plays)
+    return PlayGroup(plays, plays)
 
 
-def by_seed(*scores: float) -> Group:
+def by_seed(*scores: float) -> PlayGroup:
     return group(*enumerate(scores))
 
 
@@ -270,7 +270,7 @@ def test_published_figures_name_what_we_have() -> None:
         assert costs["total"] == pytest.approx(costs["input"] + costs["output"], abs=0.1e6)
     assert set(arigraph["games"]) <= known
     modules = {name.partition(",")[0] for name in arigraph["normalized"]}
-    assert modules <= set(RECOLLECTIONS)
+    assert modules <= set(MEMORY_MODULES)
     for scores in (*arigraph["normalized"].values(), *arigraph["others"].values()):
         assert set(scores) <= set(arigraph["games"])
 

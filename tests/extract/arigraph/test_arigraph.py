@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError
 from worldthread.extract.arigraph.extractor import (
-    AriGraphReader,
-    Fate,
-    Move,
-    fate,
+    AriGraphExtractor,
+    DeletionOutcome,
+    RoomChange,
+    deletion_outcome,
     outdated_candidates,
     spatial_facts,
 )
 from worldthread.extract.arigraph.json_repair import Members, read_object
-from worldthread.extract.arigraph.plan import Choice, SubGoal, parse_action, parse_plan
-from worldthread.extract.arigraph.text import Mend, Reason, parse_outdated, parse_triplets
-from worldthread.extract.base import TextReader
+from worldthread.extract.arigraph.plan import ParsedSubGoal, WeightedAction, parse_action, parse_plan
+from worldthread.extract.arigraph.text import FailureReason, RepairKind, parse_outdated, parse_triplets
+from worldthread.extract.base import Extractor
 from worldthread.graph import TemporalGraph
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 PARSERS = (parse_triplets, parse_outdated, parse_plan, parse_action)
 
@@ -43,22 +43,22 @@ def test_triplets_by_the_published_rules() -> None:
         "inventory, contains, coin",
         "player, carries, coin",
     ]
-    assert [(repair.text, repair.mend) for repair in answer.repairs] == [("Triplets:", Mend.TEXT_BEFORE)]
+    assert [(repair.text, repair.mend) for repair in answer.repairs] == [("Triplets:", RepairKind.TEXT_BEFORE)]
     assert answer.failures == ()
 
 
 @pytest.mark.parametrize(
     ("piece", "reason"),
     [
-        ("lamp, is on", Reason.WRONG_COMMAS),
-        ("lamp, is on, desk, floor", Reason.WRONG_COMMAS),
-        ("lamp, , desk", Reason.EMPTY_NAME),
-        ("lamp:, is on, desk", Reason.EMPTY_NAME),
-        ("lamp, is on, de\0sk", Reason.NOT_A_NAME),
-        ("exit west, Free, room", Reason.RELATION_FREE),
+        ("lamp, is on", FailureReason.WRONG_COMMAS),
+        ("lamp, is on, desk, floor", FailureReason.WRONG_COMMAS),
+        ("lamp, , desk", FailureReason.EMPTY_NAME),
+        ("lamp:, is on, desk", FailureReason.EMPTY_NAME),
+        ("lamp, is on, de\0sk", FailureReason.NOT_A_NAME),
+        ("exit west, Free, room", FailureReason.RELATION_FREE),
     ],
 )
-def test_a_triplet_that_cannot_be_used_is_reported_and_the_others_are_kept(piece: str, reason: Reason) -> None:
+def test_a_triplet_that_cannot_be_used_is_reported_and_the_others_are_kept(piece: str, reason: FailureReason) -> None:
     answer = parse_triplets(f"coin, is in, box; {piece}; box, is in, hall")
     assert list(answer.facts) == facts("coin, is in, box", "box, is in, hall")
     assert [(failure.text, failure.reason) for failure in answer.failures] == [(piece, reason)]
@@ -81,15 +81,21 @@ OLD, NEW, OLD2, NEW2 = facts("cup, is in, sink", "cup, is on, shelf", "lid, is, 
         ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]]", []),
         ('[["Cup, is in, sink" -> "cup, is on, shelf"], ["lid, is, shut" -> "lid, is, open"]]', []),
         ("[['cup, is in, sink -> cup, is on, shelf'],\n ['lid, is, shut -> lid, is, open']]", []),
-        ("Changes: [[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]]", [Mend.TEXT_BEFORE]),
-        ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]].", [Mend.TEXT_AFTER]),
-        ("[[['cup, is in, sink' -> 'cup, is on, shelf']], [['lid, is, shut' -> 'lid, is, open']]]", [Mend.NESTED]),
-        ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open", [Mend.UNBALANCED]),
-        ("cup, is in, sink -> cup, is on, shelf; lid, is, shut -> lid, is, open", [Mend.NO_BRACKETS]),
+        (
+            "Changes: [[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]]",
+            [RepairKind.TEXT_BEFORE],
+        ),
+        ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]].", [RepairKind.TEXT_AFTER]),
+        (
+            "[[['cup, is in, sink' -> 'cup, is on, shelf']], [['lid, is, shut' -> 'lid, is, open']]]",
+            [RepairKind.NESTED],
+        ),
+        ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open", [RepairKind.UNBALANCED]),
+        ("cup, is in, sink -> cup, is on, shelf; lid, is, shut -> lid, is, open", [RepairKind.NO_BRACKETS]),
         ("[cup, is in, sink -> cup, is on, shelf; lid, is, shut -> lid, is, open]", []),
     ],
 )
-def test_outdated_pairs_in_every_dress(text: str, mends: list[Mend]) -> None:
+def test_outdated_pairs_in_every_dress(text: str, mends: list[RepairKind]) -> None:
     answer = parse_outdated(text)
     assert list(answer.pairs) == [(OLD, NEW), (OLD2, NEW2)]
     assert [repair.mend for repair in answer.repairs] == mends
@@ -105,23 +111,25 @@ def test_an_empty_list_ends_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("piece", "reasons"),
     [
-        ("['lid, is, shut']", [Reason.NO_ARROW]),
-        ("[a, b, c -> d, e, f -> g, h, i]", [Reason.SEVERAL_ARROWS]),
-        ("[a, b -> d, e, f]", [Reason.WRONG_COMMAS]),
-        ("[a, b, c -> d, e, f, g]", [Reason.WRONG_COMMAS]),
-        ("[a, , c -> d, e, f]", [Reason.EMPTY_NAME]),
-        ("[['a, b, c', 'd, e, f'] -> 'g, h, i']", [Reason.NO_ARROW, Reason.MISSING_SIDE]),
+        ("['lid, is, shut']", [FailureReason.NO_ARROW]),
+        ("[a, b, c -> d, e, f -> g, h, i]", [FailureReason.SEVERAL_ARROWS]),
+        ("[a, b -> d, e, f]", [FailureReason.WRONG_COMMAS]),
+        ("[a, b, c -> d, e, f, g]", [FailureReason.WRONG_COMMAS]),
+        ("[a, , c -> d, e, f]", [FailureReason.EMPTY_NAME]),
+        ("[['a, b, c', 'd, e, f'] -> 'g, h, i']", [FailureReason.NO_ARROW, FailureReason.MISSING_SIDE]),
     ],
 )
-def test_a_pair_that_cannot_be_used_is_reported_and_the_others_are_kept(piece: str, reasons: list[Reason]) -> None:
+def test_a_pair_that_cannot_be_used_is_reported_and_the_others_are_kept(
+    piece: str, reasons: list[FailureReason]
+) -> None:
     answer = parse_outdated(f"[[cup, is in, sink -> cup, is on, shelf], {piece}]")
     assert list(answer.pairs) == [(OLD, NEW)]
     assert [failure.reason for failure in answer.failures] == reasons
     assert all(failure.text in piece for failure in answer.failures)
 
 
-@pytest.mark.parametrize(("text", "reason"), [("  ", Reason.EMPTY), ("Nothing changed.", Reason.NO_LIST)])
-def test_a_text_without_a_list_is_a_failure(text: str, reason: Reason) -> None:
+@pytest.mark.parametrize(("text", "reason"), [("  ", FailureReason.EMPTY), ("Nothing changed.", FailureReason.NO_LIST)])
+def test_a_text_without_a_list_is_a_failure(text: str, reason: FailureReason) -> None:
     answer = parse_outdated(text)
     assert [(failure.text, failure.reason) for failure in answer.failures] == [(text, reason)]
 
@@ -157,7 +165,7 @@ def test_valid_json_is_read_as_it_is(value: dict[str, object], ascii_only: bool)
 def test_the_forgiving_scanner_agrees_with_json_where_only_a_bracket_is_missing(value: dict[str, str]) -> None:
     answer = read_object(json.dumps(value)[:-1])
     assert plain(answer.value) == value
-    assert {repair.mend for repair in answer.repairs} == {Mend.MISSING_BRACKET}
+    assert {repair.mend for repair in answer.repairs} == {RepairKind.MISSING_BRACKET}
 
 
 PLAN = {
@@ -169,8 +177,8 @@ PLAN = {
     "your_emotion": {"your_current_emotion": "calm", "reason_behind_emotion": "all is well"},
 }
 SUB_GOALS = (
-    SubGoal("Find the matches", "The stove is cold"),
-    SubGoal('Light the "big" stove', "No other fire, as far as seen"),
+    ParsedSubGoal("Find the matches", "The stove is cold"),
+    ParsedSubGoal('Light the "big" stove', "No other fire, as far as seen"),
 )
 
 
@@ -187,18 +195,18 @@ TEXT = json.dumps(PLAN, indent=2)
 @pytest.mark.parametrize(
     ("text", "mends"),
     [
-        (f"```json\n{TEXT}\n```", {Mend.CODE_FENCE}),
-        (f"The plan: {TEXT} Good luck.", {Mend.TEXT_BEFORE, Mend.TEXT_AFTER}),
-        (TEXT.replace('cold"', 'cold",'), {Mend.TRAILING_COMMA}),
-        (TEXT.replace('matches",', 'matches"'), {Mend.MISSING_COMMA}),
-        (TEXT.replace('\\"', '"'), {Mend.INNER_QUOTE}),
-        (TEXT.replace('"', "'").replace("\\'", '"'), {Mend.SINGLE_QUOTES}),
-        (TEXT.replace('"main_goal"', "main_goal"), {Mend.BARE_WORD}),
-        (TEXT.replace("The stove is cold", "The stove\\ is cold"), {Mend.BAD_ESCAPE}),
-        (TEXT[:-1], {Mend.MISSING_BRACKET}),
+        (f"```json\n{TEXT}\n```", {RepairKind.CODE_FENCE}),
+        (f"The plan: {TEXT} Good luck.", {RepairKind.TEXT_BEFORE, RepairKind.TEXT_AFTER}),
+        (TEXT.replace('cold"', 'cold",'), {RepairKind.TRAILING_COMMA}),
+        (TEXT.replace('matches",', 'matches"'), {RepairKind.MISSING_COMMA}),
+        (TEXT.replace('\\"', '"'), {RepairKind.INNER_QUOTE}),
+        (TEXT.replace('"', "'").replace("\\'", '"'), {RepairKind.SINGLE_QUOTES}),
+        (TEXT.replace('"main_goal"', "main_goal"), {RepairKind.BARE_WORD}),
+        (TEXT.replace("The stove is cold", "The stove\\ is cold"), {RepairKind.BAD_ESCAPE}),
+        (TEXT[:-1], {RepairKind.MISSING_BRACKET}),
     ],
 )
-def test_a_damaged_plan_is_mended_and_each_mend_is_named(text: str, mends: set[Mend]) -> None:
+def test_a_damaged_plan_is_mended_and_each_mend_is_named(text: str, mends: set[RepairKind]) -> None:
     plan = parse_plan(text)
     assert (plan.main_goal, plan.sub_goals, plan.emotion) == ("Warm the room", SUB_GOALS, "calm")
     assert {repair.mend for repair in plan.repairs} == mends
@@ -208,12 +216,12 @@ def test_a_damaged_plan_is_mended_and_each_mend_is_named(text: str, mends: set[M
 def test_a_line_break_inside_a_string_is_kept() -> None:
     plan = parse_plan(TEXT.replace("stove is cold", "stove\nis cold"))
     assert plan.sub_goals[0].reason == "The stove\nis cold"
-    assert {repair.mend for repair in plan.repairs} == {Mend.RAW_NEWLINE}
+    assert {repair.mend for repair in plan.repairs} == {RepairKind.RAW_NEWLINE}
 
 
 def test_sub_goals_in_one_object_with_repeated_reasons_are_all_kept() -> None:
     plan = parse_plan('{"main_goal": "g", "sub_goal_1": "a", "reason": "x", "sub_goal_2": "b", "reason": "y"}')
-    assert plan.sub_goals == (SubGoal("a", "x"), SubGoal("b", "y"))
+    assert plan.sub_goals == (ParsedSubGoal("a", "x"), ParsedSubGoal("b", "y"))
 
 
 @pytest.mark.parametrize("length", range(len(TEXT)))
@@ -227,21 +235,24 @@ def test_a_plan_cut_short_invents_nothing_and_says_so(length: int) -> None:
 @pytest.mark.parametrize(
     ("text", "reasons"),
     [
-        ("", [Reason.EMPTY]),
-        ("I do not know.", [Reason.NO_OBJECT]),
-        ("{}", [Reason.NO_MAIN_GOAL, Reason.NO_SUB_GOAL]),
-        ('{"main_goal": "g", "plan_steps": "none"}', [Reason.WRONG_TYPE, Reason.NO_SUB_GOAL]),
-        ('{"main_goal": "g", "plan_steps": [{"sub_goal_1": "a"}], "mood": 3}', [Reason.UNKNOWN_KEY]),
+        ("", [FailureReason.EMPTY]),
+        ("I do not know.", [FailureReason.NO_OBJECT]),
+        ("{}", [FailureReason.NO_MAIN_GOAL, FailureReason.NO_SUB_GOAL]),
+        ('{"main_goal": "g", "plan_steps": "none"}', [FailureReason.WRONG_TYPE, FailureReason.NO_SUB_GOAL]),
+        ('{"main_goal": "g", "plan_steps": [{"sub_goal_1": "a"}], "mood": 3}', [FailureReason.UNKNOWN_KEY]),
         (
             '{"main_goal": "g", "plan_steps": [{"sub_goal_1": ["a"]}, 7]}',
-            [Reason.WRONG_TYPE] * 2 + [Reason.NO_SUB_GOAL],
+            [FailureReason.WRONG_TYPE] * 2 + [FailureReason.NO_SUB_GOAL],
         ),
-        ('{"main_goal": "g", "sub_goal_1": "a"} {"main_goal": "h"}', [Reason.SEVERAL_OBJECTS]),
-        ('{"main_goal": "g", "sub_goal_1": "a", "x" "y"}', [Reason.UNREADABLE]),
-        ('{"main_goal": "g", "sub_goal_1": "a", "x": ' + "[" * 5000, [Reason.TOO_DEEP, Reason.UNKNOWN_KEY]),
+        ('{"main_goal": "g", "sub_goal_1": "a"} {"main_goal": "h"}', [FailureReason.SEVERAL_OBJECTS]),
+        ('{"main_goal": "g", "sub_goal_1": "a", "x" "y"}', [FailureReason.UNREADABLE]),
+        (
+            '{"main_goal": "g", "sub_goal_1": "a", "x": ' + "[" * 5000,
+            [FailureReason.TOO_DEEP, FailureReason.UNKNOWN_KEY],
+        ),
     ],
 )
-def test_what_a_plan_lacks_or_has_too_much_is_named(text: str, reasons: list[Reason]) -> None:
+def test_what_a_plan_lacks_or_has_too_much_is_named(text: str, reasons: list[FailureReason]) -> None:
     assert [failure.reason for failure in parse_plan(text).failures] == reasons
 
 
@@ -254,13 +265,13 @@ OFFERED = ["take Red Cup", "go north", "look"]
     ("text", "action", "mends"),
     [
         ('{"reason_for_action": "thirst", "action_to_take": "take Red Cup"}', "take Red Cup", []),
-        ('{"action_to_take": "Take  red cup"}', "take Red Cup", [Mend.OTHER_WRITING]),
+        ('{"action_to_take": "Take  red cup"}', "take Red Cup", [RepairKind.OTHER_WRITING]),
         ('{"action_to_take": "go to the Attic"}', "go to the Attic", []),
-        ('"go north".', "go north", [Mend.PLAIN_TEXT]),
-        ('{"reason_for_action": "bored"\n "action_to_take": "look"}', "look", [Mend.MISSING_COMMA]),
+        ('"go north".', "go north", [RepairKind.PLAIN_TEXT]),
+        ('{"reason_for_action": "bored"\n "action_to_take": "look"}', "look", [RepairKind.MISSING_COMMA]),
     ],
 )
-def test_an_action_that_was_offered(text: str, action: str, mends: list[Mend]) -> None:
+def test_an_action_that_was_offered(text: str, action: str, mends: list[RepairKind]) -> None:
     answer = parse_action(text, OFFERED, rooms={"attic"})
     assert answer.action == action
     assert [repair.mend for repair in answer.repairs] == mends
@@ -270,14 +281,14 @@ def test_an_action_that_was_offered(text: str, action: str, mends: list[Mend]) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"action_to_take": "go to cellar"}', Reason.NOT_OFFERED),
-        ('{"action_to_take": "dance"}', Reason.NOT_OFFERED),
-        ('{"reason_for_action": "none"}', Reason.NO_ACTION),
-        ("dance", Reason.NO_OBJECT),
-        ('{"action_to_take": "go nor', Reason.CUT_SHORT),
+        ('{"action_to_take": "go to cellar"}', FailureReason.NOT_OFFERED),
+        ('{"action_to_take": "dance"}', FailureReason.NOT_OFFERED),
+        ('{"reason_for_action": "none"}', FailureReason.NO_ACTION),
+        ("dance", FailureReason.NO_OBJECT),
+        ('{"action_to_take": "go nor', FailureReason.CUT_SHORT),
     ],
 )
-def test_no_action_takes_the_place_of_one_that_cannot_be_used(text: str, reason: Reason) -> None:
+def test_no_action_takes_the_place_of_one_that_cannot_be_used(text: str, reason: FailureReason) -> None:
     answer = parse_action(text, OFFERED, rooms={"attic"})
     assert answer.action is None
     assert reason in [failure.reason for failure in answer.failures]
@@ -285,9 +296,9 @@ def test_no_action_takes_the_place_of_one_that_cannot_be_used(text: str, reason:
 
 def test_weighed_actions() -> None:
     answer = parse_action('{"look": "0.2", "go north": 0.5, "dance": "30%"}', OFFERED)
-    assert answer.choices == (Choice("look", 0.2), Choice("go north", 0.5))
+    assert answer.choices == (WeightedAction("look", 0.2), WeightedAction("go north", 0.5))
     assert answer.action == "go north"
-    assert [(failure.text, failure.reason) for failure in answer.failures] == [("dance", Reason.NOT_OFFERED)]
+    assert [(failure.text, failure.reason) for failure in answer.failures] == [("dance", FailureReason.NOT_OFFERED)]
 
 
 # -- any text ---------------------------------------------------------------------------------------------------------
@@ -306,11 +317,11 @@ def test_no_text_raises_and_none_goes_unnoticed(text: str) -> None:
     assert action.choices or action.failures
     outdated = parse_outdated(text)
     assert outdated.pairs or outdated.failures or not any(letter.isalnum() for letter in text) or outdated.repairs
-    reader = AriGraphReader(lambda _: text, lambda candidates, new: text)
+    extractor = AriGraphExtractor(lambda _: text, lambda candidates, new: text)
     view = TemporalGraph().view()
-    reading = reader.outdate("seen", reader.extract("seen"), view)
-    assert TemporalGraph([Episode("seen", 1, reading=reading)]).counts()["episodes"] == 1
-    for failure in reading.failures:
+    extraction = extractor.outdate("seen", extractor.extract("seen"), view)
+    assert TemporalGraph([Episode("seen", 1, extraction=extraction)]).counts()["episodes"] == 1
+    for failure in extraction.failures:
         assert "\0" not in failure
         failure.encode()
 
@@ -348,28 +359,30 @@ def test_something_else_than_a_text_is_refused(parse: object) -> None:
 
 
 def graph_of(*lines: str) -> TemporalGraph:
-    return TemporalGraph([Episode("before", 1, reading=Reading("by hand", tuple(facts(*lines))))])
+    return TemporalGraph([Episode("before", 1, extraction=Extraction("by hand", tuple(facts(*lines))))])
 
 
 def held(graph: TemporalGraph) -> list[str]:
     return sorted(str(fact) for fact in graph.view().facts())
 
 
-def reader_of(triplets: str, outdated: str) -> AriGraphReader:
-    return AriGraphReader(lambda text: triplets, lambda candidates, new: outdated)
+def reader_of(triplets: str, outdated: str) -> AriGraphExtractor:
+    return AriGraphExtractor(lambda text: triplets, lambda candidates, new: outdated)
 
 
 def test_a_step_from_answers_to_graph() -> None:
     graph = graph_of("cup, is in, sink", "hall, has exit, north", "sink, is in, hall")
-    reader = reader_of("cup, is in, inventory; hall, has exit, north", "[[cup, is in, sink -> cup, is in, inventory]]")
-    assert isinstance(reader, TextReader)
-    read = reader.extract("You take the cup and go north.")
-    reading = reader.outdate(
-        "You take the cup.", read, graph.view(), rooms={"Hall", "Yard"}, move=Move("Hall", "Yard", "go north")
+    extractor = reader_of(
+        "cup, is in, inventory; hall, has exit, north", "[[cup, is in, sink -> cup, is in, inventory]]"
     )
-    assert [str(ending.statement) for ending in reading.endings] == ["cup, is in, sink"]
-    assert reading.endings[0].reason == "replaced by: cup, is in, inventory"
-    graph.add(Episode("You take the cup.", 2, reading=reading))
+    assert isinstance(extractor, Extractor)
+    read = extractor.extract("You take the cup and go north.")
+    extraction = extractor.outdate(
+        "You take the cup.", read, graph.view(), rooms={"Hall", "Yard"}, move=RoomChange("Hall", "Yard", "go north")
+    )
+    assert [str(ending.statement) for ending in extraction.endings] == ["cup, is in, sink"]
+    assert extraction.endings[0].reason == "replaced by: cup, is in, inventory"
+    graph.add(Episode("You take the cup.", 2, extraction=extraction))
     assert held(graph) == [
         "cup, is in, inventory", "hall, has exit, north", "hall, is south of, yard", "sink, is in, hall",
         "yard, is north of, hall",
@@ -380,36 +393,41 @@ def test_a_step_from_answers_to_graph() -> None:
 @pytest.mark.parametrize(
     ("move", "expected"),
     [
-        (Move("Hall", "Yard", "go West"), ["yard, is west of, hall", "hall, is east of, yard"]),
-        (Move("Hall", "Yard", "go to Yard"), []),
-        (Move("Hall", "Hall", "go west"), []),
-        (Move("Hall", "Yard", "climb"), []),
+        (RoomChange("Hall", "Yard", "go West"), ["yard, is west of, hall", "hall, is east of, yard"]),
+        (RoomChange("Hall", "Yard", "go to Yard"), []),
+        (RoomChange("Hall", "Hall", "go west"), []),
+        (RoomChange("Hall", "Yard", "climb"), []),
     ],
 )
-def test_how_rooms_lie_comes_from_steps_with_a_direction_only(move: Move, expected: list[str]) -> None:
+def test_how_rooms_lie_comes_from_steps_with_a_direction_only(move: RoomChange, expected: list[str]) -> None:
     assert [str(fact) for fact in spatial_facts(move)] == expected
 
 
 def test_what_becomes_of_an_outdated_fact() -> None:
     view = graph_of("cup, is in, sink", "yard, is north of, hall", "lid, is, the shut").view()
     stated = facts("cup, is in, sink")
-    fates = {str(old): fate(old, view, stated, {"yard", "hall"}) for old in facts(
+    fates = {str(old): deletion_outcome(old, view, stated, {"yard", "hall"}) for old in facts(
         "cup, is in, sink", "yard, is north of, hall", "lid, is, shut", "lid, is, the shut"
     )}  # fmt: skip
-    assert list(fates.values()) == [Fate.RESTATED, Fate.ROOMS, Fate.UNKNOWN, Fate.ENDED]
+    assert list(fates.values()) == [
+        DeletionOutcome.RESTATED,
+        DeletionOutcome.ROOMS,
+        DeletionOutcome.UNKNOWN,
+        DeletionOutcome.ENDED,
+    ]
 
 
 def test_a_link_to_a_room_that_was_not_visited_can_end() -> None:
     graph = graph_of("yard, is north of, hall")
-    reader = reader_of("", "[[yard, is north of, hall -> pond, is north of, hall]]")
-    reading = reader.outdate("", reader.extract(""), graph.view(), rooms={"hall"})
-    assert [str(ending.statement) for ending in reading.endings] == ["yard, is north of, hall"]
+    extractor = reader_of("", "[[yard, is north of, hall -> pond, is north of, hall]]")
+    extraction = extractor.outdate("", extractor.extract(""), graph.view(), rooms={"hall"})
+    assert [str(ending.statement) for ending in extraction.endings] == ["yard, is north of, hall"]
 
 
 def test_a_fact_deleted_and_extracted_again_in_one_step_holds_on() -> None:
     graph = graph_of("cup, is in, sink")
-    reader = reader_of("cup, is in, sink", "[[cup, is in, sink -> cup, rests in, sink]]")
-    graph.add(Episode("look", 2, reading=reader.outdate("look", reader.extract("look"), graph.view())))
+    extractor = reader_of("cup, is in, sink", "[[cup, is in, sink -> cup, rests in, sink]]")
+    graph.add(Episode("look", 2, extraction=extractor.outdate("look", extractor.extract("look"), graph.view())))
     assert held(graph) == ["cup, is in, sink"]
 
 
@@ -429,15 +447,15 @@ def test_the_second_answer_is_asked_for_with_candidates_and_what_is_new() -> Non
         asked.append(([str(fact) for fact in candidates], [str(fact) for fact in new]))
         return "[]"
 
-    reader = AriGraphReader(lambda text: "cup, is in, bag; cup, is, red", ask, concurrency=3)
-    reader.outdate("", reader.extract(""), graph_of("cup, is, red", "cup, is in, sink").view())
+    extractor = AriGraphExtractor(lambda text: "cup, is in, bag; cup, is, red", ask, concurrency=3)
+    extractor.outdate("", extractor.extract(""), graph_of("cup, is, red", "cup, is in, sink").view())
     assert asked == [(["cup, is, red", "cup, is in, sink"], ["cup, is in, bag"])]
-    assert reader.concurrency == 3
+    assert extractor.concurrency == 3
 
 
 def test_failures_of_both_answers_are_in_the_reading_and_no_fact_has_an_aspect() -> None:
-    reader = reader_of("cup is red; cup, is, red", "[[cup, is -> cup, is, red]]")
-    reading = reader.outdate("", reader.extract(""), TemporalGraph().view())
-    assert reading.failures == ("cup is red", "cup, is -> cup, is, red")
-    assert [statement.aspect for statement in reading.statements] == [None]
-    assert reading.reader == "arigraph/1"
+    extractor = reader_of("cup is red; cup, is, red", "[[cup, is -> cup, is, red]]")
+    extraction = extractor.outdate("", extractor.extract(""), TemporalGraph().view())
+    assert extraction.failures == ("cup is red", "cup, is -> cup, is, red")
+    assert [statement.aspect for statement in extraction.statements] == [None]
+    assert extraction.extractor == "arigraph/1"

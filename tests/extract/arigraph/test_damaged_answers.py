@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from worldthread import Episode, Memory
 from worldthread.errors import AnswerError
-from worldthread.extract.model import ModelReader, OutdatedAnswer, StatementsAnswer
+from worldthread.extract.model import ModelExtractor, OutdatedAnswer, StatementsAnswer
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.structured import parse_answer
 
@@ -46,15 +46,15 @@ def test_damaged_answers_lose_no_episode(damaged: ModuleType, tmp_path: Path) ->
             memory.add(episode)
             written[episode.id] = episode
             outcomes[outcome] += 1
-            if outcome == "failed" and len(episode.reading.failures) == 2:
+            if outcome == "failed" and len(episode.extraction.failures) == 2:
                 for text in (case.answer, case.repair):
                     with pytest.raises(AnswerError):
                         parse_answer(text, damaged.answer_type(case))
-                assert episode.reading.failures[0].encode() == case.answer.encode("utf-8", "backslashreplace")
+                assert episode.extraction.failures[0].encode() == case.answer.encode("utf-8", "backslashreplace")
     with Memory(tmp_path / "memory.worldthread", readonly=True) as memory:
         found = {episode.id: episode for episode in memory.episodes()}
     assert found == written
-    assert all(episode.reading.digest == written[id_].reading.digest for id_, episode in found.items())
+    assert all(episode.extraction.digest == written[id_].extraction.digest for id_, episode in found.items())
     assert all(outcomes[kind] > CASES // 10 for kind in ("at first", "repaired", "failed")), outcomes
 
 
@@ -99,7 +99,7 @@ def test_any_answer_gives_a_reading(damaged: ModuleType, first: str, second: str
     episode, _, outcome = damaged.read_case(case, 1, damaged.stored())
     with Memory() as memory:
         memory.add(episode)
-        assert memory.episode(episode.id).reading == episode.reading
+        assert memory.episode(episode.id).extraction == episode.extraction
     usable = []
     for text in (first, second):
         try:
@@ -114,6 +114,6 @@ def test_any_answer_gives_a_reading(damaged: ModuleType, first: str, second: str
 
 @pytest.mark.parametrize("answer", ["", "\ud800", "\x00", '{"facts": [' * 50_000, "9" * 100_000])
 def test_an_answer_that_is_no_answer_is_kept_verbatim(answer: str) -> None:
-    reading = ModelReader(FakeChat([answer, answer])).extract("A lamp is on the desk.")
-    assert reading.statements == ()
-    assert reading.failures == (answer.replace("\ud800", "\\ud800"),), "the repair was the same, so it is held once"
+    extraction = ModelExtractor(FakeChat([answer, answer])).extract("A lamp is on the desk.")
+    assert extraction.statements == ()
+    assert extraction.failures == (answer.replace("\ud800", "\\ud800"),), "the repair was the same, so it is held once"

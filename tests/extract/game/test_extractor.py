@@ -11,20 +11,20 @@ import pytest
 
 import worldthread
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameReader, direction_of, is_legible
+from worldthread.extract.game.extractor import GameExtractor, direction_of, is_legible
 from worldthread.graph import TemporalGraph
-from worldthread.types import Episode, Fact, Reading, Thesis
+from worldthread.types import Episode, Extraction, Fact, Thesis
 
-READER = GameReader()
+READER = GameExtractor()
 
 
-def read(text: str, action: str | None = None, *, graph: TemporalGraph | None = None, **rest: object) -> Reading:
+def read(text: str, action: str | None = None, *, graph: TemporalGraph | None = None, **rest: object) -> Extraction:
     view = (graph or TemporalGraph()).view()
     return READER.read(GameStep(text, action, **rest), view)  # type: ignore[arg-type]
 
 
-def facts(reading: Reading) -> set[str]:
-    return {str(s) for s in reading.statements if isinstance(s, Fact)}
+def facts(extraction: Extraction) -> set[str]:
+    return {str(s) for s in extraction.statements if isinstance(s, Fact)}
 
 
 def told(sentence: str) -> set[str]:
@@ -89,7 +89,7 @@ def test_sentences_of_a_room(sentence: str, expected: set[str]) -> None:
 def walk(*steps: GameStep) -> TemporalGraph:
     graph = TemporalGraph()
     for turn, step in enumerate(steps):
-        graph.add(Episode(step.text, turn, reading=READER.read(step, graph.view())))
+        graph.add(Episode(step.text, turn, extraction=READER.read(step, graph.view())))
     return graph
 
 
@@ -201,8 +201,8 @@ def test_recipes() -> None:
 )
 def test_any_text_is_survived(text: str) -> None:
     for action in (None, "look", "go north", "take x", "unlock a with b", "open", "?"):
-        reading = read(text, action, inventory="You are carrying: , and a .", goal="it opens it")
-        TemporalGraph([Episode("x", 0, reading=reading)])
+        extraction = read(text, action, inventory="You are carrying: , and a .", goal="it opens it")
+        TemporalGraph([Episode("x", 0, extraction=extraction)])
 
 
 def test_directions() -> None:
@@ -265,7 +265,7 @@ def test_other_games_are_read_politely(shared: Path) -> None:
         ]
         step = GameStep(text)
         for turn, action in enumerate(actions, 1):
-            graph.add(Episode(step.text, turn, reading=READER.read(step, graph.view())))
+            graph.add(Episode(step.text, turn, extraction=READER.read(step, graph.view())))
             text, *_ = engine.step(action)
             step = GameStep(text, action, turn=turn)
         engine.close()

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worldthread.extract.base import TextReader
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.base import Extractor
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph.fold import fold
 from worldthread.types import Episode, Fact, Thesis
 
-READER = ProseReader()
+READER = ProseExtractor()
 
 
 def current(*texts: str) -> set[str]:
     """What holds after texts that were read one after the other."""
-    episodes = [Episode(text, at, reading=READER.extract(text)) for at, text in enumerate(texts)]
+    episodes = [Episode(text, at, extraction=READER.extract(text)) for at, text in enumerate(texts)]
     return {str(statement) for statement in fold(episodes).current()}
 
 
@@ -25,8 +25,8 @@ def theses(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def test_it_is_a_reader_of_prose() -> None:
-    assert isinstance(READER, TextReader)
-    assert READER.extract("Anna lives in Rome.").reader == READER.name == "prose/1"
+    assert isinstance(READER, Extractor)
+    assert READER.extract("Anna lives in Rome.").extractor == READER.name == "prose/1"
     assert READER.concurrency == 1
 
 
@@ -70,12 +70,15 @@ def test_past_and_doubt_end_nothing() -> None:
     ],
 )
 def test_denials_end_the_fact_and_say_why(text: str, denial: str) -> None:
-    first, second = Episode(text, 1, reading=READER.extract(text)), Episode(denial, 2, reading=READER.extract(denial))
-    (fact,) = (s for s in first.reading.statements if isinstance(s, Fact))
+    first, second = (
+        Episode(text, 1, extraction=READER.extract(text)),
+        Episode(denial, 2, extraction=READER.extract(denial)),
+    )
+    (fact,) = (s for s in first.extraction.statements if isinstance(s, Fact))
     version = fold([first, second]).versions[fact][-1]
     assert version.ended_by == second.id
     assert version.reason == denial
-    assert fact not in second.reading.statements
+    assert fact not in second.extraction.statements
 
 
 def test_a_denial_ends_nothing_else() -> None:
@@ -115,8 +118,8 @@ def test_speakers_and_the_user_are_objects() -> None:
 
 
 def test_outdate_changes_nothing() -> None:
-    reading = READER.extract("Anna lives in Rome.")
-    assert READER.outdate("Anna lives in Rome.", reading, None) is reading  # type: ignore[arg-type]
+    extraction = READER.extract("Anna lives in Rome.")
+    assert READER.outdate("Anna lives in Rome.", extraction, None) is extraction  # type: ignore[arg-type]
 
 
 FRAGMENTS = [
@@ -129,9 +132,9 @@ FRAGMENTS = [
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join)))
 def test_any_text_is_read_the_same_each_time(text: str) -> None:
-    reading = READER.extract(text)
-    assert reading.digest == ProseReader().extract(text).digest
-    for ending in reading.endings:
+    extraction = READER.extract(text)
+    assert extraction.digest == ProseExtractor().extract(text).digest
+    for ending in extraction.endings:
         assert ending.reason
 
 
@@ -157,15 +160,15 @@ def test_any_text_is_read_the_same_each_time(text: str) -> None:
 def test_time_is_linear_for_hostile_repetitions(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     begin = time.process_time()
-    reading = READER.extract(text)
+    extraction = READER.extract(text)
     assert time.process_time() - begin < 4
-    assert reading.statements
+    assert extraction.statements
 
 
 def test_a_megabyte_in_one_sentence() -> None:
     text = "Anna saw the old bridge and " * 36_000
-    reading = READER.extract(text)
-    assert max(len(s.text) for s in reading.statements if isinstance(s, Thesis)) <= 1000
+    extraction = READER.extract(text)
+    assert max(len(s.text) for s in extraction.statements if isinstance(s, Thesis)) <= 1000
 
 
 def test_other_scripts_give_theses() -> None:
@@ -174,10 +177,10 @@ def test_other_scripts_give_theses() -> None:
 
 
 def test_a_question_states_nothing() -> None:
-    reading = ProseReader().extract('Where does Anna live? "Who is it?" Anna lives in Rome.')
-    assert {str(s) for s in reading.statements} == {"Anna, lives in, Rome", "Anna lives in Rome."}
+    extraction = ProseExtractor().extract('Where does Anna live? "Who is it?" Anna lives in Rome.')
+    assert {str(s) for s in extraction.statements} == {"Anna, lives in, Rome", "Anna lives in Rome."}
 
 
 def test_leaving_ends_the_fact_and_the_plain_sentence() -> None:
-    ended = {str(e.statement) for e in ProseReader().extract("Anna quit her job at Acme.").endings}
+    ended = {str(e.statement) for e in ProseExtractor().extract("Anna quit her job at Acme.").endings}
     assert {"Anna, works for, Acme", "Anna works for Acme."} <= ended

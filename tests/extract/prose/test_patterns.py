@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.types import Fact
 
 
 def facts(text: str) -> dict[str, str | None]:
     """The facts of a text, each with its aspect."""
-    return {str(s): s.aspect for s in ProseReader().extract(text).statements if isinstance(s, Fact)}
+    return {str(s): s.aspect for s in ProseExtractor().extract(text).statements if isinstance(s, Fact)}
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_in_a_text_about_something_the_rest_has_no_name_of_its_own() -> None:
     ],
 )
 def test_a_fact_alone_has_the_aspect_that_its_sentence_has(text: str) -> None:
-    told = [s for s in ProseReader().extract(text).statements if isinstance(s, Fact)]
+    told = [s for s in ProseExtractor().extract(text).statements if isinstance(s, Fact)]
     assert told
     assert [aspect_of(fact) for fact in told] == [fact.aspect for fact in told]
 

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query
+from worldthread.retrieve import Query, RetrievalIndex
 from worldthread.retrieve.published.arigraph import AriGraphSettings, arigraph
-from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 EMBEDDER = FakeEmbedder()
 
 
-def corpus_of(*episodes: Episode) -> Corpus:
-    corpus = Corpus(EMBEDDER)
+def corpus_of(*episodes: Episode) -> RetrievalIndex:
+    corpus = RetrievalIndex(EMBEDDER)
     texts = {episode.id: episode.text for episode in episodes}
     for part in corpus.take(TemporalGraph(episodes), lambda ids: [texts[i] for i in ids]):
         corpus.put(part, EMBEDDER.embed(part.texts))
@@ -33,7 +33,7 @@ def asked(text: str, at: float | None = None) -> Query:
 
 
 def told(at: float, *statements: Statement, text: str = "") -> Episode:
-    return Episode(text or f"Passage {at}.", at, reading=Reading("by hand", statements))
+    return Episode(text or f"Passage {at}.", at, extraction=Extraction("by hand", statements))
 
 
 def some_episodes(seed: int) -> list[Episode]:
@@ -45,7 +45,7 @@ def some_episodes(seed: int) -> list[Episode]:
     ]
 
 
-def found_by(corpus: Corpus, query: Query, settings: AriGraphSettings) -> set[Statement]:
+def found_by(corpus: RetrievalIndex, query: Query, settings: AriGraphSettings) -> set[Statement]:
     scores = arigraph(query, corpus, settings)
     return {
         statement
@@ -54,7 +54,7 @@ def found_by(corpus: Corpus, query: Query, settings: AriGraphSettings) -> set[St
     }
 
 
-def algorithm_2(corpus: Corpus, query: Query, depth: int, width: int) -> set[Statement]:
+def algorithm_2(corpus: RetrievalIndex, query: Query, depth: int, width: int) -> set[Statement]:
     """With one queue, a query at a time."""
     graph = corpus.graph
     facts = [graph.numbered_statement(n) for n in graph.statement_numbers]
@@ -176,7 +176,7 @@ def test_an_object_without_a_vector_stands_for_what_is_said_about_it() -> None:
     ]
     corpus = corpus_of(*episodes)
     found = found_by(corpus, asked("Anna works for"), AriGraphSettings(depth=2, width=3))
-    assert {fact for episode in episodes[:3] for fact in episode.reading.statements} <= found
+    assert {fact for episode in episodes[:3] for fact in episode.extraction.statements} <= found
 
 
 def test_names_are_embedded_once_in_the_life_of_a_graph() -> None:

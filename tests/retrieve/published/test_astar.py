@@ -12,7 +12,7 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve.published.astar import HEURISTICS, AStarSettings, astar, paths_between
-from worldthread.retrieve.published.astar_search import Distance, Search
+from worldthread.retrieve.published.astar_search import BatchedSearch, Heuristic
 from worldthread.retrieve.published.linking import pending_names
 from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT
 from worldthread.types import Fact, Thesis
@@ -139,7 +139,7 @@ def test_a_search_expands_no_more_than_it_may(
     expanded: list[int] = []
     steps = walk.steps
     monkeypatch.setattr(walk, "steps", lambda vertices: (expanded.extend(vertices.tolist()), steps(vertices))[1])
-    search = Search(np.array([[0, KINDS * 9]]), walk, Distance("none", graph.corpus, walk))
+    search = BatchedSearch(np.array([[0, KINDS * 9]]), walk, Heuristic("none", graph.corpus, walk))
     search.run(most, depth)
     assert 0 < len(expanded) <= most
     assert search._steps.max() <= depth

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError
 from worldthread.retrieve.published.beam import LEAST_SIMILARITY, BeamSettings, beam, paths_from
-from worldthread.retrieve.published.paths import Likeness
+from worldthread.retrieve.published.paths import QuestionSimilarity
 from worldthread.retrieve.published.traversal import KINDS, LETTERS, OBJECT
 from worldthread.types import Fact, Thesis
 
@@ -33,7 +33,7 @@ SETTINGS = st.builds(
 Path = tuple[tuple[int, ...], tuple[int, ...], float]  # vertices, edges, sum of costs
 
 
-def plain_paths(start: int, walk: Any, likeness: Likeness, given: BeamSettings) -> list[tuple[Path, float]]:
+def plain_paths(start: int, walk: Any, likeness: QuestionSimilarity, given: BeamSettings) -> list[tuple[Path, float]]:
     """The rules, path by path."""
     alive: list[Path] = [((start,), (), 0.0)]
     ended: list[Path] = []
@@ -78,7 +78,7 @@ def test_the_paths_are_those_of_the_rules(random_graph: Any, seed: int, start: i
     graph = random_graph(seed, count=10, objects=12)
     start = KINDS * (start % len(graph.over.names)) + OBJECT
     walk = graph.over.walk(vertices=given.vertices)
-    likeness = Likeness(graph.corpus, graph.query("Name1 works for Name2, who is near Name3").vector)
+    likeness = QuestionSimilarity(graph.corpus, graph.query("Name1 works for Name2, who is near Name3").vector)
     found = paths_from(start, walk, likeness, given)
     expected = plain_paths(start, walk, likeness, given)
     assert [(tuple(trail.vertices), tuple(trail.edges)) for trail, _ in found] == [path[:2] for path, _ in expected]
@@ -92,7 +92,7 @@ def test_a_path_uses_no_edge_twice_and_never_steps_straight_back(
 ) -> None:
     graph = random_graph(seed)
     walk = graph.over.walk(vertices=given.vertices)
-    likeness = Likeness(graph.corpus, graph.query("Name4 likes Name5").vector)
+    likeness = QuestionSimilarity(graph.corpus, graph.query("Name4 likes Name5").vector)
     for start in range(0, KINDS * len(graph.over.names), KINDS):
         found = paths_from(start, walk, likeness, given)
         assert len(found) <= given.max_paths
@@ -131,7 +131,7 @@ def test_ended_and_continuous_paths_take_turns(small: Any) -> None:
     best = {"Hub, paints red boats for, Anna", "Anna, sells red boats to, Ben"}
     assert graph.found(beam(query, graph.corpus, given)).keys() == best
     two = replace(given, max_paths=2, final_sorting_mode="ended_first")
-    walk, likeness = graph.over.walk(vertices="O"), Likeness(graph.corpus, query.vector)
+    walk, likeness = graph.over.walk(vertices="O"), QuestionSimilarity(graph.corpus, query.vector)
     lengths = [len(trail.edges) for trail, _ in paths_from(graph.vertex("hub"), walk, likeness, two)]
     assert lengths == [1, 2], "the path to the wheel ended before the depth"
     other = replace(two, final_sorting_mode="continuous_first")

@@ -10,11 +10,11 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import Corpus, Query, Scores
+from worldthread.retrieve import Query, RetrievalIndex, Scores
 from worldthread.retrieve.published.hipporag import PageRankSettings, pagerank
 from worldthread.retrieve.published.name_vectors import Synonyms
-from worldthread.retrieve.published.personalized_pagerank import Spread
-from worldthread.types import Episode, Fact, Reading, Thesis
+from worldthread.retrieve.published.personalized_pagerank import PersonalizedPageRank
+from worldthread.types import Episode, Extraction, Fact, Thesis
 
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("scipy")  # networkx ranks with it
@@ -22,14 +22,14 @@ pytest.importorskip("scipy")  # networkx ranks with it
 EMBEDDER = FakeEmbedder()
 
 
-def index(graph: TemporalGraph, texts: dict[str, str], corpus: Corpus | None = None) -> Corpus:
-    corpus = corpus or Corpus(EMBEDDER)
+def index(graph: TemporalGraph, texts: dict[str, str], corpus: RetrievalIndex | None = None) -> RetrievalIndex:
+    corpus = corpus or RetrievalIndex(EMBEDDER)
     for part in corpus.take(graph, lambda ids: [texts[i] for i in ids]):
         corpus.put(part, EMBEDDER.embed(part.texts))
     return corpus
 
 
-def corpus_of(*episodes: Episode) -> Corpus:
+def corpus_of(*episodes: Episode) -> RetrievalIndex:
     return index(TemporalGraph(episodes), {episode.id: episode.text for episode in episodes})
 
 
@@ -39,7 +39,7 @@ def asked(text: str, at: float | None = None) -> Query:
 
 def told(at: float, text: str, *facts: tuple[str, str, str], aspect: str | None = None) -> Episode:
     statements = tuple(Fact(*fact, aspect=aspect) for fact in facts)
-    return Episode(text, at, reading=Reading("by hand", (*statements, Thesis(f"It says {text}"))))
+    return Episode(text, at, extraction=Extraction("by hand", (*statements, Thesis(f"It says {text}"))))
 
 
 def some_episodes(seed: int, count: int = 25) -> list[Episode]:
@@ -54,7 +54,7 @@ def some_episodes(seed: int, count: int = 25) -> list[Episode]:
     ]  # fmt: skip
 
 
-def by_content(corpus: Corpus, scores: Scores) -> dict[str, float]:
+def by_content(corpus: RetrievalIndex, scores: Scores) -> dict[str, float]:
     """Scores of what is there, by id."""
     found = {}
     for numbers, values, of in (
@@ -84,16 +84,18 @@ def test_rank_is_that_of_networkx(seed: int, damping: float) -> None:
     expected = networkx.pagerank(
         graph, damping, dict(enumerate(restart.tolist())), max_iter=1000, tol=1e-12, dangling=None
     )
-    found = Spread(size, edges, weights).rank(restart, damping)
+    found = PersonalizedPageRank(size, edges, weights).rank(restart, damping)
     np.testing.assert_allclose(found, [expected[node] for node in range(size)], rtol=2e-5, atol=1e-7)
 
 
 def test_a_graph_without_edges_ranks_by_the_restart() -> None:
-    found = Spread(3, np.zeros((0, 2), np.int64), np.zeros(0, np.float32)).rank(np.array([1, 0, 3], np.float32), 0.5)
+    found = PersonalizedPageRank(3, np.zeros((0, 2), np.int64), np.zeros(0, np.float32)).rank(
+        np.array([1, 0, 3], np.float32), 0.5
+    )
     np.testing.assert_allclose(found, [0.25, 0, 0.75], atol=1e-6)
 
 
-def in_plain_loops(corpus: Corpus, query: Query, *, synonyms: float | None) -> dict[str, float]:
+def in_plain_loops(corpus: RetrievalIndex, query: Query, *, synonyms: float | None) -> dict[str, float]:
     """The five steps by dictionaries and networkx."""
     graph = corpus.graph
     numbers = [n for n in graph.statement_numbers if graph.is_fact(n) and graph.numbered_statement(n) is not None]
@@ -150,7 +152,7 @@ def test_growing_and_forgetting_end_where_a_fresh_build_does(seed: int) -> None:
     episodes = some_episodes(seed)
     texts = {episode.id: episode.text for episode in episodes}
     graph = TemporalGraph()
-    corpus = Corpus(EMBEDDER)
+    corpus = RetrievalIndex(EMBEDDER)
     settings = PageRankSettings(synonyms=0.6, embed=EMBEDDER.embed)
     query = asked("Which relation 2 has alpha 3?")
     for position in rng.permutation(len(episodes)).tolist():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldthread.errors import InputError
-from worldthread.retrieve import Corpus, Query, Scores, method
+from worldthread.retrieve import Query, RetrievalIndex, Scores, method
 from worldthread.retrieve.published.astar import AStarSettings, astar
 from worldthread.retrieve.published.beam import BeamSettings, beam
 from worldthread.retrieve.published.mixture import MixtureSettings, mixture
@@ -134,7 +134,7 @@ def test_an_empty_memory_finds_nothing(small: Any, name: str) -> None:
 def test_a_mixture_takes_any_method(random_graph: Any) -> None:
     graph = random_graph(1)
 
-    def nobody(query: Query, corpus: Corpus) -> Scores:
+    def nobody(query: Query, corpus: RetrievalIndex) -> Scores:
         return Scores(
             np.full(len(corpus.episodes), -np.inf, np.float32), np.full(len(corpus.statements), -np.inf, np.float32)
         )

@@ -14,8 +14,8 @@ from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import sparse as half_edges
 from worldthread.retrieve.published.linking import COMMON, PROPER, entities_of, link, pending_names
-from worldthread.retrieve.published.paths import THROUGH_EPISODE, Trail, descending, in_words, inner, lowest
-from worldthread.retrieve.published.traversal import EPISODE, KINDS, LETTERS, OBJECT, THESIS, Walk
+from worldthread.retrieve.published.paths import THROUGH_EPISODE, GraphPath, descending, in_words, inner, lowest
+from worldthread.retrieve.published.traversal import EPISODE, KINDS, LETTERS, OBJECT, THESIS, FilteredGraph
 from worldthread.types import Fact, Thesis
 
 ANNA = Thesis("Anna lives in Oslo", ("Anna", "Oslo"), aspect="home of anna")
@@ -23,7 +23,7 @@ LATER = Thesis("Anna lives in Rome", ("Anna", "Rome"), aspect="home of anna")
 CAPITAL = Fact("Oslo", "is the capital of", "Norway")
 
 
-def around(small: Any, walk: Walk, vertex: int) -> set[tuple[tuple[int, str], str]]:
+def around(small: Any, walk: FilteredGraph, vertex: int) -> set[tuple[tuple[int, str], str]]:
     """The neighbours of a vertex by content, each with the label of the edge."""
     far, edges = walk.steps_from(vertex)
     return {
@@ -178,12 +178,12 @@ def test_a_trail_in_words_alternates_objects_and_what_joins_them(small: Any) -> 
     anna, oslo, norway, europe = map(graph.vertex, ("anna", "oslo", "norway", "europe"))
     walk = graph.over.walk()
 
-    def trail(*vertices: int) -> Trail:
+    def trail(*vertices: int) -> GraphPath:
         edges = []
         for near, far in pairwise(vertices):
             ends, numbers = walk.steps_from(near)
             edges.append(int(numbers[ends == far][0]))
-        return Trail(vertices, edges)
+        return GraphPath(vertices, edges)
 
     thesis, second = graph.vertex(ANNA), KINDS + EPISODE
     assert in_words(walk, trail(anna, thesis, oslo, norway)) == (

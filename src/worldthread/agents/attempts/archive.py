@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.agents.attempts.trajectories import Step
+from worldthread.agents.attempts.trajectories import TrajectoryStep
 from worldthread.agents.prompting import shorten
 
 STATES_OFFERED: Final = 40
@@ -29,7 +29,7 @@ class ArchivedState:
     """
 
     number: int
-    step: Step
+    step: TrajectoryStep
     moves: int
     seen: int = 1
     chosen: int = 0
@@ -50,7 +50,7 @@ class Archive:
         self.states: list[ArchivedState] = []
         self._numbers: dict[tuple[str, ...], int] = {}
 
-    def see(self, step: Step, moves: int) -> None:
+    def see(self, step: TrajectoryStep, moves: int) -> None:
         """Take in a moment that was reached, ``moves`` after the beginning."""
         if step.ended:
             return
@@ -84,14 +84,14 @@ class Archive:
         )  # ranks differ in their numbers: states are never compared
         offered: list[ArchivedState] = []
         for _, _, state in rounds[:STATES_OFFERED]:
-            limit -= len(told_state(state)) + 1
+            limit -= len(render_state(state)) + 1
             if limit < 0 and offered:
                 break
             offered.append(state)
         return tuple(sorted(offered, key=lambda state: state.number))
 
 
-def told_state(state: ArchivedState) -> str:
+def render_state(state: ArchivedState) -> str:
     """What a model is told of a state."""
     step = state.step
     place = f" in {shorten(step.place, 60)}" if step.place else ""
@@ -103,6 +103,6 @@ def told_state(state: ArchivedState) -> str:
     )
 
 
-def told_states(states: Iterable[ArchivedState]) -> str:
+def render_states(states: Iterable[ArchivedState]) -> str:
     """States, one after the other."""
-    return "\n".join(map(told_state, states))
+    return "\n".join(map(render_state, states))

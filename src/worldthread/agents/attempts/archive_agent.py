@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from worldthread.agents.attempts.archive import Archive, ArchivedState, told_states
+from worldthread.agents.attempts.archive import Archive, ArchivedState, render_states
 from worldthread.agents.attempts.base import AttemptAgent
-from worldthread.agents.attempts.trajectories import Step
+from worldthread.agents.attempts.trajectories import TrajectoryStep
 from worldthread.agents.base import AgentMemory
 from worldthread.agents.prompting import prompt, prompt_part
 from worldthread.models.chat import ChatModel, Message
@@ -30,7 +30,7 @@ class Selection(msgspec.Struct, forbid_unknown_fields=True):
     index: int
 
 
-class GoExploreAgent(AttemptAgent):
+class ArchiveAgent(AttemptAgent):
     """Keeps an archive of the states that it reached, and lets the model choose from which to go on.
 
     An answer that cannot be used, or a number that was not offered, is counted in :attr:`failures` under ``select`` and
@@ -47,7 +47,7 @@ class GoExploreAgent(AttemptAgent):
         super().__init__(memory, model, **options)
         self.archive = Archive()
 
-    def _seen(self, step: Step) -> None:
+    def _seen(self, step: TrajectoryStep) -> None:
         self.archive.see(step, len(self._way(step.moment)) - 1)
         if step.moment == 0:
             self.archive.states[0].chosen = 1  # the first exploration begins there
@@ -66,7 +66,7 @@ class GoExploreAgent(AttemptAgent):
         return state.step.moment, f"exploration goes on from {where}: {reason}"
 
     def _chosen(self, offered: Sequence[ArchivedState], part: str, values: dict[str, str]) -> tuple[ArchivedState, str]:
-        asked = prompt_part(part, task=self._task, states=told_states(offered), **values)
+        asked = prompt_part(part, task=self._task, states=render_states(offered), **values)
         answer = self.advice(SELECT, (*prompt("choose"), Message("user", asked)), Selection)
         by_number = {state.number: state for state in offered}
         if answer is not None and answer.index in by_number:

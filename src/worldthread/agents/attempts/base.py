@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from worldthread.agents.attempts.lessons import Lesson, Reflection, told_lessons
-from worldthread.agents.attempts.trajectories import Step, Trajectory, told_steps, told_trajectory
+from worldthread.agents.attempts.lessons import Lesson, Reflection, render_lessons
+from worldthread.agents.attempts.trajectories import AttemptTrajectory, TrajectoryStep, render_steps, render_trajectory
 from worldthread.agents.base import AgentMemory, Decision, Percept
 from worldthread.agents.model_agent import Choice, ModelAgent
 from worldthread.agents.prompting import offered_text, prompt, prompt_part, task_text
@@ -32,7 +32,7 @@ class AttemptAgent(ModelAgent):
 
     Prompts are at most ``prompt_characters`` long, apart from answers that the model is shown to mend them: the
     current attempt takes a fifth at most, what was learned before (:meth:`_context`) three fifths, the list of valid
-    actions a tenth; what is too long is shortened as :func:`~worldthread.agents.attempts.trajectories.told_steps`
+    actions a tenth; what is too long is shortened as :func:`~worldthread.agents.attempts.trajectories.render_steps`
     tells, and of the valid actions the last ones are left out, which the prompt says.
 
     Args:
@@ -68,7 +68,7 @@ class AttemptAgent(ModelAgent):
         self.moves = 0
         """Moves of this attempt so far."""
         self._goal = ""
-        self._steps: list[Step] = []  # by moment
+        self._steps: list[TrajectoryStep] = []  # by moment
         self._before: list[int | None] = []  # by moment: the one before it
         self._start = 0  # moment from which this attempt went on
         self._said: defaultdict[int, list[str]] = defaultdict(list)  # by moment: what was thought and said there
@@ -100,7 +100,7 @@ class AttemptAgent(ModelAgent):
         if self._return is not None:
             return self._return
         if percept.ended or self.moves >= self.attempt_moves:
-            self._learn(Trajectory(self.attempts, self._way(percept.moment), len(self._way(self._start)) - 1))
+            self._learn(AttemptTrajectory(self.attempts, self._way(percept.moment), len(self._way(self._start)) - 1))
             moment, reason = self._next_start()
             self._return = Decision("", f"attempt {self.attempts} is over; {reason}", return_to=moment)
             return self._return
@@ -114,16 +114,16 @@ class AttemptAgent(ModelAgent):
     def _context(self, limit: int) -> str:
         """What prompts tell before the current attempt, in at most ``limit`` characters; asked once an attempt."""
 
-    def _learn(self, attempt: Trajectory) -> None:
+    def _learn(self, attempt: AttemptTrajectory) -> None:
         """Take in an attempt that is over."""
 
-    def _reflect(self, attempt: Trajectory, lessons: Sequence[Lesson]) -> Lesson | None:
+    def _reflect(self, attempt: AttemptTrajectory, lessons: Sequence[Lesson]) -> Lesson | None:
         """What the model learns from one attempt, given earlier lessons; ``None`` when its answer cannot be used."""
         messages = prompt(
             "reflect",
             task=self._task,
-            lessons=told_lessons(lessons, self._share(2)),
-            attempt=told_trajectory(attempt, self._share(2)),
+            lessons=render_lessons(lessons, self._share(2)),
+            attempt=render_trajectory(attempt, self._share(2)),
         )
         reflection = self.advice("reflect", messages, Reflection)
         return None if reflection is None else Lesson(attempt, reflection)
@@ -132,7 +132,7 @@ class AttemptAgent(ModelAgent):
         """Where the next attempt begins, as the number of a moment, and why, for people."""
         return 0, "from the beginning again"
 
-    def _seen(self, step: Step) -> None:
+    def _seen(self, step: TrajectoryStep) -> None:
         """Take in a moment that was not there before."""
 
     def _share(self, fifths: int) -> int:
@@ -155,7 +155,7 @@ class AttemptAgent(ModelAgent):
             left = min(left, percept.moves_left)
         move = prompt_part(
             "move",
-            attempt=told_steps(way, self._share(1), start=len(self._way(self._start)) - 1, remarks=self._said),
+            attempt=render_steps(way, self._share(1), start=len(self._way(self._start)) - 1, remarks=self._said),
             left=str(left),
             actions=offered_text(self.offered, self.prompt_characters // 10),
         )
@@ -163,19 +163,19 @@ class AttemptAgent(ModelAgent):
             self._known = self._context(self._share(3))
         return (*prompt("play", task=self._task), Message("user", f"{self._known}\n\n{move}".strip()))
 
-    def _way(self, moment: int) -> tuple[Step, ...]:
+    def _way(self, moment: int) -> tuple[TrajectoryStep, ...]:
         """The steps from the beginning to a moment, both included."""
-        way: list[Step] = []
+        way: list[TrajectoryStep] = []
         at: int | None = moment
         while at is not None:
             way.append(self._steps[at])
             at = self._before[at]
         return tuple(reversed(way))
 
-    def _step(self, percept: Percept) -> Step:
+    def _step(self, percept: Percept) -> TrajectoryStep:
         view = self.memory.view()
         carried = ", ".join(fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY))
-        return Step(
+        return TrajectoryStep(
             percept.moment,
             percept.step.action,
             percept.step.text,

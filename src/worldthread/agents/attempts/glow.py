@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from worldthread.agents.attempts.archive_agent import GoExploreAgent
+from worldthread.agents.attempts.archive_agent import ArchiveAgent
 from worldthread.agents.attempts.base import PROMPT_ROOM, require_at_least
-from worldthread.agents.attempts.lessons import Lesson, told_lessons
-from worldthread.agents.attempts.trajectories import Frontier, Trajectory, told_trajectories
-from worldthread.agents.attempts.world_memory import GlobalMemory, LocalMemory, told_global, told_local
+from worldthread.agents.attempts.lessons import Lesson, render_lessons
+from worldthread.agents.attempts.trajectories import AttemptTrajectory, Frontier, render_trajectories
+from worldthread.agents.attempts.world_memory import (
+    GlobalMemory,
+    LocalMemory,
+    render_global_memory,
+    render_local_memory,
+)
 from worldthread.agents.base import AgentMemory
 from worldthread.agents.prompting import prompt, prompt_part
 from worldthread.models.chat import ChatModel
@@ -16,7 +21,7 @@ from worldthread.models.chat import ChatModel
 NOTHING: Final = "(none)"
 
 
-class Glow(GoExploreAgent):
+class Glow(ArchiveAgent):
     """Selects a state by its value, explores several times from there, and compares what came of it (Algorithm 4).
 
     *Select.* The frontier holds the trajectories of the highest value, from the beginning of the world, so that values
@@ -71,26 +76,26 @@ class Glow(GoExploreAgent):
         self.local_memory: LocalMemory | None = None
         self.lessons: list[Lesson] = []
         """What was reflected on the attempts from the selected state, instead of comparing them."""
-        self.tried: list[Trajectory] = []
+        self.tried: list[AttemptTrajectory] = []
         """The attempts from the selected state so far."""
         self._selected = 0  # moment
-        self._analysed: tuple[Trajectory, ...] = ()  # the frontier that the global memory is about
+        self._analysed: tuple[AttemptTrajectory, ...] = ()  # the frontier that the global memory is about
 
     def _context(self, limit: int) -> str:
         limit -= 3 * PROMPT_ROOM
         parts = []
         if self.local_memory is not None:
-            parts.append(prompt_part("learned", learned=told_local(self.local_memory, limit // 5)))
+            parts.append(prompt_part("learned", learned=render_local_memory(self.local_memory, limit // 5)))
         if self.lessons:
-            parts.append(prompt_part("learned", learned=told_lessons(self.lessons, limit // 5)))
+            parts.append(prompt_part("learned", learned=render_lessons(self.lessons, limit // 5)))
         if self._best:
-            parts.append(prompt_part("frontier", trajectories=told_trajectories(self._best, limit // 2)))
+            parts.append(prompt_part("frontier", trajectories=render_trajectories(self._best, limit // 2)))
         if self.tried:
-            told = told_trajectories(self.tried, limit * 3 // 10, whole=False)
+            told = render_trajectories(self.tried, limit * 3 // 10, whole=False)
             parts.append(prompt_part("tried", trajectories=told))
         return "\n\n".join(parts)
 
-    def _learn(self, attempt: Trajectory) -> None:
+    def _learn(self, attempt: AttemptTrajectory) -> None:
         self.tried.append(attempt)
         if len(self.tried) == self.explorations:
             return
@@ -110,27 +115,27 @@ class Glow(GoExploreAgent):
         return self._selected, reason
 
     @property
-    def _best(self) -> tuple[Trajectory, ...]:
+    def _best(self) -> tuple[AttemptTrajectory, ...]:
         return self.frontier.trajectories
 
     def _selection(self) -> tuple[int, str]:
         if not self._best:
             return self._select("choose_promising")
         if self.use_global_memory and self._analysed != self._best:
-            messages = prompt("analyse", task=self._task, trajectories=told_trajectories(self._best, self._share(3)))
+            messages = prompt("analyse", task=self._task, trajectories=render_trajectories(self._best, self._share(3)))
             memory = self.advice("analyse", messages, GlobalMemory)
             if memory is not None:
                 self.global_memory, self._analysed = memory, self._best
         if self.global_memory is not None:
-            return self._select("choose_value", analysis=told_global(self.global_memory, self._share(2)))
-        return self._select("choose_frontier", trajectories=told_trajectories(self._best, self._share(2)))
+            return self._select("choose_value", analysis=render_global_memory(self.global_memory, self._share(2)))
+        return self._select("choose_frontier", trajectories=render_trajectories(self._best, self._share(2)))
 
     def _compared(self) -> LocalMemory | None:
         messages = prompt(
             "advantages",
             task=self._task,
-            before=told_local(self.local_memory, self._share(1)) if self.local_memory is not None else NOTHING,
-            frontier=told_trajectories(self._best, self._share(1)) or NOTHING,
-            attempts=told_trajectories(self.tried, self._share(2), whole=False),
+            before=render_local_memory(self.local_memory, self._share(1)) if self.local_memory is not None else NOTHING,
+            frontier=render_trajectories(self._best, self._share(1)) or NOTHING,
+            attempts=render_trajectories(self.tried, self._share(2), whole=False),
         )
         return self.advice("advantages", messages, LocalMemory)

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any, Final
 
 from worldthread.agents.attempts.base import PROMPT_ROOM, AttemptAgent, require_at_least
-from worldthread.agents.attempts.trajectories import Trajectory, told_trajectories
+from worldthread.agents.attempts.trajectories import AttemptTrajectory, render_trajectories
 from worldthread.agents.base import AgentMemory
 from worldthread.agents.prompting import prompt_part
 from worldthread.models.chat import ChatModel
@@ -32,12 +32,12 @@ class InContextLearner(AttemptAgent):
     def __init__(self, memory: AgentMemory, model: ChatModel, *, window: int = 10, **options: Any) -> None:
         super().__init__(memory, model, **options)
         require_at_least(1, window=window)
-        self.trajectories: deque[Trajectory] = deque(maxlen=window)
+        self.trajectories: deque[AttemptTrajectory] = deque(maxlen=window)
 
     def _context(self, limit: int) -> str:
         if not self.trajectories:
             return ""
-        return prompt_part("icrl", trajectories=told_trajectories(self.trajectories, limit - PROMPT_ROOM))
+        return prompt_part("icrl", trajectories=render_trajectories(self.trajectories, limit - PROMPT_ROOM))
 
-    def _learn(self, attempt: Trajectory) -> None:
+    def _learn(self, attempt: AttemptTrajectory) -> None:
         self.trajectories.append(attempt)

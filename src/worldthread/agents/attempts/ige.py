@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from worldthread.agents.attempts.archive_agent import GoExploreAgent
+from worldthread.agents.attempts.archive_agent import ArchiveAgent
 from worldthread.agents.base import AgentMemory
 from worldthread.models.chat import ChatModel
 
 
-class IntelligentGoExplore(GoExploreAgent):
+class IntelligentGoExplore(ArchiveAgent):
     """Explores from the state that the model finds the most promising, and chooses anew after each attempt.
 
     One call of the model a decision, and one more after each attempt. How many of its states the archive puts to the

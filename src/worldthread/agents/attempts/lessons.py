@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from worldthread.agents.attempts.trajectories import Trajectory
+from worldthread.agents.attempts.trajectories import AttemptTrajectory
 from worldthread.agents.prompting import shorten
 
 LESSON_LIMIT: Final = 2000
@@ -31,11 +31,11 @@ class Reflection(msgspec.Struct, forbid_unknown_fields=True):
 class Lesson:
     """A reflection, and the attempt that it is about."""
 
-    attempt: Trajectory
+    attempt: AttemptTrajectory
     reflection: Reflection
 
 
-def told_lessons(lessons: Iterable[Lesson], limit: int) -> str:
+def render_lessons(lessons: Iterable[Lesson], limit: int) -> str:
     """Lessons in order, in at most ``limit`` characters; each gets the same share."""
     listed = list(lessons)
     share = min(LESSON_LIMIT, limit // (2 * len(listed)) - 60) if listed else 0

@@ -6,14 +6,14 @@ from collections import deque
 from typing import Any, Final
 
 from worldthread.agents.attempts.base import PROMPT_ROOM, AttemptAgent, require_at_least
-from worldthread.agents.attempts.lessons import Lesson, told_lessons
-from worldthread.agents.attempts.trajectories import Trajectory
+from worldthread.agents.attempts.lessons import Lesson, render_lessons
+from worldthread.agents.attempts.trajectories import AttemptTrajectory
 from worldthread.agents.base import AgentMemory
 from worldthread.agents.prompting import prompt_part
 from worldthread.models.chat import ChatModel
 
 
-class Reflexion(AttemptAgent):
+class ReflexionAgent(AttemptAgent):
     """ReAct with a reflection after each attempt, which later attempts are told.
 
     One call of the model a decision, and one more after each attempt. A reflection that cannot be used is left out.
@@ -38,9 +38,9 @@ class Reflexion(AttemptAgent):
     def _context(self, limit: int) -> str:
         if not self.lessons:
             return ""
-        return prompt_part("reflexion", lessons=told_lessons(self.lessons, limit - PROMPT_ROOM))
+        return prompt_part("reflexion", lessons=render_lessons(self.lessons, limit - PROMPT_ROOM))
 
-    def _learn(self, attempt: Trajectory) -> None:
+    def _learn(self, attempt: AttemptTrajectory) -> None:
         lesson = self._reflect(attempt, self.lessons)
         if lesson is not None:
             self.lessons.append(lesson)

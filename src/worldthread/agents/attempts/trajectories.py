@@ -17,7 +17,7 @@ _GAP_ROOM: Final = 40  # what a line "... (12 moves left out)" takes, and its li
 
 
 @dataclass(frozen=True)
-class Step:
+class TrajectoryStep:
     """One moment of a world, and how it was reached.
 
     Args:
@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class AttemptTrajectory:
     """What happened from the beginning of the world to the end of one attempt.
 
     Args:
@@ -54,7 +54,7 @@ class Trajectory:
     """
 
     number: int
-    steps: tuple[Step, ...]
+    steps: tuple[TrajectoryStep, ...]
     start: int = 0
 
     @property
@@ -85,10 +85,10 @@ class Frontier:
 
     def __init__(self, k: int) -> None:
         self.k = k
-        self.trajectories: tuple[Trajectory, ...] = ()
+        self.trajectories: tuple[AttemptTrajectory, ...] = ()
         """The best first."""
 
-    def add(self, trajectory: Trajectory) -> None:
+    def add(self, trajectory: AttemptTrajectory) -> None:
         """Take in a trajectory, if it is among the best."""
         if any(trajectory.actions == known.actions for known in self.trajectories):
             return
@@ -96,8 +96,8 @@ class Frontier:
         self.trajectories = tuple(ranked[: self.k])
 
 
-def told_steps(
-    steps: Sequence[Step],
+def render_steps(
+    steps: Sequence[TrajectoryStep],
     limit: int,
     *,
     start: int = 0,
@@ -127,7 +127,7 @@ def told_steps(
     return _left_out(blocks, wanted, limit)
 
 
-def told_trajectory(trajectory: Trajectory, limit: int, *, whole: bool = True) -> str:
+def render_trajectory(trajectory: AttemptTrajectory, limit: int, *, whole: bool = True) -> str:
     """A trajectory under a heading that names its scores, in at most ``limit`` characters (at least 200).
 
     Args:
@@ -144,21 +144,21 @@ def told_trajectory(trajectory: Trajectory, limit: int, *, whole: bool = True) -
         f"Trajectory {trajectory.number}: best score {trajectory.value:g}, last score {last.score:g}, "
         f"{len(steps) - 1} moves{end}"
     )
-    return heading + "\n" + told_steps(steps, limit - len(heading) - 1)
+    return heading + "\n" + render_steps(steps, limit - len(heading) - 1)
 
 
-def told_trajectories(trajectories: Iterable[Trajectory], limit: int, *, whole: bool = True) -> str:
+def render_trajectories(trajectories: Iterable[AttemptTrajectory], limit: int, *, whole: bool = True) -> str:
     """Trajectories in the order given, in at most ``limit`` characters; what one leaves over, the next ones get."""
     left = limit
     told: list[str] = []
     listed = list(trajectories)
     for number, trajectory in enumerate(listed):
-        told.append(told_trajectory(trajectory, left // (len(listed) - number) - 2, whole=whole))
+        told.append(render_trajectory(trajectory, left // (len(listed) - number) - 2, whole=whole))
         left -= len(told[-1]) + 2
     return "\n\n".join(told)
 
 
-def _block(step: Step, text_limit: int, remarks: Sequence[str], remark_limit: int) -> str:
+def _block(step: TrajectoryStep, text_limit: int, remarks: Sequence[str], remark_limit: int) -> str:
     gained = f", {step.reward:+g}" if step.reward else ""
     head = f"[{step.score:g}{gained}]"
     done = f" > {shorten(step.action, ACTION_LIMIT)}:" if step.action is not None else ""

@@ -63,7 +63,7 @@ class LocalMemory(msgspec.Struct, forbid_unknown_fields=True):
     insights: list[str]
 
 
-def told_global(memory: GlobalMemory, limit: int) -> str:
+def render_global_memory(memory: GlobalMemory, limit: int) -> str:
     """The key states, those of the highest value first, and what else was found: the first eight of each, in at most
     ``limit`` characters."""
     ranked = sorted(memory.states, key=lambda state: -max(state.potential, state.achieved))
@@ -82,7 +82,7 @@ def told_global(memory: GlobalMemory, limit: int) -> str:
     )
 
 
-def told_local(memory: LocalMemory, limit: int) -> str:
+def render_local_memory(memory: LocalMemory, limit: int) -> str:
     """State after state, what to do there and what to leave, and what else was found: the first eight of each, in at
     most ``limit`` characters."""
     states = [

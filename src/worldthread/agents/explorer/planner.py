@@ -44,7 +44,7 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """One operator of a plan, and the room in which it is used."""
 
     operator: Operator
@@ -60,7 +60,7 @@ def plan(
     *,
     room_to_carry: float = math.inf,
     max_states: int = 20_000,
-) -> list[Step] | None:
+) -> list[PlanStep] | None:
     """A shortest plan that makes ``goal`` hold; ``None`` when there is none, or none within ``max_states`` states.
 
     Args:
@@ -76,7 +76,7 @@ def plan(
     harmless = _harmless(goal, operators)
     start = (here, holds & relevant, room_to_carry)
     order = count()
-    queue: list[tuple[float, int, float, tuple[str, frozenset[Literal], float], tuple[Step, ...]]] = [
+    queue: list[tuple[float, int, float, tuple[str, frozenset[Literal], float], tuple[PlanStep, ...]]] = [
         (len(goal - holds), next(order), 0.0, start, ())
     ]
     seen: set[tuple[str, frozenset[Literal], float]] = set()
@@ -100,7 +100,7 @@ def plan(
             new_state = (place, after, space - operator.takes)
             if new_state not in seen:
                 spent = cost + way + 1
-                entry = (spent + len(goal - after), next(order), spent, new_state, (*steps, Step(operator, place)))
+                entry = (spent + len(goal - after), next(order), spent, new_state, (*steps, PlanStep(operator, place)))
                 heapq.heappush(queue, entry)
     return None
 

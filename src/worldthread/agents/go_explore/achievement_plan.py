@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from worldthread.agents.go_explore.achievements import Feat, Feats
+from worldthread.agents.go_explore.achievements import Achievement, Achievements
 from worldthread.agents.go_explore.commands import is_putting_down, things_of
-from worldthread.agents.go_explore.state_graph import Chart, Trial, Visit, best_of_places
+from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places
 
 MOVE: Final = 0.015
-"""What a move costs, in the unit of :meth:`Feats.weight`."""
+"""What a move costs, in the unit of :meth:`Achievements.weight`."""
 _PRICE_OF_LOSS: Final = 5.0
 """Moves that one would go to keep a feat of weight 1 within reach."""
 _LEAST_GAIN: Final = 0.1
@@ -32,23 +32,23 @@ _COMMON: Final = 0.3
 """Worth of keeping a thing: one that was in an action which brought points, and any other."""
 
 
-class Plan(NamedTuple):
+class AchievementProposal(NamedTuple):
     """An expedition that pays.
 
     Args:
         start: from where to set out.
-        hope: what it should bring beyond ``base``, in the unit of :meth:`Feats.weight`.
+        hope: what it should bring beyond ``base``, in the unit of :meth:`Achievements.weight`.
         moves: in how many moves.
         base: the best merit so far.
     """
 
-    start: Visit
+    start: StateVisit
     hope: float
     moves: int
     base: float
 
 
-class Planner:
+class AchievementPlanner:
     """Finds the branch from which the feats of others are worth doing.
 
     Args:
@@ -56,7 +56,7 @@ class Planner:
         feats: of all branches.
     """
 
-    def __init__(self, chart: Chart, feats: Feats) -> None:
+    def __init__(self, chart: StateGraph, feats: Achievements) -> None:
         self.chart = chart
         self.feats = feats
         self._exhausted: dict[tuple[str, int], int] = {}  # feats that were known when an expedition set out here
@@ -67,10 +67,10 @@ class Planner:
         best = self._best(unit)
         return self.feats.merit(best, unit) if best is not None else 0.0
 
-    def _best(self, unit: float) -> Visit | None:
+    def _best(self, unit: float) -> StateVisit | None:
         return max(self.chart.states.values(), key=lambda visit: self.feats.merit(visit, unit), default=None)
 
-    def plan(self) -> Plan | None:
+    def plan(self) -> AchievementProposal | None:
         """The best expedition; ``None`` when none brings more than what is achieved already.
 
         Of visits in one room with the same achievements only the best is looked at, and of these the ones that could
@@ -87,21 +87,21 @@ class Planner:
             visit for visit in self.chart.states.values() if self._exhausted.get(visit.place) != known
         )
         hopes = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
-        best: Plan | None = None
+        best: AchievementProposal | None = None
         for _, _, visit in hopes[:_LOOKED_INTO]:
             merit, moves = self._simulate(visit, unit)
             hope = merit - base - MOVE * moves
             if best is None or hope > best.hope:
-                best = Plan(visit, hope, moves, base)
+                best = AchievementProposal(visit, hope, moves, base)
         return best if best is not None and best.hope > _LEAST_GAIN and best.moves > 0 else None
 
-    def set_out(self, plan: Plan) -> None:
+    def set_out(self, plan: AchievementProposal) -> None:
         """Do not set out from there again until more is known."""
         self._exhausted[plan.start.place] = len(self.feats)
 
     def next_feat(
-        self, room: str, left: Iterable[Feat], unit: float, blocked: frozenset[Trial] = frozenset()
-    ) -> Feat | None:
+        self, room: str, left: Iterable[Achievement], unit: float, blocked: frozenset[StateAction] = frozenset()
+    ) -> Achievement | None:
         """The one to do next: near, and leaving few of the others out of reach."""
         routes = self.chart.routes(room, blocked)
         in_reach = [(feat, self.feats.weight(feat, unit)) for feat in left if feat.room in routes]
@@ -120,7 +120,7 @@ class Planner:
                 best, lowest = feat, cost
         return best
 
-    def _bound(self, visit: Visit, unit: float) -> float:
+    def _bound(self, visit: StateVisit, unit: float) -> float:
         """Merit if every feat that can be reached from there succeeded."""
         routes = self.chart.routes(visit.room)
         best: dict[int, float] = {}
@@ -129,7 +129,7 @@ class Planner:
                 best[feat.bit] = max(best.get(feat.bit, 0.0), self.feats.weight(feat, unit, visit.achieved))
         return self.feats.merit(visit, unit) + sum(best.values())
 
-    def _simulate(self, visit: Visit, unit: float) -> tuple[float, int]:
+    def _simulate(self, visit: StateVisit, unit: float) -> tuple[float, int]:
         """Merit and moves of an expedition, up to where more moves bring nothing more."""
         left = self.feats.left(visit.achieved)
         room, achieved, moves = visit.room, visit.achieved, 0
@@ -149,16 +149,16 @@ class Planner:
         return best
 
 
-class Step(NamedTuple):
+class PlannedAction(NamedTuple):
     """What an expedition does next: an action at a visit."""
 
-    visit: Visit
+    visit: StateVisit
     action: str
     reason: str
 
 
 @dataclass
-class Expedition:
+class AchievementPlan:
     """One that is under way: :meth:`next_step` until it has none.
 
     Args:
@@ -167,17 +167,17 @@ class Expedition:
         base: the best merit before it.
     """
 
-    planner: Planner
+    planner: AchievementPlanner
     hope: float
     base: float
-    _failed: set[Trial] = field(default_factory=set, init=False)
-    _blocked: set[Trial] = field(default_factory=set, init=False)
-    _expected: tuple[Trial, str] | None = field(default=None, init=False)
+    _failed: set[StateAction] = field(default_factory=set, init=False)
+    _blocked: set[StateAction] = field(default_factory=set, init=False)
+    _expected: tuple[StateAction, str] | None = field(default=None, init=False)
     _lost: int = field(default=0, init=False)
     _known: int = field(default=0, init=False)
     _put_down: int = field(default=0, init=False)
 
-    def next_step(self, here: Visit) -> Step | None:
+    def next_step(self, here: StateVisit) -> PlannedAction | None:
         """Where to act and how: through known states it goes without a move. ``None``: it is over."""
         while not here.ended and self._is_on_the_way(here):
             step = self._next_here(here)
@@ -188,14 +188,14 @@ class Expedition:
                 return step
             self._known += 1
             if led is here or self._known > _MOST_KNOWN:
-                self._blocked.add(Trial(here.room, step.action))
+                self._blocked.add(StateAction(here.room, step.action))
                 self._known = 0
                 self._lost += 1
             else:
                 here = led
         return None
 
-    def _is_on_the_way(self, here: Visit) -> bool:
+    def _is_on_the_way(self, here: StateVisit) -> bool:
         """Whether it goes on after the last move, which may have led elsewhere."""
         if self._expected is not None:
             way, room = self._expected
@@ -206,7 +206,7 @@ class Expedition:
         self._expected = None
         return self._lost <= _MOST_LOST
 
-    def _next_here(self, here: Visit) -> Step | None:
+    def _next_here(self, here: StateVisit) -> PlannedAction | None:
         planner, chart = self.planner, self.planner.chart
         tried = chart.tried[here.state]
         unit = planner.feats.unit()
@@ -218,22 +218,24 @@ class Expedition:
             if feat.room == here.room:
                 action = self._towards(feat, here)
                 if action is not None:
-                    return Step(here, action, f"to do again what once was of use: {feat.action} in {feat.room}")
+                    return PlannedAction(
+                        here, action, f"to do again what once was of use: {feat.action} in {feat.room}"
+                    )
                 self._failed.add(feat.trial)
                 feat.attempts += _FAILED_ATTEMPT
                 continue
             move = chart.routes(here.room, blocked)[feat.room].action
             assert move is not None
-            way = Trial(here.room, move)
+            way = StateAction(here.room, move)
             if move not in here.actions or (move in tried and tried[move].ended):
                 self._blocked.add(way)
                 continue
             there = chart.leads(here.room, move)
             if there is not None:
                 self._expected = way, there
-            return Step(here, move, f"on the way to {feat.room}, to do again: {feat.action}")
+            return PlannedAction(here, move, f"on the way to {feat.room}, to do again: {feat.action}")
 
-    def _towards(self, feat: Feat, here: Visit) -> str | None:
+    def _towards(self, feat: Achievement, here: StateVisit) -> str | None:
         """What to do in the room of a feat: the feat itself, or what it needs; ``None`` when it cannot be done."""
         tried = self.planner.chart.tried[here.state]
         recent = [visit.action for _, visit in zip(range(_RECENT), here.way(), strict=False)]
@@ -254,7 +256,7 @@ class Expedition:
             return spare
         return None
 
-    def _spare(self, here: Visit, feat: Feat) -> str | None:
+    def _spare(self, here: StateVisit, feat: Achievement) -> str | None:
         """Hands may be full: a command that puts down a thing that seems of less use than what is to be taken."""
         needed = {word for one in self.planner.feats if one.gain > 0 for word in things_of(one.action)}
 

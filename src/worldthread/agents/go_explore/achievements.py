@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from worldthread.agents.go_explore.commands import LOSING, TAKING, USEFUL, form, promise, things_of
-from worldthread.agents.go_explore.state_graph import Chart, Trial, Visit
+from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit
 from worldthread.extract.game.extractor import direction_of
 
 POINTS: Final = 3.0
@@ -23,7 +23,7 @@ _REPEATED_THEFT: Final = frozenset({*TAKING, "put"})
 """Verbs that bring points for one thing after the other."""
 
 
-class Kind(NamedTuple):
+class AchievementKind(NamedTuple):
     """Feats of one kind may bring points once only: entering that room, or that form of action, for as many points."""
 
     what: str
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(eq=False)
-class Feat:
+class Achievement:
     """An action in a room that once was of use.
 
     Args:
@@ -46,21 +46,21 @@ class Feat:
     """
 
     bit: int
-    before: Visit
-    after: Visit
+    before: StateVisit
+    after: StateVisit
     gain: float
     things: frozenset[str]
     opens_up: bool
-    kind: Kind | None
+    kind: AchievementKind | None
     preparations: tuple[str, ...]
     attempts: float = 1.0
     successes: int = 1
 
     @property
-    def trial(self) -> Trial:
+    def trial(self) -> StateAction:
         """Where and what."""
         assert self.after.action is not None
-        return Trial(self.before.room, self.after.action)
+        return StateAction(self.before.room, self.after.action)
 
     @property
     def action(self) -> str:
@@ -101,18 +101,18 @@ class _Repeats:
 
 
 @dataclass
-class Feats:
+class Achievements:
     """All feats, in the order in which they were found, and what experience tells of actions like those."""
 
-    found: list[Feat] = field(default_factory=list)
+    found: list[Achievement] = field(default_factory=list)
     proven: int = 0
     """Bits of feats that were done together."""
-    _by_trial: dict[Trial, Feat] = field(default_factory=dict)
+    _by_trial: dict[StateAction, Achievement] = field(default_factory=dict)
     _bits: dict[Hashable, int] = field(default_factory=dict)
     _worths: dict[int, float] = field(default_factory=dict)
     _merits: dict[int, float] = field(default_factory=dict)  # of achievements, points apart
-    _of_kind: defaultdict[Kind, int] = field(default_factory=lambda: defaultdict(int))  # bits
-    _repeats: defaultdict[Kind, _Repeats] = field(default_factory=lambda: defaultdict(_Repeats))
+    _of_kind: defaultdict[AchievementKind, int] = field(default_factory=lambda: defaultdict(int))  # bits
+    _repeats: defaultdict[AchievementKind, _Repeats] = field(default_factory=lambda: defaultdict(_Repeats))
     _held: set[str] = field(default_factory=set)
     _texts: set[str] = field(default_factory=set)
     _offered: set[str] = field(default_factory=set)
@@ -120,13 +120,13 @@ class Feats:
     _tries: Counter[str] = field(default_factory=Counter)
     _vain: Counter[str] = field(default_factory=Counter)  # by action
 
-    def __iter__(self) -> Iterator[Feat]:
+    def __iter__(self) -> Iterator[Achievement]:
         return iter(self.found)
 
     def __len__(self) -> int:
         return len(self.found)
 
-    def appraise(self, visit: Visit, chart: Chart) -> None:
+    def appraise(self, visit: StateVisit, chart: StateGraph) -> None:
         """Tell whether an action was of use, before the chart records what it led to.
 
         A feat is new when the world is new, and points were gained, or a thing taken that was never held before
@@ -141,14 +141,14 @@ class Feats:
         gain = visit.score - before.score
         moved = visit.room != before.room
         taken, lost = visit.carried - before.carried, before.carried - visit.carried
-        feat = self._by_trial.get(Trial(before.room, action))
+        feat = self._by_trial.get(StateAction(before.room, action))
         if feat is not None:
             is_useful = self._is_repeated(feat, before, visit, gain, taken)
         else:
             first = bool(taken - self._held) and not lost
             opens_up = not lost and not moved and self._opens_up(visit, chart)
             is_useful = self._is_new(visit, chart, gain, is_of_use=not moved and (first or opens_up))
-            kind = Kind(f"enter {visit.room}" if moved else form(action), gain) if gain > 0 else None
+            kind = AchievementKind(f"enter {visit.room}" if moved else form(action), gain) if gain > 0 else None
             self._count_repeat(kind, before.achieved, gain)
             if is_useful:
                 feat = self._add(before, visit, gain, taken, opens_up, kind)
@@ -163,7 +163,7 @@ class Feats:
         if not is_useful and (lost or gain < 0):
             visit.clutter += 2
 
-    def _is_new(self, visit: Visit, chart: Chart, gain: float, *, is_of_use: bool) -> bool:
+    def _is_new(self, visit: StateVisit, chart: StateGraph, gain: float, *, is_of_use: bool) -> bool:
         assert visit.action is not None
         if visit.ended:
             return gain > 0
@@ -171,7 +171,9 @@ class Feats:
             return False
         return visit.state not in chart.states and (gain > 0 or (gain == 0 and is_of_use))
 
-    def _is_repeated(self, feat: Feat, before: Visit, visit: Visit, gain: float, taken: frozenset[str]) -> bool:
+    def _is_repeated(
+        self, feat: Achievement, before: StateVisit, visit: StateVisit, gain: float, taken: frozenset[str]
+    ) -> bool:
         """Whether a known feat succeeded again."""
         self._count_repeat(feat.kind, before.achieved, gain, beside=feat.bit)
         if feat.gain > 0:
@@ -185,25 +187,33 @@ class Feats:
             feat.gain = max(feat.gain, gain)
         return succeeded
 
-    def _count_repeat(self, kind: Kind | None, achieved: int, gain: float, beside: int | None = None) -> None:
+    def _count_repeat(
+        self, kind: AchievementKind | None, achieved: int, gain: float, beside: int | None = None
+    ) -> None:
         """Take note of what came of a feat of a kind when another of it was done before."""
         if kind is not None and self._has_kind(kind, achieved, beside):
             self._repeats[kind].tried += 1
             self._repeats[kind].paid += gain > 0
 
     def _add(
-        self, before: Visit, after: Visit, gain: float, things: frozenset[str], opens_up: bool, kind: Kind | None
-    ) -> Feat:
+        self,
+        before: StateVisit,
+        after: StateVisit,
+        gain: float,
+        things: frozenset[str],
+        opens_up: bool,
+        kind: AchievementKind | None,
+    ) -> Achievement:
         assert after.action is not None
         moved = after.room != before.room
-        event: Hashable = Trial(before.room, after.action)
+        event: Hashable = StateAction(before.room, after.action)
         if gain > 0 and moved:
             event = ("enter", after.room, gain)
         elif gain > 0 and "all" not in after.action.split():
             event = (after.action, gain)
         bit = self._bits.setdefault(event, len(self.found))
         preparations = () if moved else tuple(_preparations(before))
-        feat = Feat(bit, before, after, gain, things, opens_up, kind, preparations)
+        feat = Achievement(bit, before, after, gain, things, opens_up, kind, preparations)
         self.found.append(feat)
         self._by_trial[feat.trial] = feat
         self._worths[bit] = max(feat.worth, self._worths.get(bit, 0.0))
@@ -212,7 +222,7 @@ class Feats:
             self._of_kind[kind] |= 1 << bit
         return feat
 
-    def _opens_up(self, visit: Visit, chart: Chart) -> bool:
+    def _opens_up(self, visit: StateVisit, chart: StateGraph) -> bool:
         """Whether promising actions are offered that this room never had.
 
         Those with a thing that was just put somewhere or used up do not count.
@@ -256,7 +266,7 @@ class Feats:
         """How often this very action was of no use, in any room."""
         return self._vain[action]
 
-    def weight(self, feat: Feat, unit: float, achieved: int = 0) -> float:
+    def weight(self, feat: Achievement, unit: float, achieved: int = 0) -> float:
         """What doing a feat should be worth.
 
         Args:
@@ -271,18 +281,18 @@ class Feats:
             gain *= self._repayment(feat.kind)
         return (POINTS * gain / unit + _BESIDE_POINTS) * self._reliability(feat)
 
-    def _reliability(self, feat: Feat) -> float:
+    def _reliability(self, feat: Achievement) -> float:
         """Of feats that went well together once, more than each has by itself."""
         return 1 - (1 - feat.reliability) * (_DOUBT_OF_PROVEN if feat.is_done(self.proven) else 1)
 
-    def _repayment(self, kind: Kind) -> float:
+    def _repayment(self, kind: AchievementKind) -> float:
         """The share of feats of a kind that pay when another one did before (with pseudo-counts)."""
         repeats = self._repeats[kind]
         if kind.what.split()[0] in _REPEATED_THEFT:
             return (repeats.paid + 3) / (repeats.tried + 3)
         return (repeats.paid + 1) / (repeats.tried + 2)
 
-    def merit(self, visit: Visit, unit: float) -> float:
+    def merit(self, visit: StateVisit, unit: float) -> float:
         """What a visit has achieved, in the unit of :meth:`weight`."""
         achieved = visit.achieved
         merit = self._merits.get(achieved)
@@ -296,7 +306,9 @@ class Feats:
         gains = [feat.gain for feat in self.found if feat.gain > 0]
         return sum(gains) / len(gains) if gains else 1.0
 
-    def left(self, achieved: int, without: frozenset[Trial] | set[Trial] = frozenset()) -> list[Feat]:
+    def left(
+        self, achieved: int, without: frozenset[StateAction] | set[StateAction] = frozenset()
+    ) -> list[Achievement]:
         """Feats that were not done, and may be of use."""
         return [
             feat
@@ -304,14 +316,14 @@ class Feats:
             if not feat.is_done(achieved) and feat.trial not in without and not self._is_spent(feat, achieved)
         ]
 
-    def _is_spent(self, feat: Feat, achieved: int) -> bool:
+    def _is_spent(self, feat: Achievement, achieved: int) -> bool:
         """Whether feats of its kind never paid again, and one was done."""
         if feat.kind is None:
             return False
         repeats = self._repeats[feat.kind]
         return repeats.tried > 0 and not repeats.paid and self._has_kind(feat.kind, achieved)
 
-    def _has_kind(self, kind: Kind, achieved: int, beside: int | None = None) -> bool:
+    def _has_kind(self, kind: AchievementKind, achieved: int, beside: int | None = None) -> bool:
         others = self._of_kind[kind] if beside is None else self._of_kind[kind] & ~(1 << beside)
         return bool(achieved & others)
 
@@ -326,7 +338,7 @@ def _is_losing(action: str) -> bool:
     return action.split()[0] in LOSING or told.endswith(" down") or told.startswith("put down")
 
 
-def _preparations(before: Visit) -> Iterable[str]:
+def _preparations(before: StateVisit) -> Iterable[str]:
     """The last actions in the same room that changed the world and were of no use by themselves."""
     found: list[str] = []
     for visit in before.way():

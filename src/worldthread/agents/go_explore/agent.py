@@ -14,10 +14,10 @@ from collections import Counter
 from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
-from worldthread.agents.go_explore.achievement_plan import Expedition, Plan, Planner
-from worldthread.agents.go_explore.achievements import Feats
+from worldthread.agents.go_explore.achievement_plan import AchievementPlan, AchievementPlanner, AchievementProposal
+from worldthread.agents.go_explore.achievements import Achievements
 from worldthread.agents.go_explore.commands import FIGHTING, form, gives_light, promise, things_of
-from worldthread.agents.go_explore.state_graph import Chart, Trial, Visit, best_of_places, dark_title
+from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places, dark_title
 from worldthread.errors import AgentError
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.extractor import direction_of
@@ -81,13 +81,13 @@ class GoExplore(PerceivingAgent):
         super().__init__(memory, run=run)
         self._use_valid_actions = use_valid_actions
         self._chance = random.Random(seed)
-        self._visits: list[Visit] = []
-        self._here: Visit | None = None
+        self._visits: list[StateVisit] = []
+        self._here: StateVisit | None = None
         self._highest = 0.0  # score
-        self._chart = Chart()
-        self._feats = Feats()
-        self._planner = Planner(self._chart, self._feats)
-        self._expedition: Expedition | None = None
+        self._chart = StateGraph()
+        self._feats = Achievements()
+        self._planner = AchievementPlanner(self._chart, self._feats)
+        self._expedition: AchievementPlan | None = None
         self._trust = 1.0  # in expeditions
         self._decisions = 0
         self._last_expedition = 0
@@ -123,7 +123,7 @@ class GoExplore(PerceivingAgent):
         if plan is not None:
             self._planner.set_out(plan)
             self._last_expedition = self._decisions
-            self._expedition = Expedition(self._planner, plan.hope, plan.base)
+            self._expedition = AchievementPlan(self._planner, plan.hope, plan.base)
             step = self._expedition.next_step(plan.start)
             if step is not None:
                 return self._act(step.visit, step.action, step.reason)
@@ -144,7 +144,7 @@ class GoExplore(PerceivingAgent):
         self._feats.appraise(visit, self._chart)
         self._chart.record(visit)
 
-    def _visit(self, percept: Percept) -> Visit:
+    def _visit(self, percept: Percept) -> StateVisit:
         view = self.memory.view()
         before = None if percept.before is None else self._visits[percept.before]
         title = normalise_name(view.value(v.PLAYER, v.IS_IN) or "") or "?"
@@ -153,7 +153,7 @@ class GoExplore(PerceivingAgent):
         carried = frozenset(fact.key[0] for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY))
         offered = percept.valid_actions if self._use_valid_actions else None
         actions = () if percept.ended else _guesses(view) if offered is None else offered
-        return Visit(
+        return StateVisit(
             percept.moment,
             before,
             percept.step.action,
@@ -170,7 +170,7 @@ class GoExplore(PerceivingAgent):
         """Draw the chart anew, now that rooms are known to be several; that may show others to be several too."""
         is_right = False
         while not is_right:
-            self._chart = self._planner.chart = Chart(self._chart.mazes, self._chart.doubted)
+            self._chart = self._planner.chart = StateGraph(self._chart.mazes, self._chart.doubted)
             for visit in self._visits:
                 is_right = self._chart.locate(visit)
                 if not is_right:
@@ -181,7 +181,7 @@ class GoExplore(PerceivingAgent):
 
     # -- deciding -----------------------------------------------------------------------------------------------------
 
-    def _act(self, visit: Visit, action: str, reason: str) -> Decision:
+    def _act(self, visit: StateVisit, action: str, reason: str) -> Decision:
         """Act at a visit, and go back there before, if that is elsewhere."""
         decision = Decision(action, reason)
         if visit is self._here:
@@ -189,7 +189,7 @@ class GoExplore(PerceivingAgent):
         self._next = decision
         return Decision("", f"back to {visit.room}, for {action!r}: {reason}", return_to=visit.moment)
 
-    def _is_worth_repeating(self, here: Visit) -> bool:
+    def _is_worth_repeating(self, here: StateVisit) -> bool:
         """Whether the last action was a blow, or changed nothing, and was answered with something new."""
         action, before = here.action, here.before
         if before is None or action is None or here.ended or not here.is_news or action not in here.actions:
@@ -203,7 +203,7 @@ class GoExplore(PerceivingAgent):
             blows += 1
         return blows < _BLOWS
 
-    def _most_promising(self) -> tuple[Trial | None, float]:
+    def _most_promising(self) -> tuple[StateAction | None, float]:
         best, most = None, 0.0
         for trial, visit in self._chart.untested.items():
             promising = self._promise(trial, visit)
@@ -211,7 +211,7 @@ class GoExplore(PerceivingAgent):
                 best, most = trial, promising
         return best, most
 
-    def _promise(self, trial: Trial, visit: Visit) -> float:
+    def _promise(self, trial: StateAction, visit: StateVisit) -> float:
         """How promising it is to try an action at a visit, in whose state it was not tried."""
         chart, feats = self._chart, self._feats
         room, action = trial
@@ -230,7 +230,7 @@ class GoExplore(PerceivingAgent):
                 worth = _LIGHT_IN_THE_DARK
             worth *= feats.usefulness(action)
             if not is_move:
-                worth /= 1 + chart.forms[Trial(room, form(action))] / _ALIKE
+                worth /= 1 + chart.forms[StateAction(room, form(action))] / _ALIKE
                 # words without a thing are few, and may be of use in another room
                 worth /= (1 + feats.in_vain(action)) ** (2 if things_of(action) else 1)
             elif chart.is_way_back(room, action):
@@ -241,7 +241,7 @@ class GoExplore(PerceivingAgent):
         worth *= _DEADLY ** chart.deaths[trial]
         return worth * self._standing(visit)
 
-    def _plan(self, promising: float) -> Plan | None:
+    def _plan(self, promising: float) -> AchievementProposal | None:
         """An expedition, when it is better than to try an action of this promise."""
         if self._decisions - self._last_expedition <= _BETWEEN_EXPEDITIONS:
             return None
@@ -251,7 +251,7 @@ class GoExplore(PerceivingAgent):
         hope = plan.hope * self._trust
         return plan if hope > _SURE or hope / max(plan.moves, _SHORT) * _PACE > promising else None
 
-    def _end_expedition(self, expedition: Expedition) -> None:
+    def _end_expedition(self, expedition: AchievementPlan) -> None:
         self._expedition = None
         won = self._planner.best_merit() - expedition.base
         self._trust = (
@@ -265,7 +265,7 @@ class GoExplore(PerceivingAgent):
             return False
         return self._wandered % _STRIDE != 0 or self._chance.random() < _MOST_WANDERING * (1 - promising / _LITTLE)
 
-    def _wander(self, here: Visit) -> Decision:
+    def _wander(self, here: StateVisit) -> Decision:
         """Some moves by chance from a state that is promising, or was seldom chosen (Go-Explore's exploration)."""
         states = self._chart.states
         if not self._wandered % _STRIDE or here.ended or not here.actions or here.state not in states:
@@ -284,7 +284,7 @@ class GoExplore(PerceivingAgent):
         (action,) = self._chance.choices(actions, weights)
         return self._act(here, action, "nothing seems promising: chance")
 
-    def _standing(self, visit: Visit) -> float:
+    def _standing(self, visit: StateVisit) -> float:
         """Rather from where much was achieved."""
         return 0.3 + 0.7 * max(0.0, min(1.0, (visit.score + 1) / (self._highest + 1)))
 

@@ -38,7 +38,7 @@ _DARK: Final = "dark "
 
 
 @dataclass(eq=False)
-class Visit:
+class StateVisit:
     """A moment, as the chart keeps it.
 
     Args:
@@ -62,7 +62,7 @@ class Visit:
     """
 
     moment: int
-    before: Visit | None
+    before: StateVisit | None
     action: str | None
     title: str
     actions: tuple[str, ...]
@@ -104,17 +104,17 @@ class Visit:
         """Ascending: points, feats, and little of no use on the way."""
         return self.score, self.achieved.bit_count(), -self.clutter
 
-    def way(self) -> Iterator[Visit]:
+    def way(self) -> Iterator[StateVisit]:
         """This visit and those before it, the beginning last."""
-        at: Visit | None = self
+        at: StateVisit | None = self
         while at is not None:
             yield at
             at = at.before
 
 
-def best_of_places(visits: Iterable[Visit]) -> dict[tuple[str, int], Visit]:
-    """By :attr:`Visit.place` the visit of the highest quality; of those that are as good, the last one."""
-    best: dict[tuple[str, int], Visit] = {}
+def best_of_places(visits: Iterable[StateVisit]) -> dict[tuple[str, int], StateVisit]:
+    """By :attr:`StateVisit.place` the visit of the highest quality; of those that are as good, the last one."""
+    best: dict[tuple[str, int], StateVisit] = {}
     for visit in visits:
         known = best.get(visit.place)
         if known is None or visit.quality >= known.quality:
@@ -122,7 +122,7 @@ def best_of_places(visits: Iterable[Visit]) -> dict[tuple[str, int], Visit]:
     return best
 
 
-class Trial(NamedTuple):
+class StateAction(NamedTuple):
     """An action in a room."""
 
     room: str
@@ -143,13 +143,13 @@ class _Namesake:
     descriptions: list[frozenset[str]] = field(default_factory=list)
     exits: list[frozenset[str]] = field(default_factory=list)
 
-    def note(self, visit: Visit, *, is_telling: bool) -> None:
+    def note(self, visit: StateVisit, *, is_telling: bool) -> None:
         for kept, seen in ((self.descriptions, visit.description), (self.exits, visit.exits)):
             if (is_telling or kept is self.exits) and seen not in kept and len(kept) < _KEPT:
                 kept.append(seen)
 
 
-class Chart:
+class StateGraph:
     """Rooms, ways and trials of all visits, given in the order of their moments: :meth:`locate`, then :meth:`record`.
 
     Args:
@@ -173,13 +173,13 @@ class Chart:
         self.mazes = mazes
         self.doubted = doubted
         self.rooms: set[str] = set()
-        self.states: dict[Hashable, Visit] = {}
-        self.untested: dict[Trial, Visit] = {}
-        self.tried: dict[Hashable, dict[str, Visit]] = {}
-        self.tests: Counter[Trial] = Counter()
-        self.forms: Counter[Trial] = Counter()
-        self.tested_with: defaultdict[Trial, int] = defaultdict(int)
-        self.deaths: Counter[Trial] = Counter()
+        self.states: dict[Hashable, StateVisit] = {}
+        self.untested: dict[StateAction, StateVisit] = {}
+        self.tried: dict[Hashable, dict[str, StateVisit]] = {}
+        self.tests: Counter[StateAction] = Counter()
+        self.forms: Counter[StateAction] = Counter()
+        self.tested_with: defaultdict[StateAction, int] = defaultdict(int)
+        self.deaths: Counter[StateAction] = Counter()
         self.achieved: defaultdict[str, int] = defaultdict(int)
         self.offered: defaultdict[str, set[str]] = defaultdict(set)
         self._ways: defaultdict[str, dict[str, Counter[str]]] = defaultdict(dict)
@@ -194,7 +194,7 @@ class Chart:
 
     # -- taking in ----------------------------------------------------------------------------------------------------
 
-    def locate(self, visit: Visit) -> bool:
+    def locate(self, visit: StateVisit) -> bool:
         """Tell which room a visit is in. ``False``: rooms were taken for one, and a new chart is needed.
 
         A move that leads from a room into the same one with other exits, was one from room to room; and a room from
@@ -221,15 +221,15 @@ class Chart:
                 return False
         return True
 
-    def record(self, visit: Visit) -> None:
+    def record(self, visit: StateVisit) -> None:
         """Take in a visit that was located."""
         before = visit.before
         if before is not None and visit.action is not None:
-            trial = Trial(before.room, visit.action)
+            trial = StateAction(before.room, visit.action)
             self.tests[trial] += 1
             self.tested_with[trial] |= before.achieved
             if self.tests[trial] == 1:
-                self.forms[Trial(before.room, form(visit.action))] += 1
+                self.forms[StateAction(before.room, form(visit.action))] += 1
                 self._forget_routes()  # what should lead back may not
                 self._learn_of_ways_back(before, visit)
             if visit.ended:
@@ -252,9 +252,9 @@ class Chart:
         tried = self.tried[visit.state]
         for action in visit.actions:
             if action not in tried:
-                best = self.untested.get(Trial(visit.room, action))
+                best = self.untested.get(StateAction(visit.room, action))
                 if best is None or visit.quality >= best.quality:
-                    self.untested[Trial(visit.room, action)] = visit
+                    self.untested[StateAction(visit.room, action)] = visit
 
     def _record_way(self, room: str, action: str, there: str) -> None:
         led = self._ways[room].setdefault(action, Counter())
@@ -266,13 +266,13 @@ class Chart:
             self._ways_in[there].add(entrance)
             self._forget_routes()
 
-    def _learn_of_ways_back(self, before: Visit, visit: Visit) -> None:
+    def _learn_of_ways_back(self, before: StateVisit, visit: StateVisit) -> None:
         expected = {room for _, room in self._ways_back(before.room, visit.action or "")}
         if expected:
             self._tested_back += 1
             self._led_back += visit.room in expected
 
-    def _room_of(self, visit: Visit) -> str:
+    def _room_of(self, visit: StateVisit) -> str:
         if visit.is_dark:
             return visit.title
         room = self._namesake(visit)
@@ -280,7 +280,7 @@ class Chart:
             return f"{room}|{','.join(sorted(visit.exits))}"
         return room
 
-    def _namesake(self, visit: Visit) -> str:
+    def _namesake(self, visit: StateVisit) -> str:
         """Which of the rooms of its title: as the way here tells, else as described, else as exits are alike."""
         known = self._namesakes[visit.title]
         room = None
@@ -295,10 +295,10 @@ class Chart:
         known[room].note(visit, is_telling=self._is_telling(visit))
         return room
 
-    def _is_telling(self, visit: Visit) -> bool:
+    def _is_telling(self, visit: StateVisit) -> bool:
         return visit.is_described or (visit.title in self.doubted and bool(visit.description))
 
-    def _by_way(self, visit: Visit, known: dict[str, _Namesake]) -> str | None:
+    def _by_way(self, visit: StateVisit, known: dict[str, _Namesake]) -> str | None:
         before = visit.before
         if before is None or visit.action is None:
             return None
@@ -307,7 +307,7 @@ class Chart:
         taken = self._ways[before.room].get(visit.action, Counter())
         return next((_title(room) for room, _ in taken.most_common() if _title(room) in known), None)
 
-    def _by_way_back(self, visit: Visit, known: dict[str, _Namesake]) -> str | None:
+    def _by_way_back(self, visit: StateVisit, known: dict[str, _Namesake]) -> str | None:
         if visit.before is None:
             return None
         return next(
@@ -338,7 +338,7 @@ class Chart:
                 if direction_of(entrance) == v.OPPOSITE[direction]:
                     yield entrance, there
 
-    def routes(self, room: str, blocked: frozenset[Trial] = frozenset()) -> dict[str, Route]:
+    def routes(self, room: str, blocked: frozenset[StateAction] = frozenset()) -> dict[str, Route]:
         """Every room that can be reached from ``room``, by ways that were taken or that should lead back.
 
         Args:
@@ -353,7 +353,7 @@ class Chart:
             here = waiting.popleft()
             moves, first = found[here]
             for action, there in self._ways_from(here):
-                if there not in found and (not blocked or Trial(here, action) not in blocked):
+                if there not in found and (not blocked or StateAction(here, action) not in blocked):
                     found[there] = Route(moves + 1, first or action)
                     waiting.append(there)
         if not blocked:
@@ -384,12 +384,12 @@ class Chart:
                 for action in sorted(self.offered[room])
                 if direction_of(action) == v.OPPOSITE[direction]
                 and action not in taken
-                and not self.tests[Trial(room, action)]
+                and not self.tests[StateAction(room, action)]
             ]
         return ways
 
 
-def dark_title(before: Visit, action: str) -> str:
+def dark_title(before: StateVisit, action: str) -> str:
     """The title of a place in the dark: the way there names it; what is done in it does not lead out of it."""
     if before.is_dark and direction_of(action) is None:
         return before.title
@@ -401,7 +401,7 @@ def _title(room: str) -> str:
     return room.split("|")[0]
 
 
-def _by_description(visit: Visit, known: dict[str, _Namesake]) -> str | None:
+def _by_description(visit: StateVisit, known: dict[str, _Namesake]) -> str | None:
     alike, has_exits, room = max(
         ((_likeness(visit, namesake), visit.exits in namesake.exits, name) for name, namesake in known.items()),
         key=lambda found: found[:2],
@@ -409,7 +409,7 @@ def _by_description(visit: Visit, known: dict[str, _Namesake]) -> str | None:
     return room if alike >= (_ALIKE if has_exits else _THE_SAME) else None
 
 
-def _likeness(visit: Visit, namesake: _Namesake) -> float:
+def _likeness(visit: StateVisit, namesake: _Namesake) -> float:
     return max((_jaccard(words, visit.description) for words in namesake.descriptions), default=0.0)
 
 

@@ -7,38 +7,46 @@ import importlib
 from collections.abc import Callable
 from typing import TypeAlias
 
-from worldthread.agents.memory_modules.base import Asks, Means, Recollection, Situation
+from worldthread.agents.memory_modules.base import MemoryModule, ModelCaller, ModuleContext, Situation
 from worldthread.errors import InputError
 
-__all__ = ["RECOLLECTIONS", "Asks", "MakeRecollection", "Means", "Recollection", "Situation", "make_recollection"]
+__all__ = [
+    "MEMORY_MODULES",
+    "MemoryModule",
+    "MemoryModuleFactory",
+    "ModelCaller",
+    "ModuleContext",
+    "Situation",
+    "make_memory_module",
+]
 
-MakeRecollection: TypeAlias = Callable[[Means], Recollection]
-"""Makes a recollection: the class of one, or a function with settings of its own."""
+MemoryModuleFactory: TypeAlias = Callable[[ModuleContext], MemoryModule]
+"""Makes a memory module: the class of one, or a function with settings of its own."""
 
-RECOLLECTIONS: dict[str, str] = {
-    "none": "worldthread.agents.memory_modules.history:Nothing",
-    "full_history": "worldthread.agents.memory_modules.history:FullHistory",
-    "summary": "worldthread.agents.memory_modules.summary:Summary",
-    "rag": "worldthread.agents.memory_modules.rag:Rag",
-    "reflexion": "worldthread.agents.memory_modules.reflexion:Reflexion",
-    "simulacra": "worldthread.agents.memory_modules.simulacra:Simulacra",
-    "arigraph": "worldthread.agents.memory_modules.arigraph:AriGraph",
-    "worldthread": "worldthread.agents.memory_modules.worldthread:Worldthread",
-    "oracle": "worldthread.agents.memory_modules.oracle:Oracle",
+MEMORY_MODULES: dict[str, str] = {
+    "none": "worldthread.agents.memory_modules.history:NoMemoryModule",
+    "full_history": "worldthread.agents.memory_modules.history:FullHistoryModule",
+    "summary": "worldthread.agents.memory_modules.summary:SummaryModule",
+    "rag": "worldthread.agents.memory_modules.rag:RagModule",
+    "reflexion": "worldthread.agents.memory_modules.reflexion:ReflexionModule",
+    "simulacra": "worldthread.agents.memory_modules.simulacra:SimulacraModule",
+    "arigraph": "worldthread.agents.memory_modules.arigraph:AriGraphModule",
+    "worldthread": "worldthread.agents.memory_modules.worldthread:WorldthreadModule",
+    "oracle": "worldthread.agents.memory_modules.oracle:OracleModule",
 }
-"""Recollections by name, as ``"module:Class"``, imported when one is made."""
+"""Memory modules by name, as ``"module:Class"``, imported when one is made."""
 
 
-def make_recollection(name: str, means: Means) -> Recollection:
-    """A recollection by name.
+def make_memory_module(name: str, means: ModuleContext) -> MemoryModule:
+    """A memory module by name.
 
     Raises:
         InputError: none is of that name, the message lists those that are; or it needs more means.
     """
-    if name not in RECOLLECTIONS:
-        near = difflib.get_close_matches(name, RECOLLECTIONS, n=1)
+    if name not in MEMORY_MODULES:
+        near = difflib.get_close_matches(name, MEMORY_MODULES, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"no recollection named {name!r}{hint} (there are: {', '.join(RECOLLECTIONS)})")
-    module, _, attribute = RECOLLECTIONS[name].partition(":")
-    make: MakeRecollection = getattr(importlib.import_module(module), attribute)
+        raise InputError(f"no memory module named {name!r}{hint} (there are: {', '.join(MEMORY_MODULES)})")
+    module, _, attribute = MEMORY_MODULES[name].partition(":")
+    make: MemoryModuleFactory = getattr(importlib.import_module(module), attribute)
     return make(means)

@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 from msgspec import Meta
 
-from worldthread.agents.base import Percept, Recalled
+from worldthread.agents.base import Percept, RecalledItem
 from worldthread.agents.memory_modules.base import (
-    Means,
-    Recollection,
-    Seen,
+    MemoryModule,
+    ModuleContext,
+    ObservedStep,
     Situation,
     indented,
     joined,
@@ -21,16 +21,16 @@ from worldthread.agents.memory_modules.base import (
     prompt,
     told,
 )
-from worldthread.agents.memory_modules.index import MomentIndex
+from worldthread.agents.memory_modules.index import EpisodeIndex
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError
-from worldthread.extract.arigraph.extractor import DIRECTIONS, AriGraphReader, Move
+from worldthread.extract.arigraph.extractor import DIRECTIONS, AriGraphExtractor, RoomChange
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.retrieve.published.arigraph import AriGraphSettings, arigraph
 from worldthread.retrieve.query import Query
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 WIDTH: Final = 6
 """Triplets that a query finds, as in the published code."""
@@ -56,7 +56,7 @@ class Items(msgspec.Struct, forbid_unknown_fields=True):
     items: Annotated[list[Item], Meta(max_length=12)]
 
 
-class AriGraph(Recollection):
+class AriGraphModule(MemoryModule):
     """The memory of the AriGraph paper. Three calls a decision: "items", "extract", and "outdated" where needed.
 
     1. The model names the *crucial items* of the observation and the plan, each with a depth of search, 1 or 2.
@@ -87,7 +87,7 @@ class AriGraph(Recollection):
 
     name: ClassVar[str] = "arigraph"
 
-    def __init__(self, means: Means, *, width: int = WIDTH, moments: int = MOMENTS) -> None:
+    def __init__(self, means: ModuleContext, *, width: int = WIDTH, moments: int = MOMENTS) -> None:
         super().__init__(means)
         if width < 1 or moments < 0:
             raise InputError(f"width must be at least 1 and moments at least 0, not {width} and {moments}")
@@ -95,8 +95,8 @@ class AriGraph(Recollection):
         """The triplets that hold, and those that ended; an episode for each observation that was read."""
         self._width = width
         self._moments = moments
-        self._index = MomentIndex(self.graph, means.load_embedder())
-        self._reader = AriGraphReader(self._ask_triplets, self._ask_outdated)
+        self._index = EpisodeIndex(self.graph, means.load_embedder())
+        self._extractor = AriGraphExtractor(self._ask_triplets, self._ask_outdated)
         self._read: dict[int, Episode] = {}  # by moment
         self._rooms: list[str | None] = []  # by moment, as the game writes them
         self._found: dict[int, list[Fact]] = {}  # by moment: what the search found
@@ -108,7 +108,7 @@ class AriGraph(Recollection):
         if not (percept.problem or percept.returned):
             self._rooms.append(self.means.memory.view().value(v.PLAYER, v.IS_IN))
 
-    def _came_back(self, left: Sequence[Seen]) -> None:
+    def _came_back(self, left: Sequence[ObservedStep]) -> None:
         for id_ in self.graph.episodes():
             self.graph.forget(id_)
         self.graph.add_many(self._read[moment] for seen in self.way if (moment := seen.percept.moment) in self._read)
@@ -119,35 +119,35 @@ class AriGraph(Recollection):
         moment, step = seen.percept.moment, seen.percept.step
         if moment not in self._read:
             text = step.text if not step.goal or step.goal in step.text else f"{step.text}\n\n{step.goal}"
-            reading = self._reading_of(text)
-            episode = Episode(text.strip() or "(nothing)", seen.episode.at, seen.episode.source, reading)
+            extraction = self._reading_of(text)
+            episode = Episode(text.strip() or "(nothing)", seen.episode.at, seen.episode.source, extraction)
             self._read[moment] = episode
             self._index.keep(episode)
             self.graph.add(episode)
         return self._read[moment]
 
-    def _reading_of(self, text: str) -> Reading:
+    def _reading_of(self, text: str) -> Extraction:
         failures = self.means.asks.failures
-        extracted = self._reader.extract(text)
+        extracted = self._extractor.extract(text)
         if extracted.failures:
             failures["extract"] += 1
-        reading = self._reader.outdate(
+        extraction = self._extractor.outdate(
             text, extracted, self.graph.view(), rooms=[room.lower() for room in self._visited()], move=self._last_move()
         )
-        if len(reading.failures) > len(extracted.failures):
+        if len(extraction.failures) > len(extracted.failures):
             failures["outdated"] += 1
-        return reading
+        return extraction
 
     def _visited(self) -> set[str]:
         """The rooms of all moments on the way."""
         return {room for seen in self.way if (room := self._rooms[seen.percept.moment]) is not None}
 
-    def _last_move(self) -> Move | None:
+    def _last_move(self) -> RoomChange | None:
         if len(self.way) < 2:
             return None
         before, after = (self._rooms[seen.percept.moment] for seen in self.way[-2:])
         action = self.way[-1].percept.step.action
-        return Move(before, after, action) if before and after and action else None
+        return RoomChange(before, after, action) if before and after and action else None
 
     def _ask_triplets(self, text: str) -> str:
         before = (self._found.get(seen.percept.moment) for seen in reversed(self.way[:-1]))
@@ -167,13 +167,13 @@ class AriGraph(Recollection):
         items = self._crucial_items(situation)
         now = self._learn()
         found = self._semantic_search(items)
-        stated = set(now.reading.statements)
+        stated = set(now.extraction.statements)
         remembered = {fact: item for fact, item in found.items() if fact not in stated}
         self._found[self.way[-1].percept.moment] = list(remembered)
         shown = {episode.id for episode in situation.shown}
         past = self._episodic_search(found, [seen for seen in self.way[:-1] if seen.episode.id not in shown])
-        triplets = [Recalled(str(fact), (item,)) for fact, item in remembered.items()]
-        observations = [Recalled(told(episode)) for episode in past]
+        triplets = [RecalledItem(str(fact), (item,)) for fact, item in remembered.items()]
+        observations = [RecalledItem(told(episode)) for episode in past]
         self.recalled = (*triplets, *observations)
         return joined(
             listed("Triplets from the memory that may matter now:", [one.text for one in triplets]),
@@ -202,12 +202,12 @@ class AriGraph(Recollection):
                     found.setdefault(statement, name)
         return found
 
-    def _episodic_search(self, found: Collection[Fact], moments: Iterable[Seen]) -> list[Episode]:
+    def _episodic_search(self, found: Collection[Fact], moments: Iterable[ObservedStep]) -> list[Episode]:
         """Past observations by equation 1: n / max(N, 1) x ln(max(N, 1)), of those with n > 0; in order of time."""
         scored: list[tuple[float, float, Episode]] = []
         for seen in moments:
             read = self._read.get(seen.percept.moment)
-            stated = set() if read is None else set(read.reading.statements)
+            stated = set() if read is None else set(read.extraction.statements)
             n, size = len(stated.intersection(found)), max(len(stated), 1)
             if n:
                 scored.append((n / size * math.log(size), seen.episode.at, seen.episode))
@@ -217,7 +217,7 @@ class AriGraph(Recollection):
     # -- the map ------------------------------------------------------------------------------------------------------
 
     def world_map(self) -> WorldMap:
-        return WorldMap(TemporalGraph([Episode("the map", 0, reading=Reading("map", tuple(self._map())))]).view())
+        return WorldMap(TemporalGraph([Episode("the map", 0, extraction=Extraction("map", tuple(self._map())))]).view())
 
     def _map(self) -> Iterator[Fact]:
         """The visited rooms and the ways between them, in the words of the map."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeVar
 
-from worldthread.agents.base import AgentMemory, Percept, Recalled
+from worldthread.agents.base import AgentMemory, Percept, RecalledItem
 from worldthread.agents.worldmap import WorldMap
 from worldthread.models import Embedder, embedder
 from worldthread.models.chat import Message
@@ -21,7 +21,7 @@ MAX_CHARACTERS: Final = 80_000
 """How long a list of moments becomes, by default: about 20,000 tokens."""
 
 
-class Asks(Protocol):
+class ModelCaller(Protocol):
     """Who asks the model: a :class:`~worldthread.agents.model_agent.ModelAgent`."""
 
     failures: Counter[str]
@@ -37,11 +37,11 @@ class Asks(Protocol):
 
 
 @dataclass(frozen=True)
-class Means:
-    """What a recollection may use.
+class ModuleContext:
+    """What a memory module may use.
 
     Args:
-        memory: the agent's memory. It has taken in a percept before the recollection is told of it.
+        memory: the agent's memory. It has taken in a percept before the memory module is told of it.
         asks: asks the model.
         embedder: an embedder, or the name of one; ``None`` takes the default.
         truth: gives the true state of the world as it is now, as ground propositions (predicate, then names). It is
@@ -49,7 +49,7 @@ class Means:
     """
 
     memory: AgentMemory
-    asks: Asks
+    asks: ModelCaller
     embedder: Embedder | str | None = None
     truth: Callable[[], Collection[tuple[str, ...]]] | None = None
 
@@ -79,40 +79,40 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedStep:
     """One moment: what was perceived, and the episode that the agent's memory made of it."""
 
     percept: Percept
     episode: Episode
 
 
-class Recollection(ABC):
+class MemoryModule(ABC):
     """Reminds an agent. :meth:`observe` is called with every percept, :meth:`recall` before every choice.
 
     All calls of a model are made by :meth:`recall`, which tells in its class what they cost. An answer that cannot be
-    used is counted in :attr:`Asks.failures`, and what it was to bring is missing.
+    used is counted in :attr:`ModelCaller.failures`, and what it was to bring is missing.
 
     When the agent comes back to an earlier moment, what happened since has not happened: :attr:`way` is the way to
     that moment, and what is recalled follows from it. Lessons that are drawn from failed attempts are kept
-    (:class:`~worldthread.agents.memory_modules.reflexion.Reflexion`).
+    (:class:`~worldthread.agents.memory_modules.reflexion.ReflexionModule`).
     """
 
     name: ClassVar[str]
 
-    def __init__(self, means: Means) -> None:
+    def __init__(self, means: ModuleContext) -> None:
         self.means = means
-        self.way: list[Seen] = []
+        self.way: list[ObservedStep] = []
         """The moments from the beginning to now."""
-        self.recalled: tuple[Recalled, ...] = ()
+        self.recalled: tuple[RecalledItem, ...] = ()
         """What retrieval found for the last :meth:`recall`; empty for what is told without a search."""
-        self._seen: list[Seen] = []  # by number of the moment
+        self._seen: list[ObservedStep] = []  # by number of the moment
 
     def observe(self, percept: Percept, episode: Episode) -> None:
         """Take in what the agent perceived, and what its memory made of it."""
         if percept.problem:
             return
         if not percept.returned:
-            self._seen.append(Seen(percept, episode))
+            self._seen.append(ObservedStep(percept, episode))
             self.way.append(self._seen[-1])
             return
         left = self.way
@@ -122,7 +122,7 @@ class Recollection(ABC):
         self.way = way[::-1]
         self._came_back(left)
 
-    def _came_back(self, left: Sequence[Seen]) -> None:  # noqa: B027 - optional: most follow from the way alone
+    def _came_back(self, left: Sequence[ObservedStep]) -> None:  # noqa: B027 - optional: most follow from the way alone
         """The agent came back to an earlier moment from the end of the way ``left``."""
 
     @abstractmethod
@@ -147,7 +147,7 @@ class Recollection(ABC):
 
 
 def prompt(name: str, version: int = 1, /, **values: str) -> tuple[Message, ...]:
-    """The messages of a prompt of the recollections."""
+    """The messages of a prompt of the memory modules."""
     return load_prompt("worldthread.agents.memory_modules", name, version).messages(**values)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from worldthread.agents.memory_modules.base import MAX_CHARACTERS, Means, Recollection, Situation, told_all
+from worldthread.agents.memory_modules.base import MAX_CHARACTERS, MemoryModule, ModuleContext, Situation, told_all
 
 
-class Nothing(Recollection):
+class NoMemoryModule(MemoryModule):
     """Reminds of nothing: the agent has its plan and the last moves alone. No calls."""
 
     name: ClassVar[str] = "none"
@@ -16,7 +16,7 @@ class Nothing(Recollection):
         return ""
 
 
-class FullHistory(Recollection):
+class FullHistoryModule(MemoryModule):
     """All moves, word for word. No calls, but prompts that grow with every move.
 
     Args:
@@ -26,7 +26,7 @@ class FullHistory(Recollection):
 
     name: ClassVar[str] = "full_history"
 
-    def __init__(self, means: Means, *, max_characters: int = MAX_CHARACTERS) -> None:
+    def __init__(self, means: ModuleContext, *, max_characters: int = MAX_CHARACTERS) -> None:
         super().__init__(means)
         self._max_characters = max_characters
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.search import search
 from worldthread.types import Episode, Hit, Kind
 
@@ -25,7 +25,7 @@ class NoVectors:
         return np.zeros((len(texts), 1), np.float32)
 
 
-class MomentIndex:
+class EpisodeIndex:
     """The index of a graph, brought up to date when it is used.
 
     Args:
@@ -36,14 +36,14 @@ class MomentIndex:
     def __init__(self, graph: TemporalGraph, embedder: Embedder) -> None:
         self.graph = graph
         self.embedder = embedder
-        self._corpus = Corpus(embedder)
+        self._corpus = RetrievalIndex(embedder)
         self._episodes: dict[str, Episode] = {}
 
     def keep(self, episode: Episode) -> None:
         """Remember the text of an episode, which the graph does not keep."""
         self._episodes[episode.id] = episode
 
-    def corpus(self) -> Corpus:
+    def corpus(self) -> RetrievalIndex:
         """What retrieval computes on."""
         while pending := self._corpus.take(self.graph, self._texts):
             for part in pending:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar, Final
 
-from worldthread.agents.memory_modules.base import Means, Recollection, Situation, listed
+from worldthread.agents.memory_modules.base import MemoryModule, ModuleContext, Situation, listed
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 PLAYER: Final = "P"
 INVENTORY: Final = "I"
@@ -18,7 +18,7 @@ _NAMES: Final = {PLAYER: v.PLAYER, INVENTORY: v.INVENTORY}
 _WAYS: Final = {f"{direction}_of": direction for direction in v.OPPOSITE}
 
 
-class Oracle(Recollection):
+class OracleModule(MemoryModule):
     """Tells all that is true now, and walks by the true map. No calls. Privileged: it measures what memory is worth.
 
     Ways and doors are known from the predicates of TextWorld (``north_of``, ``link``, ``closed``, ``locked``).
@@ -32,11 +32,11 @@ class Oracle(Recollection):
 
     name: ClassVar[str] = "oracle"
 
-    def __init__(self, means: Means) -> None:
+    def __init__(self, means: ModuleContext) -> None:
         super().__init__(means)
         if not callable(means.truth):
             raise InputError(
-                "the recollection 'oracle' needs the true state of the world: give truth=..., a function without "
+                "the memory module 'oracle' needs the true state of the world: give truth=..., a function without "
                 "arguments that returns the propositions that hold now, such as lambda: env.truth().propositions"
             )
         self._truth = means.truth
@@ -46,7 +46,7 @@ class Oracle(Recollection):
 
     def world_map(self) -> WorldMap:
         facts = tuple(_map_facts(self._truth()))
-        return WorldMap(TemporalGraph([Episode("the true map", 0, reading=Reading("truth", facts))]).view())
+        return WorldMap(TemporalGraph([Episode("the true map", 0, extraction=Extraction("truth", facts))]).view())
 
 
 def _in_words(proposition: tuple[str, ...]) -> str:

@@ -11,8 +11,17 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from worldthread.agents.base import Recalled
-from worldthread.agents.memory_modules.base import Means, Recollection, Seen, Situation, indented, listed, prompt, told
+from worldthread.agents.base import RecalledItem
+from worldthread.agents.memory_modules.base import (
+    MemoryModule,
+    ModuleContext,
+    ObservedStep,
+    Situation,
+    indented,
+    listed,
+    prompt,
+    told,
+)
 from worldthread.errors import InputError
 
 DECAY: Final = 0.99
@@ -28,7 +37,7 @@ class Importance(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Item:
+class RetrievableItem:
     """Something that can be recalled.
 
     Args:
@@ -48,7 +57,7 @@ class Item:
     episode: str | None = None
 
 
-class Rag(Recollection):
+class RagModule(MemoryModule):
     """The ``count`` moments of the highest recency + importance + relevance, each scaled to [0, 1] over all moments.
 
     Recency is :data:`DECAY` to the power of the moves since (the published code of AriGraph; since the last retrieval
@@ -66,13 +75,13 @@ class Rag(Recollection):
 
     name: ClassVar[str] = "rag"
 
-    def __init__(self, means: Means, *, count: int = 5) -> None:
+    def __init__(self, means: ModuleContext, *, count: int = 5) -> None:
         super().__init__(means)
         if count < 1:
             raise InputError(f"count must be at least 1, not {count}")
         self._count = count
         self._embedder = means.load_embedder()
-        self._items: dict[int, Item] = {}  # by moment
+        self._items: dict[int, RetrievableItem] = {}  # by moment
 
     def recall(self, situation: Situation) -> str:
         self._rate(situation)
@@ -80,14 +89,14 @@ class Rag(Recollection):
         likely = [item for item in self._items_of_way() if item.episode not in shown]
         query = "\n\n".join(filter(None, (situation.observation, situation.plan)))
         best = self._best(likely, query, self._count)
-        self.recalled = tuple(Recalled(item.text) for item in best)
+        self.recalled = tuple(RecalledItem(item.text) for item in best)
         return listed("Moments from the past:", self._tell(best))
 
-    def _items_of_way(self) -> list[Item]:
+    def _items_of_way(self) -> list[RetrievableItem]:
         """What can be recalled, in order of the moments."""
         return [self._items[seen.percept.moment] for seen in self.way]
 
-    def _rate(self, situation: Situation) -> list[Item]:
+    def _rate(self, situation: Situation) -> list[RetrievableItem]:
         """Take in the moments that are new: what became of them."""
         fresh = [seen for seen in self.way if seen.percept.moment not in self._items]
         if not fresh:
@@ -100,16 +109,16 @@ class Rag(Recollection):
         self._items.update((item.moment, item) for item in items)
         return items
 
-    def _importance(self, seen: Seen, situation: Situation) -> int:
+    def _importance(self, seen: ObservedStep, situation: Situation) -> int:
         messages = prompt("importance", goal=situation.goal or "(none is stated)", moment=seen.episode.text)
         answer = self.means.asks.advice("importance", messages, Importance, temperature=IMPORTANCE_TEMPERATURE)
         return LEAST_IMPORTANCE if answer is None else answer.importance
 
-    def _item(self, seen: Seen, importance: int, vector: NDArray[np.float32]) -> Item:
+    def _item(self, seen: ObservedStep, importance: int, vector: NDArray[np.float32]) -> RetrievableItem:
         episode = seen.episode
-        return Item(told(episode), seen.percept.moment, episode.at, importance, vector, episode.id)
+        return RetrievableItem(told(episode), seen.percept.moment, episode.at, importance, vector, episode.id)
 
-    def _best(self, items: Sequence[Item], query: str, count: int) -> list[Item]:
+    def _best(self, items: Sequence[RetrievableItem], query: str, count: int) -> list[RetrievableItem]:
         """The items of the highest score for a query, in order of time."""
         if not items:
             return []
@@ -123,7 +132,7 @@ class Rag(Recollection):
         best = np.argsort(-scores, kind="stable")[:count]
         return [items[number] for number in sorted(best.tolist())]
 
-    def _tell(self, items: Iterable[Item]) -> list[str]:
+    def _tell(self, items: Iterable[RetrievableItem]) -> list[str]:
         return [indented(item.text) for item in items]
 
 

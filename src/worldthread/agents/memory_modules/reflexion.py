@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from worldthread.agents.memory_modules.base import (
     MAX_CHARACTERS,
-    Means,
-    Recollection,
-    Seen,
+    MemoryModule,
+    ModuleContext,
+    ObservedStep,
     Situation,
     joined,
     listed,
@@ -19,7 +19,7 @@ from worldthread.agents.memory_modules.base import (
 from worldthread.errors import InputError
 
 
-class Reflexion(Recollection):
+class ReflexionModule(MemoryModule):
     """All moves of this attempt, and lessons that the model drew.
 
     A lesson is drawn from every attempt that was given up by coming back to an earlier moment, as in the paper, and
@@ -39,7 +39,7 @@ class Reflexion(Recollection):
     name: ClassVar[str] = "reflexion"
 
     def __init__(
-        self, means: Means, *, period: int = 15, lessons: int = 3, max_characters: int = MAX_CHARACTERS
+        self, means: ModuleContext, *, period: int = 15, lessons: int = 3, max_characters: int = MAX_CHARACTERS
     ) -> None:
         super().__init__(means)
         if period < 1 or lessons < 1:
@@ -50,9 +50,9 @@ class Reflexion(Recollection):
         self.lessons: list[str] = []
         """All that were drawn, the oldest first."""
         self._reflected: int = 0  # moment up to which this attempt was thought over
-        self._given_up: list[tuple[Seen, ...]] = []
+        self._given_up: list[tuple[ObservedStep, ...]] = []
 
-    def _came_back(self, left: Sequence[Seen]) -> None:
+    def _came_back(self, left: Sequence[ObservedStep]) -> None:
         self._given_up.append(tuple(left))
         self._reflected = self.way[-1].percept.moment
 
@@ -71,7 +71,7 @@ class Reflexion(Recollection):
             told_all(past, max_characters=self._max_characters),
         )
 
-    def _reflect(self, situation: Situation, attempt: Sequence[Seen], outcome: str) -> None:
+    def _reflect(self, situation: Situation, attempt: Sequence[ObservedStep], outcome: str) -> None:
         over = " The game was over." if attempt[-1].percept.ended else ""
         messages = prompt(
             "reflect",

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 from msgspec import Meta
 
-from worldthread.agents.memory_modules.base import Means, Seen, Situation, prompt
-from worldthread.agents.memory_modules.rag import Item, Rag
+from worldthread.agents.memory_modules.base import ModuleContext, ObservedStep, Situation, prompt
+from worldthread.agents.memory_modules.rag import RagModule, RetrievableItem
 
 THRESHOLD: Final = 150
 """Sum of the importance of what happened after which insights are drawn, as in Park et al."""
@@ -38,8 +38,8 @@ class Insights(msgspec.Struct, forbid_unknown_fields=True):
     insights: Annotated[list[Insight], Meta(max_length=5)]
 
 
-class Simulacra(Rag):
-    """:class:`~worldthread.agents.memory_modules.rag.Rag`, and insights, which are recalled like moments.
+class SimulacraModule(RagModule):
+    """:class:`~worldthread.agents.memory_modules.rag.RagModule`, and insights, which are recalled like moments.
 
     When what happened since the last insights adds up to an importance of ``threshold``, the model asks three questions
     about the latest hundred moments and insights, and concludes up to five insights from what is most relevant for
@@ -57,24 +57,24 @@ class Simulacra(Rag):
 
     name: ClassVar[str] = "simulacra"
 
-    def __init__(self, means: Means, *, count: int = 5, threshold: int = THRESHOLD) -> None:
+    def __init__(self, means: ModuleContext, *, count: int = 5, threshold: int = THRESHOLD) -> None:
         super().__init__(means, count=count)
         self._threshold = threshold
-        self._insights: dict[int, list[Item]] = {}  # by the moment at which they were drawn
+        self._insights: dict[int, list[RetrievableItem]] = {}  # by the moment at which they were drawn
 
-    def _items_of_way(self) -> list[Item]:
-        found: list[Item] = []
+    def _items_of_way(self) -> list[RetrievableItem]:
+        found: list[RetrievableItem] = []
         for seen in self.way:
             found += [self._items[seen.percept.moment], *self._insights.get(seen.percept.moment, ())]
         return found
 
-    def _rate(self, situation: Situation) -> list[Item]:
+    def _rate(self, situation: Situation) -> list[RetrievableItem]:
         fresh = super()._rate(situation)
         if self._importance_since(self.way) >= self._threshold:
             self._reflect(situation)
         return fresh
 
-    def _importance_since(self, way: Sequence[Seen]) -> int:
+    def _importance_since(self, way: Sequence[ObservedStep]) -> int:
         """Of the moments since the last insights."""
         total = 0
         for seen in reversed(way):
@@ -111,6 +111,6 @@ class Simulacra(Rag):
             texts = [f"[insight] {' '.join(one.insight.split())}" for one in insights]
             vectors = self._embedder.embed(texts)
             self._insights[now] = [
-                Item(text, now, turn, one.importance, vector)
+                RetrievableItem(text, now, turn, one.importance, vector)
                 for text, one, vector in zip(texts, insights, vectors, strict=True)
             ]

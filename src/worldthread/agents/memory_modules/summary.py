@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from worldthread.agents.memory_modules.base import Means, Recollection, Situation, prompt, told_all
+from worldthread.agents.memory_modules.base import MemoryModule, ModuleContext, Situation, prompt, told_all
 
 
-class Summary(Recollection):
+class SummaryModule(MemoryModule):
     """What the model keeps when it rewrites its own summary. One call a decision ("summarise").
 
     The model sees the summary before and what happened since, never the whole past: what it leaves out is gone. After
@@ -16,7 +16,7 @@ class Summary(Recollection):
 
     name: ClassVar[str] = "summary"
 
-    def __init__(self, means: Means) -> None:
+    def __init__(self, means: ModuleContext) -> None:
         super().__init__(means)
         self._summaries: dict[int, str] = {}  # by moment up to which it goes
 

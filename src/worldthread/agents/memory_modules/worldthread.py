@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, Final, TypeAlias
 
-from worldthread.agents.base import Recalled
-from worldthread.agents.memory_modules.base import Means, Recollection, Situation, indented, joined, listed, told
-from worldthread.agents.memory_modules.index import MomentIndex, NoVectors
+from worldthread.agents.base import RecalledItem
+from worldthread.agents.memory_modules.base import (
+    MemoryModule,
+    ModuleContext,
+    Situation,
+    indented,
+    joined,
+    listed,
+    told,
+)
+from worldthread.agents.memory_modules.index import EpisodeIndex, NoVectors
 from worldthread.agents.worldmap import WorldMap, shown_name
 from worldthread.errors import InputError
 from worldthread.extract.game import vocabulary as v
@@ -27,7 +35,7 @@ Search: TypeAlias = Callable[[str, int, Collection[Kind]], tuple[Hit, ...]]
 """From a question, a number and kinds to the best hits."""
 
 
-class Worldthread(Recollection):
+class WorldthreadModule(MemoryModule):
     """What is known of here, what is carried, where the things are that the goal and the plan name, and what retrieval
     finds for goal, plan and place in the agent's own memory. No calls.
 
@@ -49,7 +57,7 @@ class Worldthread(Recollection):
 
     name: ClassVar[str] = "worldthread"
 
-    def __init__(self, means: Means, *, statements: int = 8, moments: int = 2) -> None:
+    def __init__(self, means: ModuleContext, *, statements: int = 8, moments: int = 2) -> None:
         super().__init__(means)
         self._statements = statements
         self._moments = moments
@@ -62,10 +70,10 @@ class Worldthread(Recollection):
         graph = memory.graph if isinstance(memory, Memory) else memory
         if not isinstance(graph, TemporalGraph):
             raise InputError(
-                f"the recollection 'worldthread' searches a Memory or a TemporalGraph, not {type(memory).__name__}"
+                f"the memory module 'worldthread' searches a Memory or a TemporalGraph, not {type(memory).__name__}"
             )
         by_words = self.means.embedder is None
-        index = MomentIndex(graph, NoVectors() if by_words else self.means.load_embedder())
+        index = EpisodeIndex(graph, NoVectors() if by_words else self.means.load_embedder())
         method = "lexical" if by_words else DEFAULT_METHOD
 
         def search(query: str, k: int, kinds: Collection[Kind]) -> tuple[Hit, ...]:
@@ -97,14 +105,14 @@ class Worldthread(Recollection):
 
     def _find(
         self, situation: Situation, world: WorldMap, view: GraphView, wanted: set[str]
-    ) -> tuple[list[Recalled], list[Recalled]]:
+    ) -> tuple[list[RecalledItem], list[RecalledItem]]:
         """Statements and moments that retrieval finds, but for what is told or shown besides."""
         texts = {seen.episode.id: seen.percept.step.text for seen in self.way}
         shown = {texts.get(episode.id, episode.text) for episode in situation.shown}  # a room looks the same again
         query = "\n".join(filter(None, (situation.goal, situation.plan, world.here)))
         hits = self._search(query, _SEARCHED, ("fact", "thesis", "episode"))
         here = {name for name in (world.here, v.INVENTORY) if name}
-        statements: list[Recalled] = []
+        statements: list[RecalledItem] = []
         moments: list[tuple[Episode, tuple[str, ...]]] = []
         for hit in hits:
             if isinstance(hit.item, Episode):
@@ -114,11 +122,11 @@ class Worldthread(Recollection):
                     moments.append((hit.item, hit.path))
             elif isinstance(hit.item, Thesis):
                 if v.GOAL not in hit.item.key[1]:
-                    statements.append(Recalled(hit.item.text, hit.path))
+                    statements.append(RecalledItem(hit.item.text, hit.path))
             elif hit.item.key[1] not in _ON_THE_MAP and not {hit.item.key[0], hit.item.key[2]} & (wanted | here):
-                statements.append(Recalled(_in_words(hit.item), hit.path))
+                statements.append(RecalledItem(_in_words(hit.item), hit.path))
         nearest = sorted(moments[: self._moments], key=lambda found: found[0].at)
-        return statements[: self._statements], [Recalled(told(episode), path) for episode, path in nearest]
+        return statements[: self._statements], [RecalledItem(told(episode), path) for episode, path in nearest]
 
 
 def _named(text: str, view: GraphView) -> list[str]:

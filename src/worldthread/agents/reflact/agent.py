@@ -15,9 +15,9 @@ import msgspec
 from worldthread.agents.base import AgentMemory, Decision, Percept
 from worldthread.agents.model_agent import ModelAgent
 from worldthread.agents.prompting import first_lines, offered_text, prompt, shorten, task_text
-from worldthread.agents.reflact.critic import Deed, RoomLog, Verdict, is_rejected, judge, suggestion
+from worldthread.agents.reflact.critic import ActionOutcome, CriticVerdict, RoomLog, is_rejected, judge, suggestion
 from worldthread.agents.reflact.lookup import QUESTIONS, carried, look_up, surroundings
-from worldthread.agents.reflact.loops import LoopWatch, talk_is_stalled
+from worldthread.agents.reflact.loop_detector import LoopDetector, talk_is_stalled
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import AnswerError
 from worldthread.extract.game.extractor import direction_of
@@ -100,7 +100,7 @@ class ReflAct(ModelAgent):
         self.hints: tuple[str, ...] = ()
         self.talk: TalkHint | None = None
         self.log = RoomLog()
-        self.watch = LoopWatch()
+        self.watch = LoopDetector()
         self.verdicts: Counter[str] = Counter()
         """How often the critic ``rejected`` an action, and the model then ``changed`` it or ``kept`` to it."""
         self.questions = 0
@@ -108,7 +108,7 @@ class ReflAct(ModelAgent):
         self._goal = ""
         self._room = ""
         self._carried: frozenset[str] = frozenset()
-        self._recent: deque[Deed] = deque(maxlen=SUMMARY_MOVES)
+        self._recent: deque[ActionOutcome] = deque(maxlen=SUMMARY_MOVES)
         self._problem = ""  # why nothing was done last time
         self._summarised = 0  # moves at the last summary
         self._new_score = False  # since the last summary
@@ -130,7 +130,7 @@ class ReflAct(ModelAgent):
             # rooms may bear one name: a direction that changed the state of the world has led somewhere
             moved = moved or (direction_of(action) is not None and percept.state != before.state)
             gained, lost = tuple(sorted(holds - self._carried)), tuple(sorted(self._carried - holds))
-            deed = Deed(action, percept.step.text, percept.score - before.score, moved, gained, lost)
+            deed = ActionOutcome(action, percept.step.text, percept.score - before.score, moved, gained, lost)
             self.log.note(self._room, deed)
             self._recent.append(deed)
             self._new_score = self._new_score or deed.reward != 0
@@ -182,7 +182,7 @@ class ReflAct(ModelAgent):
         self.failures["act"] += 1
         raise AnswerError(f"the model asked its memory {MEMORY_QUESTIONS + 1} times, and gave no command", text=action)
 
-    def _verdict(self, action: str) -> Verdict:
+    def _verdict(self, action: str) -> CriticVerdict:
         return judge(action, self.log.deeds(self._room), recent=tuple(self._recent), offered=self.offered)
 
     # -- helpers ------------------------------------------------------------------------------------------------------
@@ -268,11 +268,11 @@ def _said(answer: Reflected) -> Message:
     return Message("assistant", msgspec.json.encode(answer).decode())
 
 
-def _told(deeds: Iterable[Deed], limit: int) -> str:
+def _told(deeds: Iterable[ActionOutcome], limit: int) -> str:
     return "\n".join(_lines(deeds, limit)) or NOTHING
 
 
-def _lines(deeds: Iterable[Deed], limit: int) -> Iterator[str]:
+def _lines(deeds: Iterable[ActionOutcome], limit: int) -> Iterator[str]:
     """Deeds, a line each, with observations of at most ``limit`` characters."""
     for deed in deeds:
         came = [f"{deed.reward:+g} points"] if deed.reward else []

@@ -23,7 +23,7 @@ REVISITS: Final = 3
 
 
 @dataclass(frozen=True)
-class Deed:
+class ActionOutcome:
     """An action and what came of it.
 
     Args:
@@ -49,7 +49,7 @@ class Deed:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CriticVerdict:
     """What the critic says of an action.
 
     Args:
@@ -65,16 +65,16 @@ class RoomLog:
     """What was done in each room."""
 
     def __init__(self) -> None:
-        self._deeds: defaultdict[str, deque[Deed]] = defaultdict(lambda: deque(maxlen=DEEDS_A_ROOM))
+        self._deeds: defaultdict[str, deque[ActionOutcome]] = defaultdict(lambda: deque(maxlen=DEEDS_A_ROOM))
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
 
-    def note(self, room: str, deed: Deed) -> None:
+    def note(self, room: str, deed: ActionOutcome) -> None:
         """Take in what was done in a room."""
         self._deeds[room].append(deed)
         if action_key(deed.action) not in map(action_key, self._tried[room]):
             self._tried[room].append(deed.action)
 
-    def deeds(self, room: str) -> tuple[Deed, ...]:
+    def deeds(self, room: str) -> tuple[ActionOutcome, ...]:
         """The last 40 deeds in a room, the oldest first."""
         return tuple(self._deeds[room])
 
@@ -90,8 +90,12 @@ def action_key(action: str) -> str:
 
 
 def judge(
-    action: str, deeds: Sequence[Deed], *, recent: Sequence[Deed] = (), offered: Iterable[str] | None = None
-) -> Verdict:
+    action: str,
+    deeds: Sequence[ActionOutcome],
+    *,
+    recent: Sequence[ActionOutcome] = (),
+    offered: Iterable[str] | None = None,
+) -> CriticVerdict:
     """What is to be thought of an action; the first rule that applies decides.
 
     ===== ======================================================================================
@@ -115,25 +119,25 @@ def judge(
     key = action_key(action)
     last = recent[-REPEATED:]
     if len(last) == REPEATED and all(action_key(deed.action) == key and not deed.moved for deed in last):
-        return Verdict(-1.0, f"it was done {REPEATED} times in a row, and led nowhere")
+        return CriticVerdict(-1.0, f"it was done {REPEATED} times in a row, and led nowhere")
     same = [deed for deed in deeds if action_key(deed.action) == key]
     paid = [number for number, deed in enumerate(same) if deed.reward > 0]
     vain = [deed for deed in same[paid[-1] + 1 if paid else 0 :] if deed.in_vain]
     is_offered = offered is not None and key in map(action_key, offered)
     if vain and direction_of(key) is not None and not is_offered:
-        return Verdict(-1.0, "that way was blocked here before")
+        return CriticVerdict(-1.0, "that way was blocked here before")
     if len(vain) > 1:
-        return Verdict(-1.0, f"it was done here {len(vain)} times in vain")
+        return CriticVerdict(-1.0, f"it was done here {len(vain)} times in vain")
     if vain:
-        return Verdict(-0.5, "it was done here before in vain")
+        return CriticVerdict(-0.5, "it was done here before in vain")
     if paid:
-        return Verdict(0.5, "it brought points here")
+        return CriticVerdict(0.5, "it brought points here")
     if is_offered:
-        return Verdict(1.0, "it is on the list of valid actions")
-    return Verdict(0.0, "nothing is known of it")
+        return CriticVerdict(1.0, "it is on the list of valid actions")
+    return CriticVerdict(0.0, "nothing is known of it")
 
 
-def is_rejected(verdict: Verdict, revisits: int) -> bool:
+def is_rejected(verdict: CriticVerdict, revisits: int) -> bool:
     """Whether the model shall think again: at -1, and already at -0.5 in a state that was there three times before."""
     return verdict.score <= (-0.5 if revisits >= REVISITS else -1.0)
 

@@ -26,13 +26,13 @@ from worldthread.bench.arigraph.claims import Claim, Claims, World, kind_of, wor
 from worldthread.bench.arigraph.log_texts import LoggedStep, Triplet, rooms_of
 from worldthread.envs.base import Environment
 from worldthread.errors import ReplayError
-from worldthread.extract.arigraph.extractor import AriGraphReader, Move
+from worldthread.extract.arigraph.extractor import AriGraphExtractor, RoomChange
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import GameReader
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.play.audit import Expectation, Key, is_checkable
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 TRUE: Final = "true"
 STALE: Final = "stale"
@@ -115,7 +115,7 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StatementVerdict:
     """How one statement of the published graph was judged.
 
     Args:
@@ -195,7 +195,7 @@ def _judge(claim: Claim, world: World, ever: set[Key]) -> str:
 
 
 @dataclass
-class Comparison:
+class MemoryComparison:
     """Both memories on one attempt, with the same texts.
 
     Args:
@@ -213,7 +213,7 @@ class Comparison:
     theirs: MemoryAudit = field(default_factory=MemoryAudit, init=False)
     theirs_alike: MemoryAudit = field(default_factory=MemoryAudit, init=False)
     ours: MemoryAudit = field(default_factory=MemoryAudit, init=False)
-    verdicts: list[Verdict] = field(default_factory=list, init=False)
+    verdicts: list[StatementVerdict] = field(default_factory=list, init=False)
     _expectation: Expectation = field(default_factory=Expectation, init=False)
     _ever: set[Key] = field(default_factory=set, init=False)
     _graph: TemporalGraph = field(default_factory=TemporalGraph, init=False)
@@ -245,11 +245,11 @@ class Comparison:
         claims = [claim for _, claim in spoken if claim is not None]
         number = replayed.logged.step
         verdicts = iter(self.theirs.observe(number, len(spoken), claims, expected, world, self._ever))
-        self.verdicts += [Verdict(number, t, claim, next(verdicts) if claim else "") for t, claim in spoken]
+        self.verdicts += [StatementVerdict(number, t, claim, next(verdicts) if claim else "") for t, claim in spoken]
         alike = [claim for claim in claims if claim.own]
         self.theirs_alike.observe(number, len(spoken), alike, expected, world, self._ever)
-        reading = GameReader().read(step, self._graph.view())
-        self._graph.add(Episode(step.text, float(number), reading=reading))
+        extraction = GameExtractor().read(step, self._graph.view())
+        self._graph.add(Episode(step.text, float(number), extraction=extraction))
         self._observe_ours(number, expected, world, allowed)
 
     def _observe_ours(self, number: int, expected: Sequence[Key], world: World, allowed: frozenset[Key]) -> None:
@@ -296,8 +296,8 @@ class AttemptAudit:
     is_won: bool
     differing: int | None
     rebuilt: bool
-    alone: Comparison
-    with_inventory: Comparison
+    alone: MemoryComparison
+    with_inventory: MemoryComparison
 
     @property
     def name(self) -> str:
@@ -318,7 +318,7 @@ def audit_attempt(env: Environment, game: str, steps: Sequence[LoggedStep]) -> A
         InputError: a logged triplet is not a valid fact.
     """
     replay = ActionReplay(env, steps)
-    alone, with_inventory = Comparison(inventory=False), Comparison(inventory=True)
+    alone, with_inventory = MemoryComparison(inventory=False), MemoryComparison(inventory=True)
     for replayed, triplets in zip(replay, published_graphs(steps), strict=True):
         if replay.differing:
             break
@@ -356,17 +356,17 @@ def published_graphs(steps: Sequence[LoggedStep]) -> Iterator[list[Triplet]]:
     rooms = rooms_of(steps)
     for number, step in enumerate(steps):
         answer = step.outdated_raw or "[]"
-        reader = AriGraphReader(_no_text, partial(_logged, answer))
-        stated = Reading(reader.name, tuple(Fact(*triplet) for triplet in step.new_triplets))
+        reader = AriGraphExtractor(_no_text, partial(_logged, answer))
+        stated = Extraction(reader.name, tuple(Fact(*triplet) for triplet in step.new_triplets))
         visited = {room for room in rooms[: number + 1] if room}
         move = _move(steps[number - 1], rooms[number - 1], rooms[number]) if number else None
-        reading = reader.outdate(step.observation, stated, graph.view(), rooms=visited, move=move)
-        graph.add(Episode(step.observation, float(step.step), reading=reading))
+        extraction = reader.outdate(step.observation, stated, graph.view(), rooms=visited, move=move)
+        graph.add(Episode(step.observation, float(step.step), extraction=extraction))
         yield [(fact.subject, fact.relation, fact.object) for fact in graph.view().facts()]
 
 
-def _move(last: LoggedStep, before: str | None, after: str | None) -> Move | None:
-    return Move(before, after, last.action_taken) if before and after and last.action_taken else None
+def _move(last: LoggedStep, before: str | None, after: str | None) -> RoomChange | None:
+    return RoomChange(before, after, last.action_taken) if before and after and last.action_taken else None
 
 
 def _logged(answer: str, candidates: Sequence[Fact], new: Sequence[Fact]) -> str:

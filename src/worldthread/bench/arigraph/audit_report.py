@@ -19,7 +19,7 @@ from worldthread.bench.arigraph.audit import (
     AuditReport,
     Figures,
     Mistake,
-    Verdict,
+    StatementVerdict,
 )
 from worldthread.play.statistics import bootstrap_interval
 
@@ -159,12 +159,12 @@ def _plain(group: MistakeGroup) -> dict[str, Any]:
     }
 
 
-def sample(report: AuditReport, size: int, seed: int = 0) -> list[tuple[str, Verdict]]:
+def sample(report: AuditReport, size: int, seed: int = 0) -> list[tuple[str, StatementVerdict]]:
     """Verdicts to check by eye: ``size`` triplets drawn at random, each once, at a random step of its attempt.
 
     Fewer when there are no more.
     """
-    held: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+    held: dict[tuple[str, str], list[StatementVerdict]] = defaultdict(list)
     for one in report.attempts:
         for verdict in one.alone.verdicts:
             held[one.name, ", ".join(verdict.triplet)].append(verdict)

@@ -119,7 +119,7 @@ def world_of(propositions: frozenset[Proposition], allowed: frozenset[Key]) -> W
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _ClaimRule:
     pattern: re.Pattern[str]
     facts: tuple[tuple[str, str, str], ...]
     also: tuple[tuple[str, str, str], ...]
@@ -134,10 +134,10 @@ def _table() -> dict[str, Any]:
 
 
 @cache
-def _rules() -> tuple[_Rule, ...]:
+def _rules() -> tuple[_ClaimRule, ...]:
     """One rule for each pattern, in the order of the table."""
     return tuple(
-        _Rule(
+        _ClaimRule(
             _compiled(triplet),
             tuple((s, r, o) for s, r, o in entry["facts"]),
             tuple((s, r, o) for s, r, o in entry.get("also", ())),

@@ -15,10 +15,16 @@ from functools import lru_cache
 
 from worldthread.bench.arigraph.log_texts import LoggedStep, Triplet, rooms_of
 from worldthread.errors import ReplayError
-from worldthread.extract.arigraph.extractor import AriGraphReader, Fate, Move, fate, outdated_candidates
+from worldthread.extract.arigraph.extractor import (
+    AriGraphExtractor,
+    DeletionOutcome,
+    RoomChange,
+    deletion_outcome,
+    outdated_candidates,
+)
 from worldthread.extract.arigraph.text import parse_outdated
 from worldthread.graph import GraphView, TemporalGraph
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 
 @lru_cache(maxsize=65536)
@@ -75,7 +81,7 @@ class AttemptReplay:
     reproduced: int = 0
     remembered: int = 0
     differences: list[Difference] = field(default_factory=list)
-    fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, Fate), 0))
+    fates: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, DeletionOutcome), 0))
     candidates: int = 0
     written_otherwise: set[tuple[str, str]] = field(default_factory=set)
 
@@ -103,8 +109,8 @@ def replay_attempt(steps: Sequence[LoggedStep], *, accumulate: bool, restore: bo
         again = _extracted_again(step, before)
         move = _move(steps[number - 1], rooms[number - 1], rooms[number]) if number else None
         visited = {room for room in rooms[: number + 1] if room}
-        reading = _read(step, again if restore else [], graph.view(), visited, move, result)
-        graph.add(Episode(step.observation, step.step, f"{step.run}/{step.attempt}", reading))
+        extraction = _read(step, again if restore else [], graph.view(), visited, move, result)
+        graph.add(Episode(step.observation, step.step, f"{step.run}/{step.attempt}", extraction))
         ours = graph.view().facts()
         differences = _compare(step, before, ours, again, carried, result)
         result.steps += 1
@@ -122,12 +128,12 @@ def _graph_of(triplets: Sequence[Triplet], step: LoggedStep) -> TemporalGraph:
     """A graph that holds what the log held before ``step``."""
     if not triplets:
         return TemporalGraph()
-    reading = Reading("log", tuple(_fact(triplet) for triplet in triplets))
-    return TemporalGraph([Episode(f"the graph before step {step.step}", step.step - 1, reading=reading)])
+    extraction = Extraction("log", tuple(_fact(triplet) for triplet in triplets))
+    return TemporalGraph([Episode(f"the graph before step {step.step}", step.step - 1, extraction=extraction)])
 
 
-def _move(last: LoggedStep, before: str | None, after: str | None) -> Move | None:
-    return Move(before, after, last.action_taken) if before and after and last.action_taken else None
+def _move(last: LoggedStep, before: str | None, after: str | None) -> RoomChange | None:
+    return RoomChange(before, after, last.action_taken) if before and after and last.action_taken else None
 
 
 def _read(
@@ -135,20 +141,20 @@ def _read(
     again: Sequence[Fact],
     view: GraphView,
     rooms: Collection[str],
-    move: Move | None,
+    move: RoomChange | None,
     result: AttemptReplay,
-) -> Reading:
+) -> Extraction:
     """The reading of ``step``; counts in ``result`` what becomes of its outdated pairs."""
     answer = step.outdated_raw or "[]"
-    reader = AriGraphReader(_no_triplet_text, lambda candidates, new: answer)
+    extractor = AriGraphExtractor(_no_triplet_text, lambda candidates, new: answer)
     facts = (*(_fact(triplet) for triplet in step.new_triplets), *again)
-    reading = reader.outdate(step.observation, Reading(reader.name, facts), view, rooms=rooms, move=move)
-    stated = {statement for statement in reading.statements if isinstance(statement, Fact)}
+    extraction = extractor.outdate(step.observation, Extraction(extractor.name, facts), view, rooms=rooms, move=move)
+    stated = {statement for statement in extraction.statements if isinstance(statement, Fact)}
     for old, _ in parse_outdated(answer).pairs:
-        result.fates[str(fate(old, view, stated, rooms))] += 1
+        result.fates[str(deletion_outcome(old, view, stated, rooms))] += 1
     candidates = set(outdated_candidates(view, facts))
-    result.candidates += sum(ending.statement in candidates for ending in reading.endings)
-    return reading
+    result.candidates += sum(ending.statement in candidates for ending in extraction.endings)
+    return extraction
 
 
 def _no_triplet_text(text: str) -> str:

@@ -19,7 +19,7 @@ import msgspec
 
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.arigraph.plan import ActionAnswer, parse_action, parse_plan
-from worldthread.extract.arigraph.text import Failure, Reason, Repair, parse_outdated, parse_triplets
+from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, parse_outdated, parse_triplets
 from worldthread.types import Fact
 
 _HEADING: Final = re.compile(r"-= ([^=\n]+) =-")
@@ -95,7 +95,7 @@ def rooms_of(steps: Sequence[LoggedStep]) -> list[str | None]:
     return rooms
 
 
-class _Answer(Protocol):
+class _LoggedAnswer(Protocol):
     @property
     def repairs(self) -> tuple[Repair, ...]: ...
     @property
@@ -103,7 +103,7 @@ class _Answer(Protocol):
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnusableText:
     """A piece of a logged text that could not be used."""
 
     run: str
@@ -139,9 +139,9 @@ class TextCount:
     failed: int = 0
     mends: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
-    unread: list[Unread] = field(default_factory=list)
+    unread: list[UnusableText] = field(default_factory=list)
 
-    def add(self, step: LoggedStep, answer: _Answer | None, useful: bool) -> None:
+    def add(self, step: LoggedStep, answer: _LoggedAnswer | None, useful: bool) -> None:
         """Count one text; ``answer`` is ``None`` when the step holds none."""
         if answer is None:
             self.absent += 1
@@ -150,7 +150,7 @@ class TextCount:
         self.mends.update({str(repair.mend) for repair in answer.repairs})
         for failure in answer.failures:
             self.reasons[str(failure.reason)] += 1
-            self.unread.append(Unread(step.run, step.attempt, step.step, failure.text, str(failure.reason)))
+            self.unread.append(UnusableText(step.run, step.attempt, step.step, failure.text, str(failure.reason)))
         if not answer.failures:
             if answer.repairs:
                 self.mended += 1
@@ -191,7 +191,7 @@ class ActionCount:
             return
         checked = parse_action(step.action, step.valid_actions, rooms)
         self.actions += len(answer.choices)
-        self.not_offered += sum(failure.reason is Reason.NOT_OFFERED for failure in checked.failures)
+        self.not_offered += sum(failure.reason is FailureReason.NOT_OFFERED for failure in checked.failures)
         for choice in checked.choices:
             if choice.action in step.valid_actions:
                 self.offered += 1

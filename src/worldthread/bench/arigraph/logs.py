@@ -26,7 +26,7 @@ from worldthread.bench.arigraph.log_texts import (
     count_texts,
     read_lines,
 )
-from worldthread.extract.arigraph.extractor import Fate
+from worldthread.extract.arigraph.extractor import DeletionOutcome
 
 _RULE: Final = "-" * 100
 
@@ -166,7 +166,7 @@ def _graph_lines(replays: Sequence[AttemptReplay]) -> list[str]:
     for cause in Cause:
         found = [(one.run, one.attempt, d.step) for one in replays for d in one.differences if d.cause is cause]
         lines.append(f"  {len(found)} differences in {len(set(found))} steps: {cause}")
-    for kind in Fate:
+    for kind in DeletionOutcome:
         lines.append(f"  outdated pairs {kind}: {sum(one.fates[str(kind)] for one in replays)}")
     lines.append(f"  ended facts that were candidates by the rule: {sum(one.candidates for one in replays)}")
     return lines

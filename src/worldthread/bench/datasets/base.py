@@ -8,7 +8,7 @@ from functools import cached_property
 
 from worldthread.bench.qa.metrics import Script
 from worldthread.errors import InputError
-from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 GIVEN_READER = "given/1"
 """The reader's name in a reading that a data set brings."""
@@ -52,8 +52,8 @@ class Passage:
         Args:
             given: whether the episode brings the data set's statements, or is still to be read.
         """
-        reading = Reading(GIVEN_READER, self.statements) if given else Reading()
-        return Episode(self.full_text, 0.0 if self.at is None else self.at, self.id, reading)
+        extraction = Extraction(GIVEN_READER, self.statements) if given else Extraction()
+        return Episode(self.full_text, 0.0 if self.at is None else self.at, self.id, extraction)
 
 
 @dataclass(frozen=True)

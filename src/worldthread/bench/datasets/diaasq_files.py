@@ -83,7 +83,7 @@ class _Mapping(msgspec.Struct):
     utterances: _Utterances
 
 
-class _Line(msgspec.Struct):
+class _DialogueLine(msgspec.Struct):
     id: str
     sentences: list[str]
     speakers: list[int]
@@ -145,7 +145,7 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str], list[int], list[_Raw]]]:
         for entry in read_array(path, _Official, expected):
             yield entry.doc_id, entry.sentences, entry.speakers, _located(entry)
         return
-    for line in read_lines(path, _Line, "a dialogue with id, sentences, speakers and quadruples"):
+    for line in read_lines(path, _DialogueLine, "a dialogue with id, sentences, speakers and quadruples"):
         raw: list[_Raw] = [(q.target, q.aspect, q.opinion, q.polarity, q.utterances.opinion) for q in line.quadruples]
         yield line.id, line.sentences, line.speakers, raw
 

@@ -80,7 +80,7 @@ def read_array(path: Path, kind: type[T], expected: str, *, member: str | None =
         FormatError: the file is not such an array, or an entry is not what it should be.
     """
     with open_text(path) as stream:
-        scanner = _Scanner(stream, path, expected)
+        scanner = _JsonArrayScanner(stream, path, expected)
         if member is not None:
             scanner.enter(member)
         for number, entry in enumerate(scanner.entries(), start=1):
@@ -115,7 +115,7 @@ def facts_of(triples: Iterable[Iterable[object]], counts: dict[str, int], what: 
     return tuple(facts)
 
 
-class _Scanner:
+class _JsonArrayScanner:
     """Values of a JSON text that comes in blocks."""
 
     def __init__(self, stream: IO[str], path: Path, expected: str) -> None:

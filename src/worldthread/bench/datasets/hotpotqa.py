@@ -36,7 +36,7 @@ class Entry(msgspec.Struct):
     answer_id: str | None = None
 
 
-class Corpus:
+class PassageCollection:
     """Passages, each kept once however many questions bring it; numbered as they come."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ def read(
         InputError, FormatError: see :func:`load`.
     """
     counts: dict[str, int] = {}
-    corpus = Corpus()
+    corpus = PassageCollection()
     questions: list[Question] = []
     for entry in _entries(path, limit):
         ids: dict[str, str] = {}

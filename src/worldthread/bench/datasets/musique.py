@@ -13,7 +13,7 @@ import msgspec
 
 from worldthread.bench.datasets.base import Dataset, Question, distinct
 from worldthread.bench.datasets.files import read_lines
-from worldthread.bench.datasets.hotpotqa import Corpus
+from worldthread.bench.datasets.hotpotqa import PassageCollection
 from worldthread.errors import FormatError, InputError
 
 _EXPECTED: Final = (
@@ -28,7 +28,7 @@ class _Paragraph(msgspec.Struct):
     is_supporting: bool
 
 
-class _Entry(msgspec.Struct):
+class _MuSiQueEntry(msgspec.Struct):
     id: str
     question: str
     answer: str
@@ -47,9 +47,9 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
         FormatError: a line is not what it should be.
     """
     counts: dict[str, int] = {}
-    corpus = Corpus()
+    corpus = PassageCollection()
     questions: list[Question] = []
-    for entry in read_lines(path, _Entry, _EXPECTED):
+    for entry in read_lines(path, _MuSiQueEntry, _EXPECTED):
         if len(questions) == limit:
             break
         if not entry.answerable:

@@ -42,7 +42,7 @@ class _Page(msgspec.Struct, rename="pascal"):
     title: str
 
 
-class _Entry(msgspec.Struct, rename="pascal"):
+class _TriviaEntry(msgspec.Struct, rename="pascal"):
     question_id: str
     question: str
     answer: _Answer
@@ -81,7 +81,7 @@ def _read(path: Path, name: str, cut: Cutter, limit: int | None) -> Dataset:
     counts: dict[str, int] = {}
     pages = _Pages(path.parent.parent / EVIDENCE, cut, counts)
     questions: list[Question] = []
-    for entry in read_array(path, _Entry, _EXPECTED, member="Data"):
+    for entry in read_array(path, _TriviaEntry, _EXPECTED, member="Data"):
         if len(questions) == limit:
             break
         answer = entry.answer

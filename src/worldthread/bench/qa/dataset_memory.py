@@ -14,16 +14,16 @@ import numpy as np
 
 from worldthread.bench.datasets import Dataset
 from worldthread.errors import InputError
-from worldthread.extract.base import TextReader
-from worldthread.extract.model import ModelReader
-from worldthread.extract.prose.extractor import ProseReader
+from worldthread.extract.base import Extractor
+from worldthread.extract.model import ModelExtractor
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
-from worldthread.retrieve import Corpus
+from worldthread.retrieve import RetrievalIndex
 from worldthread.retrieve.published.traversal import KINDS, THESIS, vertex_graph
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 Triples: TypeAlias = Literal["given", "none", "model"]
 """Where facts come from: the data set, rules, or a chat model. Sentences are split by rules unless a model reads."""
@@ -78,16 +78,16 @@ class MemoryFigures:
 class _WithoutEndings:
     """A reader for texts that have no order in time: none of them ends what another says."""
 
-    def __init__(self, reader: TextReader) -> None:
+    def __init__(self, reader: Extractor) -> None:
         self._reader = reader
         self.name = reader.name
         self.concurrency = reader.concurrency
 
-    def extract(self, text: str) -> Reading:
+    def extract(self, text: str) -> Extraction:
         return self._reader.extract(text)
 
-    def outdate(self, text: str, reading: Reading, view: GraphView) -> Reading:
-        return reading
+    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+        return extraction
 
 
 def digest_of(dataset: Dataset) -> str:
@@ -95,7 +95,7 @@ def digest_of(dataset: Dataset) -> str:
     state = hashlib.blake2b(digest_size=8)
     for passage in dataset.passages:
         episode = passage.episode(given=True)
-        state.update(f"{passage.id}\0{episode.id}\0{episode.reading.digest}\n".encode())
+        state.update(f"{passage.id}\0{episode.id}\0{episode.extraction.digest}\n".encode())
     return state.hexdigest()
 
 
@@ -106,7 +106,7 @@ def is_dated(dataset: Dataset) -> bool:
 
 def episodes_of(dataset: Dataset, triples: Triples) -> Iterator[Episode]:
     """The passages as episodes; those that a model shall read are not read yet."""
-    reader = ProseReader()
+    reader = ProseExtractor()
     for passage in dataset.passages:
         at = 0.0 if passage.at is None else passage.at
         if triples == "model":
@@ -115,7 +115,7 @@ def episodes_of(dataset: Dataset, triples: Triples) -> Iterator[Episode]:
         found = reader.extract(passage.full_text)
         if triples == "given":
             sentences = tuple(s for s in found.statements if not isinstance(s, Fact))
-            found = Reading(f"{reader.name} and given", (*sentences, *passage.statements))
+            found = Extraction(f"{reader.name} and given", (*sentences, *passage.statements))
         yield Episode(passage.full_text, at, passage.id, found)
 
 
@@ -149,12 +149,12 @@ def open_memory(
     by = f"-{_harmless(reader.name)}" if triples == "model" and reader is not None else ""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{_harmless(dataset.name)}-{triples}{by}-{digest_of(dataset)}.worldthread"
-    reads: TextReader | None = None
+    reads: Extractor | None = None
     if triples == "model" and reader is not None:
-        reads = ModelReader(reader)
+        reads = ModelExtractor(reader)
         if not is_dated(dataset):
             reads = _WithoutEndings(reads)
-    memory = Memory(path, model="none", reader=reads, embedder=embedder)
+    memory = Memory(path, model="none", extractor=reads, embedder=embedder)
     try:
         total, before = len(dataset.passages), len(memory.graph)
         start = time.perf_counter()
@@ -203,7 +203,7 @@ def figures_of(
     )
 
 
-def _counted(corpus: Corpus) -> dict[str, Any]:
+def _counted(corpus: RetrievalIndex) -> dict[str, Any]:
     over = vertex_graph(corpus)
     counts = over.counts()
     graph = corpus.graph

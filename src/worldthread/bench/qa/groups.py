@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from worldthread.bench.qa.personalai import ALGORITHMS, UNRESTRICTED, personalai
-from worldthread.bench.qa.results import Configuration, Results
+from worldthread.bench.qa.results import Configuration, QuestionResults
 from worldthread.bench.qa.summary import summary
 
 _NO_MODEL: Final = "no model"
@@ -33,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Group:
+class ConfigurationGroup:
     """Configurations that differ in nothing but data set, model, algorithm and restriction.
 
     Args:
@@ -67,7 +67,7 @@ class Group:
         return in_words(self.metric)
 
 
-def groups_of(results: Results) -> list[Group]:
+def groups_of(results: QuestionResults) -> list[ConfigurationGroup]:
     """The configurations of the sweep that have records, in groups that may be compared.
 
     Of several that differ in nothing but the passages or the release, the one with the most questions stands.
@@ -89,7 +89,7 @@ def groups_of(results: Results) -> list[Group]:
         if all(cell.restriction == UNRESTRICTED for cell in cells.values()):
             continue  # single methods that were tried, and no sweep
         metric = _JUDGED if all(c.figures[_JUDGED] is not None for c in cells.values()) else _F1
-        groups.append(Group(title, tuple(cells.values()), metric))
+        groups.append(ConfigurationGroup(title, tuple(cells.values()), metric))
     return groups
 
 

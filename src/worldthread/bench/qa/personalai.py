@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from worldthread.bench.qa.retrieval_spec import Way
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 
 QUESTIONS: Final = 100
 """Questions of each data set that were asked (section IV.E)."""
@@ -41,7 +41,7 @@ Cell = tuple[str, str]
 """An algorithm and a restriction."""
 
 
-def personalai() -> dict[Cell, Way]:
+def personalai() -> dict[Cell, RetrievalSpec]:
     """The 22 ways of retrieval."""
     return {
         (algorithm, restriction): _way(methods, kinds)
@@ -51,9 +51,9 @@ def personalai() -> dict[Cell, Way]:
     }
 
 
-def _way(methods: tuple[str, ...], kinds: str) -> Way:
+def _way(methods: tuple[str, ...], kinds: str) -> RetrievalSpec:
     settings = {} if kinds == RESTRICTIONS[UNRESTRICTED] else {"vertices": kinds}
-    return Way.parse("+".join(methods), settings)
+    return RetrievalSpec.parse("+".join(methods), settings)
 
 
 SWEEPS: Final = {"personalai": personalai}

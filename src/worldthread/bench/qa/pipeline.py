@@ -10,15 +10,15 @@ from typing import Final, Protocol
 
 from worldthread.answer import Answer
 from worldthread.bench.qa.stages import (
-    AnswerFrom,
+    Answerer,
     AnswerStage,
-    Asked,
     Candidate,
     EntityStage,
     FilterStage,
-    Match,
     MatchStage,
-    Retrieve,
+    NameMatcher,
+    QuestionInProgress,
+    Retriever,
     RetrieveStage,
     entities_by_rule,
     keep_all,
@@ -27,7 +27,7 @@ from worldthread.errors import InputError
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
 from worldthread.models.meter import Meter, Tally
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores, names_in
 from worldthread.retrieve.select import (
     best_episodes,
@@ -43,10 +43,10 @@ RECALL_TOKENS: Final = 3000
 """Limit of the text of a result's recall, as an estimate."""
 
 
-class Source(Protocol):
+class RecallSource(Protocol):
     """What is asked; a :class:`~worldthread.memory.Memory` is one."""
 
-    def indexed(self) -> AbstractContextManager[Corpus]:
+    def indexed(self) -> AbstractContextManager[RetrievalIndex]:
         """The index, up to date, while nobody can change the graph."""
 
     def episode(self, episode_id: str) -> Episode:
@@ -54,7 +54,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """An answer, and everything that led to it.
 
     Args:
@@ -105,10 +105,10 @@ class Pipeline:
     embedder: Embedder
     model: ChatModel | None = None
     entities: EntityStage = entities_by_rule
-    match: MatchStage = field(default_factory=Match)
-    retrieve: RetrieveStage = field(default_factory=Retrieve)
+    match: MatchStage = field(default_factory=NameMatcher)
+    retrieve: RetrieveStage = field(default_factory=Retriever)
     filter: FilterStage = keep_all
-    answer: AnswerStage = field(default_factory=AnswerFrom)
+    answer: AnswerStage = field(default_factory=Answerer)
     k: int = 10
     kinds: Collection[Kind] = KINDS
 
@@ -118,7 +118,9 @@ class Pipeline:
         if not set(self.kinds) <= set(KINDS):
             raise InputError(f"kinds must be some of {', '.join(KINDS)}, not {self.kinds!r}")
 
-    def run(self, source: Source, question: str, *, at: float | None = None, only_current: bool = True) -> Answered:
+    def run(
+        self, source: RecallSource, question: str, *, at: float | None = None, only_current: bool = True
+    ) -> AnsweredQuestion:
         """Answer a question. May be called from several threads; only retrieval takes turns.
 
         Args:
@@ -137,7 +139,7 @@ class Pipeline:
         start = time.perf_counter()
         meter = None if self.model is None else Meter(self.model)
         vector = self.embedder.embed([question])[0]
-        asked = Asked(question, vector, self.embedder.embed, meter, at, only_current)
+        asked = QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
         entities = self.entities(asked)
         before = time.perf_counter()
         with source.indexed() as corpus:
@@ -151,9 +153,11 @@ class Pipeline:
         recall = Recall(question, hits, hits_as_text(hits, RECALL_TOKENS), method, at)
         answer = self.answer(asked, recall)
         tally = Tally() if meter is None else meter.overall()
-        return Answered(answer, entities, vertices, len(found), tally, time.perf_counter() - start, retrieve_seconds)
+        return AnsweredQuestion(
+            answer, entities, vertices, len(found), tally, time.perf_counter() - start, retrieve_seconds
+        )
 
-    def _best(self, asked: Asked, scores: Scores, corpus: Corpus) -> Sequence[Candidate]:
+    def _best(self, asked: QuestionInProgress, scores: Scores, corpus: RetrievalIndex) -> Sequence[Candidate]:
         """The best of every kind that hold, facts first."""
         found: list[Candidate] = []
         for kind in KINDS:
@@ -167,7 +171,9 @@ class Pipeline:
         return found
 
 
-def _hits(kept: Sequence[Candidate], asked: Asked, scores: Scores, corpus: Corpus, source: Source) -> Iterator[Hit]:
+def _hits(
+    kept: Sequence[Candidate], asked: QuestionInProgress, scores: Scores, corpus: RetrievalIndex, source: RecallSource
+) -> Iterator[Hit]:
     """What was kept, in full, with the paths that led to it."""
     graph = corpus.graph
     query = Query(asked.text, asked.vector, names_in(asked.text, corpus.names.find), asked.at, asked.only_current)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from worldthread.bench.qa.groups import Group
+from worldthread.bench.qa.groups import ConfigurationGroup
 from worldthread.bench.qa.personalai import UNRESTRICTED, personalai
 
 
-def plot(group: Group, path: Path) -> None:
+def plot(group: ConfigurationGroup, path: Path) -> None:
     """One panel a data set: every configuration with its interval, by model."""
     import matplotlib
     from matplotlib.figure import Figure

@@ -9,18 +9,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from worldthread.bench.qa.groups import Cell, Group, groups_of, in_words
+from worldthread.bench.qa.groups import Cell, ConfigurationGroup, groups_of, in_words
 from worldthread.bench.qa.memory_tables import memory_tables
 from worldthread.bench.qa.personalai import RESTRICTIONS, UNRESTRICTED
 from worldthread.bench.qa.plot import plot
-from worldthread.bench.qa.results import Results
+from worldthread.bench.qa.results import QuestionResults
 from worldthread.bench.qa.tables import NOTHING, Table, mean_of, percent, two
 from worldthread.errors import InputError
 
 _RESTRICTED: Final = tuple(name for name in RESTRICTIONS if name != UNRESTRICTED)
 
 
-def tables_of(group: Group) -> list[Table]:
+def tables_of(group: ConfigurationGroup) -> list[Table]:
     """Tables 2 to 6, and 19, for what was run."""
     return [
         _best("table-2", "Best configurations", group, group.metric),
@@ -32,7 +32,7 @@ def tables_of(group: Group) -> list[Table]:
     ]
 
 
-def _best(name: str, title: str, group: Group, metric: str) -> Table:
+def _best(name: str, title: str, group: ConfigurationGroup, metric: str) -> Table:
     models = group.models
     rows: list[list[str]] = []
     means: dict[str, list[float]] = {model: [] for model in models}
@@ -54,7 +54,7 @@ def _best(name: str, title: str, group: Group, metric: str) -> Table:
     return Table(name, caption, ["data set", *models], rows)
 
 
-def _restrictions(group: Group) -> Table:
+def _restrictions(group: ConfigurationGroup) -> Table:
     models = group.models
     shares: dict[tuple[str, str], dict[str, float]] = {
         (model, side): dict.fromkeys(_RESTRICTED, 0.0) for model in models for side in ("worse", "best")
@@ -79,7 +79,7 @@ def _restrictions(group: Group) -> Table:
     return Table("table-3", caption, header, rows)
 
 
-def _restricted(group: Group, dataset: str, model: str, algorithm: str) -> dict[str, float]:
+def _restricted(group: ConfigurationGroup, dataset: str, model: str, algorithm: str) -> dict[str, float]:
     """The scores of an algorithm by restriction, where there is one."""
     return {
         c.restriction: c.figures[group.metric]
@@ -90,7 +90,7 @@ def _restricted(group: Group, dataset: str, model: str, algorithm: str) -> dict[
     }
 
 
-def _stability(group: Group) -> Table:
+def _stability(group: ConfigurationGroup) -> Table:
     models = group.models
     columns: list[tuple[str, Callable[[str, str, str], float | None]]] = [
         ("worst restricted", lambda *where: min(_restricted(group, *where).values(), default=None)),
@@ -110,13 +110,13 @@ def _stability(group: Group) -> Table:
     return Table("table-4", caption, header, rows)
 
 
-def _unrestricted(group: Group, dataset: str, model: str, algorithm: str) -> float | None:
+def _unrestricted(group: ConfigurationGroup, dataset: str, model: str, algorithm: str) -> float | None:
     where = (dataset, model, algorithm, UNRESTRICTED)
     found = [c for c in group.cells if (c.dataset, c.model, c.algorithm, c.restriction) == where]
     return found[0].figures[group.metric] if found else None
 
 
-def _no_answer(group: Group) -> Table:
+def _no_answer(group: ConfigurationGroup) -> Table:
     algorithms = group.algorithms
     rows = []
     for model in group.models:
@@ -133,7 +133,7 @@ def _mean_no_answer(cells: Iterable[Cell]) -> str:
     return percent(fmean(found)) if found else NOTHING
 
 
-def _latency(group: Group) -> Table:
+def _latency(group: ConfigurationGroup) -> Table:
     models = group.models
     rows = []
     for algorithm in group.algorithms:
@@ -147,7 +147,7 @@ def _latency(group: Group) -> Table:
     return Table("table-6", "Seconds for a question, from end to end.", ["algorithm", *models, "Mean:"], rows)
 
 
-def write_report(results: Results, folder: Path) -> Path:
+def write_report(results: QuestionResults, folder: Path) -> Path:
     """Write ``report.md``, a CSV file for every table and, where matplotlib is installed, plots: the page.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import msgspec
 import orjson
 
-from worldthread.bench.qa.retrieval_spec import Way
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.errors import FormatError
 from worldthread.play.file_lock import hold
 
@@ -51,7 +51,7 @@ class Configuration:
     triples: str
     reader: str
     embedder: str
-    way: Way
+    way: RetrievalSpec
     entities: str
     nearest: bool
     k: int
@@ -83,7 +83,7 @@ class Configuration:
         return hashlib.blake2b(orjson.dumps(self.to_dict(), option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
-class Results:
+class QuestionResults:
     """Records of questions, and figures of memories, in a JSON Lines file; each is on the disk when ``add`` returns.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file. May be used from several

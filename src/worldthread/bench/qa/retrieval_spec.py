@@ -17,7 +17,7 @@ UNION: Final = "mixture"
 
 
 @dataclass(frozen=True)
-class Way:
+class RetrievalSpec:
     """A method with settings.
 
     Args:
@@ -31,14 +31,14 @@ class Way:
 
     method: str = DEFAULT_METHOD
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    parts: tuple[Way, ...] = ()
+    parts: tuple[RetrievalSpec, ...] = ()
 
     def __post_init__(self) -> None:
         if self.parts and self.method != UNION:
             raise InputError(f"only {UNION!r} has parts, not {self.method!r}")
 
     @classmethod
-    def parse(cls, text: str, settings: Mapping[str, Any] | None = None) -> Way:
+    def parse(cls, text: str, settings: Mapping[str, Any] | None = None) -> RetrievalSpec:
         """``"beam"``, or ``"beam+water_circles"`` for what either finds; every part gets the settings.
 
         Raises:

@@ -14,9 +14,9 @@ from worldthread.bench.qa import judge as judging
 from worldthread.bench.qa import stages
 from worldthread.bench.qa.dataset_memory import digest_of, is_dated
 from worldthread.bench.qa.metrics import exact_match, f1
-from worldthread.bench.qa.pipeline import Answered, Pipeline
-from worldthread.bench.qa.results import Configuration, Results
-from worldthread.bench.qa.retrieval_spec import Way
+from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
+from worldthread.bench.qa.results import Configuration, QuestionResults
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.errors import (
     AnswerError,
     BudgetError,
@@ -47,7 +47,7 @@ _PERSONALAI: Final = "personalai"
 
 
 @dataclass(frozen=True)
-class Setup:
+class QASetup:
     """Who and what is measured, apart from the way of retrieval.
 
     Args:
@@ -84,7 +84,7 @@ class Setup:
         if self.entities == "model" and self.model is None:
             raise InputError("entities can be found by a model only where there is one (--model)")
 
-    def configuration(self, way: Way) -> Configuration:
+    def configuration(self, way: RetrievalSpec) -> Configuration:
         """What is measured, in writing."""
         return Configuration(
             dataset=self.dataset.name,
@@ -106,24 +106,24 @@ class Setup:
             release=self.release,
         )
 
-    def pipeline(self, way: Way) -> Pipeline:
+    def pipeline(self, way: RetrievalSpec) -> Pipeline:
         """The stages of question answering."""
         return Pipeline(
             self.embedder,
             entities=ENTITIES[self.entities],
-            match=stages.Match(self.nearest),
-            retrieve=stages.Retrieve(way),
-            filter=stages.keep_all if self.top is None else stages.MostLike(self.top),
-            answer=stages.AnswerFrom(self.max_tokens),
+            match=stages.NameMatcher(self.nearest),
+            retrieve=stages.Retriever(way),
+            filter=stages.keep_all if self.top is None else stages.SimilarityFilter(self.top),
+            answer=stages.Answerer(self.max_tokens),
             k=self.k,
         )
 
 
 def measure(
-    setup: Setup,
-    way: Way,
+    setup: QASetup,
+    way: RetrievalSpec,
     questions: Sequence[Question],
-    results: Results,
+    results: QuestionResults,
     on_done: Callable[[Question, str | None], None] | None = None,
 ) -> dict[str, str]:
     """Answer the questions that have no record yet, as many at once as the models allow.
@@ -180,18 +180,18 @@ def measure(
     return problems
 
 
-def _embed_names(setup: Setup) -> None:
+def _embed_names(setup: QASetup) -> None:
     """Give the objects of the graph their vectors now, so that no question waits for them."""
     with setup.memory.indexed() as corpus:
         for part in pending_names(corpus):
             corpus.put(part, setup.embedder.embed(part.texts))
 
 
-def _record(setup: Setup, pipeline: Pipeline, only_current: bool, question: Question) -> dict[str, Any]:
+def _record(setup: QASetup, pipeline: Pipeline, only_current: bool, question: Question) -> dict[str, Any]:
     """What came of one question, ready for JSON."""
     answering = None if setup.model is None else Meter(setup.model)
     start = time.perf_counter()
-    answered: Answered | None = None
+    answered: AnsweredQuestion | None = None
     problem: str | None = None
     try:
         answered = replace(pipeline, model=answering).run(
@@ -224,7 +224,7 @@ def _record(setup: Setup, pipeline: Pipeline, only_current: bool, question: Ques
     return record
 
 
-def _text(answered: Answered) -> str | None:
+def _text(answered: AnsweredQuestion) -> str | None:
     """The answer; without a model the statement as it is, without the times that are shown with it."""
     answer = answered.answer
     return answer.text if answer.model or not answer.sources else _words(answer.sources[0].item)

@@ -26,15 +26,15 @@ from numpy.typing import NDArray
 
 from worldthread.answer import Answer
 from worldthread.answer import answer as answer_from
-from worldthread.bench.qa.retrieval_spec import Way
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.errors import InputError
 from worldthread.extract.prose.entities import entities as named_in
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import Embed, link, pending_names
-from worldthread.retrieve.published.paths import Likeness
+from worldthread.retrieve.published.paths import QuestionSimilarity
 from worldthread.retrieve.query import Query, Scores, names_in
 from worldthread.types import Kind, Recall
 
@@ -43,7 +43,7 @@ PROMPT_VERSION: Final = 1
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionInProgress:
     """A question on its way through the stages.
 
     Args:
@@ -78,19 +78,19 @@ class Candidate:
     score: float
 
 
-EntityStage: TypeAlias = Callable[[Asked], tuple[str, ...]]
-MatchStage: TypeAlias = Callable[[Asked, tuple[str, ...], Corpus], tuple[str, ...]]
-RetrieveStage: TypeAlias = Callable[[Asked, tuple[str, ...], Corpus], Scores]
-FilterStage: TypeAlias = Callable[[Asked, Sequence[Candidate], Corpus], Sequence[Candidate]]
-AnswerStage: TypeAlias = Callable[[Asked, Recall], Answer]
+EntityStage: TypeAlias = Callable[[QuestionInProgress], tuple[str, ...]]
+MatchStage: TypeAlias = Callable[[QuestionInProgress, tuple[str, ...], RetrievalIndex], tuple[str, ...]]
+RetrieveStage: TypeAlias = Callable[[QuestionInProgress, tuple[str, ...], RetrievalIndex], Scores]
+FilterStage: TypeAlias = Callable[[QuestionInProgress, Sequence[Candidate], RetrievalIndex], Sequence[Candidate]]
+AnswerStage: TypeAlias = Callable[[QuestionInProgress, Recall], Answer]
 
 
-def no_entities(asked: Asked) -> tuple[str, ...]:
+def no_entities(asked: QuestionInProgress) -> tuple[str, ...]:
     """None: the method itself looks for the objects that the question names word for word."""
     return ()
 
 
-def entities_by_rule(asked: Asked) -> tuple[str, ...]:
+def entities_by_rule(asked: QuestionInProgress) -> tuple[str, ...]:
     """What :func:`worldthread.extract.prose.entities.entities` finds, each name once, in order of mention."""
     return tuple(dict.fromkeys(entity.name for entity in named_in(asked.text)))
 
@@ -101,7 +101,7 @@ class EntitiesReply(msgspec.Struct, forbid_unknown_fields=True):
     entities: list[str]
 
 
-def entities_by_model(asked: Asked) -> tuple[str, ...]:
+def entities_by_model(asked: QuestionInProgress) -> tuple[str, ...]:
     """What the model finds, each name once.
 
     Raises:
@@ -117,7 +117,7 @@ def entities_by_model(asked: Asked) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Match:
+class NameMatcher:
     """Objects of the graph by name: the same name, else another grammatical number of it.
 
     Args:
@@ -127,7 +127,7 @@ class Match:
 
     nearest: bool = False
 
-    def __call__(self, asked: Asked, entities: tuple[str, ...], corpus: Corpus) -> tuple[str, ...]:
+    def __call__(self, asked: QuestionInProgress, entities: tuple[str, ...], corpus: RetrievalIndex) -> tuple[str, ...]:
         """The names, normalised, in the order of the entities."""
         if not self.nearest or all(link((entity,), corpus) for entity in entities):
             return link(entities, corpus)
@@ -137,21 +137,21 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Retrieve:
+class Retriever:
     """A retrieval method, or a union of several, with settings.
 
     Methods that begin from objects of the graph begin from the matched ones; all others are told them beside those that
     the question names word for word. Where nothing was matched, a method looks for names itself.
     """
 
-    way: Way = field(default_factory=Way)
+    way: RetrievalSpec = field(default_factory=RetrievalSpec)
 
     @property
     def name(self) -> str:
         """Short, for people."""
         return self.way.name
 
-    def __call__(self, asked: Asked, vertices: tuple[str, ...], corpus: Corpus) -> Scores:
+    def __call__(self, asked: QuestionInProgress, vertices: tuple[str, ...], corpus: RetrievalIndex) -> Scores:
         """Scores of every episode and statement."""
         matched = (corpus.names.find(name) for name in vertices)
         named = (*names_in(asked.text, corpus.names.find), *(number for number in matched if number is not None))
@@ -159,13 +159,13 @@ class Retrieve:
         return self.way.bound(vertices or None)(query, corpus)
 
 
-def keep_all(asked: Asked, found: Sequence[Candidate], corpus: Corpus) -> Sequence[Candidate]:
+def keep_all(asked: QuestionInProgress, found: Sequence[Candidate], corpus: RetrievalIndex) -> Sequence[Candidate]:
     """No filter."""
     return found
 
 
 @dataclass(frozen=True)
-class MostLike:
+class SimilarityFilter:
     """Keeps what is most like the question, of all kinds together (PersonalAI's Triples Filter).
 
     Args:
@@ -181,17 +181,19 @@ class MostLike:
         if self.count < 1:
             raise InputError(f"a filter keeps at least 1, not {self.count}")
 
-    def __call__(self, asked: Asked, found: Sequence[Candidate], corpus: Corpus) -> Sequence[Candidate]:
+    def __call__(
+        self, asked: QuestionInProgress, found: Sequence[Candidate], corpus: RetrievalIndex
+    ) -> Sequence[Candidate]:
         """At most :attr:`count`, in the order in which they were found."""
         if len(found) <= self.count:
             return found
         labels = np.array([-1 - c.number if c.kind == "episode" else c.number for c in found])
-        order = np.argsort(-Likeness(corpus, asked.vector).of(labels), kind="stable")
+        order = np.argsort(-QuestionSimilarity(corpus, asked.vector).of(labels), kind="stable")
         return [found[place] for place in np.sort(order[: self.count])]
 
 
 @dataclass(frozen=True)
-class AnswerFrom:
+class Answerer:
     """Answers with reasoning from as many hits as the prompt may hold: :func:`worldthread.answer.answer`.
 
     Args:
@@ -200,7 +202,7 @@ class AnswerFrom:
 
     max_tokens: int = 3000
 
-    def __call__(self, asked: Asked, recall: Recall) -> Answer:
+    def __call__(self, asked: QuestionInProgress, recall: Recall) -> Answer:
         """By the model, or the best statement without one.
 
         Raises:

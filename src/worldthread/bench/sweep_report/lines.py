@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from worldthread.bench.sweep_report.plays import Group, Played, Sweep, Track
+from worldthread.bench.sweep_report.plays import FinishedPlay, GrowthCurve, PlayGroup, Sweep
 from worldthread.bench.sweep_report.published import glow_score
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _SOONEST: Final = 0.001  # seconds; what took less is drawn there
 
 
 @dataclass(frozen=True)
-class Line:
+class MeanCurve:
     """Means over plays, and how far they spread; at ``x`` and from there to the next one.
 
     Args:
@@ -43,14 +43,14 @@ def scored_by(sweep: Sweep, game: str) -> str:
     return SHARE if is_known and all(glow_score(player, game) is None for player, _ in own) else POINTS
 
 
-def over_moves(sweep: Sweep, game: str, group: Group) -> Line | None:
+def over_moves(sweep: Sweep, game: str, group: PlayGroup) -> MeanCurve | None:
     """The highest score so far after each move; a play that has ended keeps its own."""
     moves = [[move for move, _ in play.summary["curve"]] for play in group.counted]
     grid = _moves_until(max(play.summary["moves"] for play in group.counted), _POINTS)
     return _best_so_far(scored_by(sweep, game) == SHARE, group, grid, moves)
 
 
-def over_seconds(sweep: Sweep, game: str, group: Group) -> Line | None:
+def over_seconds(sweep: Sweep, game: str, group: PlayGroup) -> MeanCurve | None:
     """The same after each second; ``None`` when a release that did not tell the times played one of them."""
     import numpy as np
 
@@ -63,7 +63,7 @@ def over_seconds(sweep: Sweep, game: str, group: Group) -> Line | None:
     return _best_so_far(scored_by(sweep, game) == SHARE, group, grid, times)
 
 
-def facts(_sweep: Sweep, _game: str, group: Group) -> Line | None:
+def facts(_sweep: Sweep, _game: str, group: PlayGroup) -> MeanCurve | None:
     """How many facts hold after each move; ``None`` without trajectories."""
     import numpy as np
 
@@ -74,7 +74,7 @@ def facts(_sweep: Sweep, _game: str, group: Group) -> Line | None:
     return _over_plays(grid, np.stack([_last_known(track.turns, track.facts, grid) for track in tracks]))
 
 
-def updates(_sweep: Sweep, _game: str, group: Group) -> Line | None:
+def updates(_sweep: Sweep, _game: str, group: PlayGroup) -> MeanCurve | None:
     """How many statements a move ended, in spans of moves, of the plays that went on; ``None`` without trajectories."""
     import numpy as np
 
@@ -98,7 +98,7 @@ def _moves_until(last: int, most: int) -> np.ndarray:
     return np.unique(np.linspace(0, last, min(last, most) + 1).round())
 
 
-def _best_so_far(is_share: bool, group: Group, grid: np.ndarray, times: Sequence[Sequence[float]]) -> Line:
+def _best_so_far(is_share: bool, group: PlayGroup, grid: np.ndarray, times: Sequence[Sequence[float]]) -> MeanCurve:
     import numpy as np
 
     rows = []
@@ -108,7 +108,7 @@ def _best_so_far(is_share: bool, group: Group, grid: np.ndarray, times: Sequence
     return _over_plays(grid, np.stack(rows))
 
 
-def _tracks(plays: Sequence[Played]) -> list[Track]:
+def _tracks(plays: Sequence[FinishedPlay]) -> list[GrowthCurve]:
     return [track for play in plays if (track := play.track) and track.turns]
 
 
@@ -121,7 +121,7 @@ def _last_known(times: Sequence[float], values: Sequence[float], grid: np.ndarra
     return known
 
 
-def _over_plays(grid: np.ndarray, rows: np.ndarray) -> Line:
+def _over_plays(grid: np.ndarray, rows: np.ndarray) -> MeanCurve:
     """What the plays, a row each, have together at each point; what is no number is left out."""
     import numpy as np
 
@@ -129,4 +129,4 @@ def _over_plays(grid: np.ndarray, rows: np.ndarray) -> Line:
     numbers = np.isfinite(rows).sum(axis=0)
     deviation = np.sqrt(np.nansum((rows - mean) ** 2, axis=0) / np.maximum(numbers - 1, 1))
     low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
-    return Line(grid, mean, np.maximum(mean - deviation, low), np.minimum(mean + deviation, high))
+    return MeanCurve(grid, mean, np.maximum(mean - deviation, low), np.minimum(mean + deviation, high))

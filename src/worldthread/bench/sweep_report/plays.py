@@ -22,7 +22,7 @@ _LEVEL = re.compile(r"\bdungeon level (\d+) in ")
 
 
 @dataclass(frozen=True)
-class Track:
+class GrowthCurve:
     """What a trajectory tells of a memory's growth: a value for each step.
 
     Args:
@@ -39,7 +39,7 @@ class Track:
 
 
 @dataclass(frozen=True)
-class Played:
+class FinishedPlay:
     """A play that came to its end.
 
     Args:
@@ -53,7 +53,7 @@ class Played:
     folder: Path
 
     @cached_property
-    def track(self) -> Track | None:
+    def track(self) -> GrowthCurve | None:
         """What its trajectory tells; ``None`` when the file is not there any more.
 
         Raises:
@@ -64,7 +64,7 @@ class Played:
             return None
         steps = read_trajectory(path).steps
         levels = [int(level) for step in steps for level in _LEVEL.findall(step["observation"])]
-        return Track(
+        return GrowthCurve(
             turns=[step["turn"] for step in steps],
             facts=[step["facts"] for step in steps],
             ended=[len(step["ended"]) for step in steps],
@@ -73,7 +73,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Group:
+class PlayGroup:
     """All plays of one player in one game.
 
     Args:
@@ -81,8 +81,8 @@ class Group:
         counted: those that the scores count.
     """
 
-    plays: tuple[Played, ...]
-    counted: tuple[Played, ...]
+    plays: tuple[FinishedPlay, ...]
+    counted: tuple[FinishedPlay, ...]
 
     def values(self, name: str) -> list[float] | None:
         """A figure of the plays that count; ``None`` when one of them lacks it."""
@@ -108,7 +108,7 @@ class Sweep:
         releases: that played.
     """
 
-    groups: dict[tuple[str, Run], Group]
+    groups: dict[tuple[str, Run], PlayGroup]
     best: int | None
     releases: tuple[str, ...]
 
@@ -130,7 +130,7 @@ class Sweep:
     def _labels(self) -> dict[Run, str]:
         return _labels(self.players)
 
-    def of(self, game: str, player: Run) -> Group | None:
+    def of(self, game: str, player: Run) -> PlayGroup | None:
         """The plays of a player in a game."""
         return self.groups.get((game, player))
 
@@ -166,18 +166,18 @@ def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
     if not path.exists():
         raise InputError(f"{folder} is not the folder of a sweep: it holds no {RESULTS_FILE}")
     done = {
-        replace(run, version="", audit=True): Played(run, s, folder / run.folder)
+        replace(run, version="", audit=True): FinishedPlay(run, s, folder / run.folder)
         for run, s in read_results(path).items()
     }
     if not done:
         raise InputError(f"no play of {folder} came to its end yet; worldthread sweep goes on with it")
     limited = _players_told_apart_by_limits(done)
-    plays: dict[tuple[str, Run], list[Played]] = {}
+    plays: dict[tuple[str, Run], list[FinishedPlay]] = {}
     for run, play in done.items():
         player = replace(run, game="", seed=0, attempt=0)
         without = replace(player, steps=None)
         plays.setdefault((run.game, player if without in limited else without), []).append(play)
-    groups = {key: Group(tuple(own), _counted(own, best)) for key, own in plays.items()}
+    groups = {key: PlayGroup(tuple(own), _counted(own, best)) for key, own in plays.items()}
     return Sweep(groups, best, tuple(dict.fromkeys(play.run.version for play in done.values())))
 
 
@@ -189,7 +189,7 @@ def _players_told_apart_by_limits(runs: Iterable[Run]) -> set[Run]:
     return {player for (_, player), own in limits.items() if len(own) > 1}
 
 
-def _counted(plays: Sequence[Played], best: int | None) -> tuple[Played, ...]:
+def _counted(plays: Sequence[FinishedPlay], best: int | None) -> tuple[FinishedPlay, ...]:
     if best is None:
         return tuple(plays)
     chosen = {id(summary) for summary in best_attempts([play.summary for play in plays], best)}
@@ -229,11 +229,11 @@ def _settings(player: Run) -> dict[str, str]:
     return told
 
 
-def told_settings(player: Run) -> str:
+def render_settings(player: Run) -> str:
     """Everything that a player was given, for people, but for its model and its limit of moves."""
     return ", ".join(_settings(replace(player, model="", steps=None)).values())
 
 
-def all_plays(groups: Iterable[Group]) -> list[Played]:
+def all_plays(groups: Iterable[PlayGroup]) -> list[FinishedPlay]:
     """Every play of some groups."""
     return [play for group in groups for play in group.plays]

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 from worldthread.bench.sweep_report.lines import (
     POINTS,
     SHARE,
-    Line,
+    MeanCurve,
     facts,
     over_moves,
     over_seconds,
     scored_by,
     updates,
 )
-from worldthread.bench.sweep_report.plays import Group, Sweep
+from worldthread.bench.sweep_report.plays import PlayGroup, Sweep
 from worldthread.bench.sweep_report.published import Figure, glow_score, memory_score
 from worldthread.bench.sweep_report.tables_scores import main_players
 from worldthread.play.runs import Run
@@ -147,7 +147,7 @@ class _Curves:
     caption: str
     x: str
     y: str | None
-    read: Callable[[Sweep, str, Group], Line | None]
+    read: Callable[[Sweep, str, PlayGroup], MeanCurve | None]
     has_bands: bool = True
 
 

@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Final
 
-from worldthread.bench.sweep_report.plays import Sweep, all_plays, read_sweep, told_settings
+from worldthread.bench.sweep_report.plays import Sweep, all_plays, read_sweep, render_settings
 from worldthread.bench.sweep_report.plots import Plot, plots_of
 from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, in_markdown
 from worldthread.bench.sweep_report.tables_costs import activity, costs
@@ -63,7 +63,7 @@ def _players(sweep: Sweep) -> AgentTable:
     for player in sweep.players:
         plays = all_plays(group for (_, own), group in sweep.groups.items() if own == player)
         limits = sorted({play.run.steps for play in plays if play.run.steps is not None})
-        given = ", ".join(filter(None, [told_settings(player), *(f"{limit} moves" for limit in limits)]))
+        given = ", ".join(filter(None, [render_settings(player), *(f"{limit} moves" for limit in limits)]))
         rows.append([sweep.label(player), player.model or NOTHING, given or NOTHING, str(len(plays))])
     caption = "Model, and the settings that were given; all others are those of agent and game."
     return AgentTable("players", "Who played", caption, ["player", "model", "settings", "plays"], rows, names=3)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.bench.sweep_report.plays import Group
+from worldthread.bench.sweep_report.plays import PlayGroup
 from worldthread.bench.sweep_report.published import Figure
 
 _MARKS: Final = re.compile(r"[\\`*|\[\]$~]|(?<!\w)_|_(?!\w)")
@@ -74,7 +74,7 @@ def quoted(figure: Figure | None, digits: int = 1) -> str:
     return f"{figure:.{digits}f}"
 
 
-def number_of_plays(groups: Iterable[Group]) -> str:
+def number_of_plays(groups: Iterable[PlayGroup]) -> str:
     """How many plays each figure counts, as a sentence."""
     numbers = sorted({len(group.counted) for group in groups})
     if len(numbers) > 1:
@@ -82,7 +82,7 @@ def number_of_plays(groups: Iterable[Group]) -> str:
     return f"Each figure is of {numbers[0]} play{'s' if numbers[0] > 1 else ''}."
 
 
-class Columns:
+class TableColumns:
     """Columns that are put side by side: figures of ours, each followed by published ones where there are any.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from worldthread.bench.sweep_report.plays import Sweep
 from worldthread.bench.sweep_report.published import glow_costs, published
-from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, Columns, compact, dollars
+from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, TableColumns, compact, dollars
 from worldthread.play.runs import Run
 from worldthread.play.statistics import wilson_interval
 
@@ -17,7 +17,7 @@ def costs(sweep: Sweep) -> list[AgentTable]:
     players = [p for p in sweep.players if p.model]
     if not players:
         return []
-    columns = Columns(("player", [sweep.label(player) for player in players]))
+    columns = TableColumns(("player", [sweep.label(player) for player in players]))
     sums: list[tuple[str, Callable[[dict[str, int | None]], float | None]]] = [
         ("calls", lambda s: s["model_calls"]),
         ("input tokens", lambda s: s["prompt_tokens"]),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from worldthread.bench.sweep_report.plays import Group, Sweep
-from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, Columns
+from worldthread.bench.sweep_report.plays import PlayGroup, Sweep
+from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, TableColumns
 from worldthread.play.runs import ORACLE, Run
 from worldthread.play.statistics import CONFIDENCE, RESAMPLES
 
@@ -21,7 +21,7 @@ _ROUNDING: Final = 1e-9  # what counts as no gap
 
 
 @dataclass(frozen=True)
-class Closed:
+class GapShare:
     """A share of the gap between no memory and the oracle.
 
     Args:
@@ -34,7 +34,9 @@ class Closed:
     interval: tuple[float, float] | None
 
 
-def gap_closed(games: Sequence[tuple[Group, Group, Group]], name: str = "best_normalized") -> Closed | None:
+def gap_closed(
+    games: Sequence[tuple[PlayGroup, PlayGroup, PlayGroup]], name: str = "best_normalized"
+) -> GapShare | None:
     """The share of the gap that a memory closes, over games of equal weight.
 
     Resampled are the seeds of each game, each as the mean of its attempts, where the three were played with the same
@@ -70,10 +72,10 @@ def gap_closed(games: Sequence[tuple[Group, Group, Group]], name: str = "best_no
         usable = gaps > _ROUNDING
         low, high = np.quantile(gains[usable] / gaps[usable], [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
         interval = (float(low), float(high))
-    return Closed(gain / gap, interval)
+    return GapShare(gain / gap, interval)
 
 
-def _units(groups: Sequence[Group], name: str) -> tuple[list[np.ndarray], bool]:
+def _units(groups: Sequence[PlayGroup], name: str) -> tuple[list[np.ndarray], bool]:
     """For each group what is resampled, and whether the same places belong together: seeds then, else plays."""
     import numpy as np
 
@@ -84,7 +86,7 @@ def _units(groups: Sequence[Group], name: str) -> tuple[list[np.ndarray], bool]:
     return [np.array([value for values in own.values() for value in values]) for own in by_seed], False
 
 
-def _by_seed(group: Group, name: str) -> dict[int, list[float]]:
+def _by_seed(group: PlayGroup, name: str) -> dict[int, list[float]]:
     values: dict[int, list[float]] = {}
     for play in group.counted:
         values.setdefault(play.run.seed, []).append(float(play.summary[name]))
@@ -109,7 +111,7 @@ def gaps(sweep: Sweep) -> list[AgentTable]:
         return []
     players = [player for player in players if any(key[1] == player for key in compared)]
     games = [game for game in sweep.games if any(key[0] == game for key in compared)]
-    columns = Columns(("player", [sweep.label(player) for player in players]))
+    columns = TableColumns(("player", [sweep.label(player) for player in players]))
     for game in games:
         cells = [[compared[game, player]] if (game, player) in compared else [] for player in players]
         columns.add(sweep.name(game), [_cell(own) for own in cells])
@@ -124,14 +126,14 @@ def gaps(sweep: Sweep) -> list[AgentTable]:
     return [columns.table("gap", "Share of the gap between no memory and the oracle", caption, sweep.counted)]
 
 
-def _three(sweep: Sweep, game: str, player: Run) -> tuple[Group, Group, Group] | None:
+def _three(sweep: Sweep, game: str, player: Run) -> tuple[PlayGroup, PlayGroup, PlayGroup] | None:
     """The plays without a memory, with that of the player, and with the oracle, if all were played and have a share."""
     found = [sweep.of(game, replace(player, memory=memory)) for memory in (NONE, player.memory, ORACLE)]
     groups = [group for group in found if group is not None and group.values("best_normalized") is not None]
     return (groups[0], groups[1], groups[2]) if len(groups) == 3 else None
 
 
-def _cell(games: Sequence[tuple[Group, Group, Group]]) -> str:
+def _cell(games: Sequence[tuple[PlayGroup, PlayGroup, PlayGroup]]) -> str:
     closed = gap_closed(games) if games else None
     if closed is None:
         return NOTHING

@@ -9,7 +9,7 @@ from worldthread.bench.sweep_report.published import memory_score, other_memory_
 from worldthread.bench.sweep_report.tables import (
     NOTHING,
     AgentTable,
-    Columns,
+    TableColumns,
     mean_and_deviation,
     number_of_plays,
     quoted,
@@ -32,7 +32,7 @@ def normalized_scores(sweep: Sweep) -> list[AgentTable]:
         return []
     source = published()["arigraph"]
     others = [name for name in source["others"] if any(other_memory_score(name, game) is not None for game in games)]
-    columns = Columns(("player", [*map(sweep.label, players), *others]))
+    columns = TableColumns(("player", [*map(sweep.label, players), *others]))
     for game in games:
         own = [mean_and_deviation(groups.get((game, player)), 2) for player in players]
         columns.add(sweep.name(game), [*own, *[NOTHING] * len(others)])

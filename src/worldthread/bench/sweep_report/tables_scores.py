@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from worldthread.bench.sweep_report.plays import Group, Sweep, all_plays
+from worldthread.bench.sweep_report.plays import PlayGroup, Sweep, all_plays
 from worldthread.bench.sweep_report.published import (
     SWITCHES,
     Figure,
@@ -25,7 +25,7 @@ from worldthread.bench.sweep_report.published import (
 from worldthread.bench.sweep_report.tables import (
     NOTHING,
     AgentTable,
-    Columns,
+    TableColumns,
     mean_and_deviation,
     number_of_plays,
     quoted,
@@ -52,7 +52,7 @@ def best_scores(sweep: Sweep) -> list[AgentTable]:
     """The highest score by game and player (Tables 1 and 4 of GLoW), and methods that the paper compares with."""
     players = main_players(sweep)
     games = [game for game in sweep.games if any(sweep.of(game, player) for player in players)]
-    columns = Columns(
+    columns = TableColumns(
         ("game", [*map(sweep.name, games), "moves of a play"]), ("of", [*(_highest(sweep, game) for game in games), ""])
     )
     source = published()["glow"]
@@ -80,7 +80,7 @@ def _methods(sweep: Sweep) -> list[AgentTable]:
     games = [game for game in sweep.games if any(method_score(method, game) is not None for method in source["moves"])]
     if not games:
         return []
-    columns = Columns(("game", [*map(sweep.name, games), "moves"]))
+    columns = TableColumns(("game", [*map(sweep.name, games), "moves"]))
     for method, moves in source["moves"].items():
         columns.quote(method, [*(quoted(method_score(method, game)) for game in games), f"{moves:,}"])
     caption = f"Published: {published()['glow']['source']}, {source['tables']}."
@@ -135,7 +135,7 @@ def _variants(
     name: str,
     title: str,
 ) -> AgentTable:
-    columns = Columns(*names)
+    columns = TableColumns(*names)
     for game in sweep.games:
         groups = [sweep.of(game, player) for player in players]
         if any(groups):
@@ -164,9 +164,9 @@ def _highest(sweep: Sweep, game: str) -> str:
     return " to ".join(f"{score:g}" for score in dict.fromkeys([*known[:1], *known[-1:]])) or NOTHING
 
 
-def _score(group: Group | None) -> str:
+def _score(group: PlayGroup | None) -> str:
     return NOTHING if group is None else mean_and_deviation(group.values("best_score"))
 
 
-def _groups(sweep: Sweep, players: Sequence[Run]) -> list[Group]:
+def _groups(sweep: Sweep, players: Sequence[Run]) -> list[PlayGroup]:
     return [group for (_, player), group in sweep.groups.items() if player in players]

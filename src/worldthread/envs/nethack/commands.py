@@ -16,7 +16,7 @@ from worldthread.envs.nethack.explore import KICK, explore
 from worldthread.envs.nethack.game import Game, key_towards
 from worldthread.envs.nethack.items import find_item, fits, words_of
 from worldthread.envs.nethack.level import DIRECTIONS
-from worldthread.envs.nethack.skills import Watch, beside, descend, fight, rest, walk
+from worldthread.envs.nethack.skills import SkillMonitor, beside, descend, fight, rest, walk
 from worldthread.envs.nethack.targets import find_door, find_squares, find_thing, read_direction
 
 _PRAY: Final = 0x80 | ord("p")
@@ -99,7 +99,7 @@ def _move_to(game: Game, name: str) -> None:
     elif game.here in squares:
         game.say("You are there already.")
     else:
-        walk(game, squares, Watch(game))
+        walk(game, squares, SkillMonitor(game))
 
 
 def _explore(game: Game, text: str) -> None:
@@ -138,7 +138,7 @@ def _towards(keys: str) -> Callable[[Game, str], None]:
             game.say(f"{text!r} is no direction, and no door that you know of.")
 
     def walk_beside(game: Game, door: int) -> bool:
-        return walk(game, beside([door], straight=True), Watch(game))
+        return walk(game, beside([door], straight=True), SkillMonitor(game))
 
     return act
 
@@ -149,7 +149,7 @@ def _pick_up(game: Game, name: str) -> None:
         if square is None:
             game.say(f"You see no {name} to pick up.")
             return
-        if not walk(game, [square], Watch(game)):
+        if not walk(game, [square], SkillMonitor(game)):
             return
 
     chosen: list[str] = []

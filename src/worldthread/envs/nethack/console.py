@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from worldthread.envs.nethack.engine import ESCAPE, RETURN, Engine
+from worldthread.envs.nethack.engine import ESCAPE, RETURN, NetHackEngine
 from worldthread.errors import GameError
 
 Reply: TypeAlias = tuple[str, str]
@@ -38,7 +38,7 @@ class Console:
         epitaph: what the game told after its end.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: NetHackEngine) -> None:
         self.engine = engine
         self.question: str | None = None
         self.heard: list[str] = []

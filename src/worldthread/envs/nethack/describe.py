@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from worldthread.envs.nethack.engine import COLUMNS
 from worldthread.envs.nethack.game import Game
-from worldthread.envs.nethack.level import AROUND, Place
+from worldthread.envs.nethack.level import AROUND, LevelRegion
 from worldthread.envs.nethack.terrain import DOORS, Ground
 from worldthread.envs.nethack.view import Door, View
 from worldthread.envs.nethack.words import capital, counted, enumerate_words, offset, with_article
@@ -109,7 +109,7 @@ def _right_here(game: Game) -> list[str]:
     return lines
 
 
-def _ways_out(game: Game, view: View, place: Place) -> list[str]:
+def _ways_out(game: Game, view: View, place: LevelRegion) -> list[str]:
     doors = view.doors_of(place)
     passages = view.passages(place)
     lines = []

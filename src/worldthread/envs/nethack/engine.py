@@ -49,7 +49,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 _ANY: Final = frozenset({"@", "random"})
 
 
-class Engine:
+class NetHackEngine:
     """One game of NetHack.
 
     Args:
@@ -192,7 +192,7 @@ def require_nle(purpose: str) -> None:
 
 
 def character_options(character: str) -> list[str]:
-    """NetHack's options for a character; see :class:`Engine`.
+    """NetHack's options for a character; see :class:`NetHackEngine`.
 
     Raises:
         InputError: a word names no role, race, alignment or gender, or two name the same.

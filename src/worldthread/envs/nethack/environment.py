@@ -9,7 +9,7 @@ from typing import Final, get_args
 from worldthread.envs.base import Environment, Info, Truth, require_action, require_running
 from worldthread.envs.nethack.commands import perform
 from worldthread.envs.nethack.describe import inventory, observation
-from worldthread.envs.nethack.engine import Engine
+from worldthread.envs.nethack.engine import NetHackEngine
 from worldthread.envs.nethack.game import Game
 from worldthread.envs.nethack.offers import valid_actions
 from worldthread.envs.nethack.view import Mode, View
@@ -36,7 +36,7 @@ class NetHackEnvironment(Environment):
             to chance, and all of the game's chance.
         goal: the task in words, instead of :data:`GOAL`.
         max_moves: truncate after so many moves; ``None``: no limit.
-        character: see :class:`worldthread.envs.nethack.engine.Engine`.
+        character: see :class:`worldthread.envs.nethack.engine.NetHackEngine`.
         observation: what of the level is told, see :class:`worldthread.envs.nethack.view.View`.
 
     Raises:
@@ -62,14 +62,14 @@ class NetHackEnvironment(Environment):
         self._max_moves = max_moves
         self._character = character
         self._mode = observation
-        self._engine: Engine | None = Engine(character)
+        self._engine: NetHackEngine | None = NetHackEngine(character)
         self._game: Game | None = None
         self._info = Info()
         self._running = False
 
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         if self._engine is None:
-            self._engine = Engine(self._character)
+            self._engine = NetHackEngine(self._character)
         greeting = self._engine.start(self._seed if seed is None else seed)
         self._game = Game(self._engine)
         self._game.console.heard[:0] = greeting

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from worldthread.envs.nethack.game import Game, key_towards
 from worldthread.envs.nethack.level import AROUND, NEIGHBOURS, Level, direction_of, distance
-from worldthread.envs.nethack.paths import Ways
-from worldthread.envs.nethack.skills import Watch, beside, step, walk
+from worldthread.envs.nethack.paths import ShortestPaths
+from worldthread.envs.nethack.skills import SkillMonitor, beside, step, walk
 from worldthread.envs.nethack.terrain import DOORS, Ground
 from worldthread.envs.nethack.words import enumerate_words, with_article
 
@@ -38,11 +38,11 @@ def explore(game: Game, direction: str | None = None) -> None:
     Args:
         direction: begin with what lies in this direction.
     """
-    watch = Watch(game)
+    watch = SkillMonitor(game)
     known = {(one.square, one.name) for one in game.sights()}
     level = game.level
     for leg in range(_MOST_LEGS):
-        ways = Ways(level, game.here, occupied=game.obstacles())
+        ways = ShortestPaths(level, game.here, occupied=game.obstacles())
         target = ways.nearest(_frontier(game, ways, direction if leg == 0 else None))
         if target is None:
             if leg == 0 and direction is not None:
@@ -67,7 +67,7 @@ def _is_new_room(game: Game) -> bool:
     return place is not None and place.kind == "room" and not place.entered
 
 
-def _frontier(game: Game, ways: Ways, direction: str | None) -> list[int]:
+def _frontier(game: Game, ways: ShortestPaths, direction: str | None) -> list[int]:
     level, occupied = game.level, game.obstacles()
     return [
         square
@@ -79,7 +79,7 @@ def _frontier(game: Game, ways: Ways, direction: str | None) -> list[int]:
     ]
 
 
-def _go_and_look(game: Game, route: list[int], watch: Watch) -> bool:
+def _go_and_look(game: Game, route: list[int], watch: SkillMonitor) -> bool:
     """Walk while the end of the route promises something new; ``False`` to stop exploring."""
     level = game.level
     for square in route:
@@ -93,7 +93,7 @@ def _go_and_look(game: Game, route: list[int], watch: Watch) -> bool:
     return True
 
 
-def _try_harder(game: Game, watch: Watch, ways: Ways) -> None:
+def _try_harder(game: Game, watch: SkillMonitor, ways: ShortestPaths) -> None:
     """Nothing is left to look at: force a door, wait for creatures in the way, push a boulder, or search."""
     level = game.level
     free = ways.cost.keys() - game.obstacles()
@@ -118,7 +118,7 @@ def _try_harder(game: Game, watch: Watch, ways: Ways) -> None:
         game.say(f"There is nothing left to explore within reach.{hindrance}")
 
 
-def force(game: Game, door: int, watch: Watch) -> None:
+def force(game: Game, door: int, watch: SkillMonitor) -> None:
     """Open a closed door next to the player; kick it when it is locked, until it gives way or something happens."""
     level = game.level
     key = key_towards(game.here, door)
@@ -136,7 +136,7 @@ _Plan: TypeAlias = tuple[int, str, int]
 """Cost, what to do, and the square to do it at."""
 
 
-def _door_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
+def _door_plans(level: Level, ways: ShortestPaths, free: Set[int]) -> Iterator[_Plan]:
     for door in level.ground_squares(Ground.CLOSED_DOOR):
         tries = level.forced[door]
         reach = min((ways.cost[one] for one in beside([door], straight=True) & free), default=None)
@@ -144,12 +144,12 @@ def _door_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
             yield (reach + (_KICK_AGAIN * tries or _UNTRIED), "door", door)
 
 
-def _hindered_plans(game: Game, ways: Ways) -> Iterator[_Plan]:
+def _hindered_plans(game: Game, ways: ShortestPaths) -> Iterator[_Plan]:
     """What could be looked at, were there no creatures, or no boulders, in the way."""
     level = game.level
     without = {
-        "creature": Ways(level, game.here),
-        "boulder": Ways(level, game.here, occupied=game.obstacles(), push=True),
+        "creature": ShortestPaths(level, game.here),
+        "boulder": ShortestPaths(level, game.here, occupied=game.obstacles(), push=True),
     }
     for what, others in without.items():
         for square, cost in others.cost.items():
@@ -157,7 +157,7 @@ def _hindered_plans(game: Game, ways: Ways) -> Iterator[_Plan]:
                 yield (cost + _PUSH_AGAIN * level.pushed[square], what, square)
 
 
-def _search_plans(level: Level, ways: Ways, free: Set[int]) -> Iterator[_Plan]:
+def _search_plans(level: Level, ways: ShortestPaths, free: Set[int]) -> Iterator[_Plan]:
     """Where something may be hidden: at dead ends, and at walls with much unknown space behind them."""
     for square in free:
         if not level.is_walkable(square):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from worldthread.envs.nethack.console import Chooser, Console, Reply
-from worldthread.envs.nethack.engine import COLUMNS, Engine
-from worldthread.envs.nethack.items import Item
-from worldthread.envs.nethack.level import DIRECTIONS, NEIGHBOURS, Level, Place, distance
-from worldthread.envs.nethack.terrain import SPOKEN, Ground, Sort
+from worldthread.envs.nethack.engine import COLUMNS, NetHackEngine
+from worldthread.envs.nethack.items import InventoryItem
+from worldthread.envs.nethack.level import DIRECTIONS, NEIGHBOURS, Level, LevelRegion, distance
+from worldthread.envs.nethack.terrain import SPOKEN, GlyphKind, Ground
 
 # numbers of NLE's blstats
 _X, _Y, _SCORE, _HP, _MAX_HP, _DEPTH, _GOLD, _POWER, _MAX_POWER, _ARMOR = 0, 1, 9, 10, 11, 12, 13, 14, 15, 16
@@ -64,20 +64,20 @@ class Monster:
     Args:
         square: where.
         name: what the command ``;`` calls it, such as ``"peaceful gnome"``.
-        sort: :attr:`Sort.PET`, :attr:`Sort.UNSEEN` or :attr:`Sort.MONSTER`.
+        sort: :attr:`GlyphKind.PET`, :attr:`GlyphKind.UNSEEN` or :attr:`GlyphKind.MONSTER`.
     """
 
     square: int
     name: str
-    sort: Sort
+    sort: GlyphKind
 
     @property
     def is_hostile(self) -> bool:
-        return self.sort == Sort.MONSTER and not self.name.startswith(("peaceful ", "tame "))
+        return self.sort == GlyphKind.MONSTER and not self.name.startswith(("peaceful ", "tame "))
 
 
 @dataclass(frozen=True)
-class Sight:
+class VisibleFeature:
     """Something on the map that can be named and walked to: a thing, or ground worth a word."""
 
     square: int
@@ -98,7 +98,7 @@ class Game:
         swallowed: the player is inside a creature and sees nothing else.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: NetHackEngine) -> None:
         self.engine = engine
         self.console = Console(engine)
         self._levels: dict[tuple[int, int], Level] = {}
@@ -189,38 +189,41 @@ class Game:
         if self._monsters is None:
             found = [
                 Monster(square, self._describe(square) or "unseen creature", self.level.shows(square))
-                for square in self.level.squares_of(Sort.MONSTER, Sort.PET, Sort.UNSEEN)
+                for square in self.level.squares_of(GlyphKind.MONSTER, GlyphKind.PET, GlyphKind.UNSEEN)
                 if square != self.here and not self.swallowed
             ]
             self._monsters = sorted(found, key=lambda one: (distance(self.here, one.square), one.square))
         return self._monsters
 
-    def sights(self) -> list[Sight]:
+    def sights(self) -> list[VisibleFeature]:
         """Things and ground worth a word, the nearest first; without those on the player's square."""
         level = self.level
-        found = [Sight(square, self._describe(square)) for square in level.squares_of(Sort.THING, Sort.BOULDER)]
+        found = [
+            VisibleFeature(square, self._describe(square))
+            for square in level.squares_of(GlyphKind.THING, GlyphKind.BOULDER)
+        ]
         for square in level.ground_squares(*SPOKEN):
             ground = Ground(level.ground[square])
-            if level.shows(square) == Sort.GROUND:
+            if level.shows(square) == GlyphKind.GROUND:
                 level.sights[square] = self._describe(square)
             if square in level.sights:
-                found.append(Sight(square, level.sights[square], ground))
+                found.append(VisibleFeature(square, level.sights[square], ground))
         return sorted(
             (one for one in found if one.square != self.here and one.name),
             key=lambda one: (distance(self.here, one.square), one.square),
         )
 
-    def place(self) -> Place | None:
+    def place(self) -> LevelRegion | None:
         """The room or corridor in which the player is."""
         return self.level.place_at(self.here)
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[InventoryItem]:
         """What the player carries."""
-        return [Item(*entry) for entry in self.engine.inventory()]
+        return [InventoryItem(*entry) for entry in self.engine.inventory()]
 
     def obstacles(self) -> set[int]:
         """Squares of creatures that do not change places with the player."""
-        return {one.square for one in self.monsters() if one.sort != Sort.PET}
+        return {one.square for one in self.monsters() if one.sort != GlyphKind.PET}
 
     def _describe(self, square: int) -> str:
         return self.engine.description(*divmod(square, COLUMNS))

@@ -27,7 +27,7 @@ _VERBS: Final = {
 
 
 @dataclass(frozen=True)
-class Item:
+class InventoryItem:
     """A carried thing.
 
     Args:
@@ -78,7 +78,7 @@ def fits(wanted: str, text: str) -> bool:
     return bool(wanted_words) and set(wanted_words) <= set(words_of(text))
 
 
-def find_item(wanted: str, items: list[Item], verb: str = "") -> Item | None:
+def find_item(wanted: str, items: list[InventoryItem], verb: str = "") -> InventoryItem | None:
     """The carried thing that a player means, by its letter or its name; one that suits the verb rather than another."""
     wanted = wanted.strip()
     if len(wanted) == 1:

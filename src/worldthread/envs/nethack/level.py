@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.envs.nethack.engine import COLUMNS, ROWS, Engine
-from worldthread.envs.nethack.terrain import DOORS, WALKABLE, Ground, Sort, glyph_tables
+from worldthread.envs.nethack.engine import COLUMNS, ROWS, NetHackEngine
+from worldthread.envs.nethack.terrain import DOORS, WALKABLE, GlyphKind, Ground, glyph_tables
 
 SQUARES: Final = ROWS * COLUMNS
 
@@ -46,7 +46,7 @@ AROUND: Final = tuple(tuple(near.values()) for near in NEIGHBOURS)
 
 
 @dataclass(eq=False)
-class Place:
+class LevelRegion:
     """A room or a corridor.
 
     Args:
@@ -100,17 +100,17 @@ class Level:
     sights: dict[int, str] = field(default_factory=dict)
     joined: list[tuple[str, str]] = field(default_factory=list)
     _sorts: NDArray[np.int8] = field(default_factory=lambda: np.zeros(SQUARES, np.int8))
-    _places: list[Place] = field(default_factory=list)
-    _place_of: dict[int, Place] = field(default_factory=dict)
+    _places: list[LevelRegion] = field(default_factory=list)
+    _place_of: dict[int, LevelRegion] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
     _stale: bool = True
 
-    def look(self, engine: Engine, here: int) -> bool:
+    def look(self, engine: NetHackEngine, here: int) -> bool:
         """Take in what the screen shows now. Not when the player was swallowed: ``False``."""
         tables = glyph_tables()
         glyphs = engine.glyphs.ravel()
         sorts = tables.sort[glyphs]
-        if np.any(sorts == Sort.SWALLOWED):
+        if np.any(sorts == GlyphKind.SWALLOWED):
             return False
         self._sorts = sorts
         before = bytes(self.ground)
@@ -135,13 +135,13 @@ class Level:
             self.ground[square] = ground
             self._stale = True
 
-    def squares_of(self, *sorts: Sort) -> list[int]:
+    def squares_of(self, *sorts: GlyphKind) -> list[int]:
         """Squares that show one of these now."""
         return _squares_where(self._sorts, sorts)
 
-    def shows(self, square: int) -> Sort:
+    def shows(self, square: int) -> GlyphKind:
         """What a square shows now."""
-        return Sort(int(self._sorts[square]))
+        return GlyphKind(int(self._sorts[square]))
 
     def ground_squares(self, *kinds: Ground) -> list[int]:
         """Squares whose ground is one of these, as far as it is known."""
@@ -160,7 +160,7 @@ class Level:
 
     # -- rooms and corridors ----------------------------------------------------------------------------------------
 
-    def place_at(self, square: int) -> Place | None:
+    def place_at(self, square: int) -> LevelRegion | None:
         """The room or corridor of a square. A door belongs to the room beside it, else to the corridor."""
         self._divide()
         place = self._place_of.get(square)
@@ -169,12 +169,12 @@ class Level:
             place = min(beside, key=lambda found: (found.kind == "corridor", found.number or SQUARES), default=None)
         return place
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[LevelRegion]:
         """All rooms and corridors."""
         self._divide()
         return list(self._places)
 
-    def name_of(self, place: Place) -> str:
+    def name_of(self, place: LevelRegion) -> str:
         """Such as ``"room 2 of level 1"``; the same for ever."""
         if not place.number:
             place.number = self._counts[place.kind] = self._counts.get(place.kind, 0) + 1
@@ -188,7 +188,7 @@ class Level:
         number, noun = self.doors[square]
         return f"{noun} {number} of {self.name}"
 
-    def doors_of(self, place: Place) -> list[int]:
+    def doors_of(self, place: LevelRegion) -> list[int]:
         """Doors beside a place."""
         beside = {
             one
@@ -211,7 +211,7 @@ class Level:
         for squares, kind in _components(kinds):
             held = [one for one in former if one.kind == kind and not one.squares.isdisjoint(squares)]
             held.sort(key=lambda one: (one.number == 0, one.number))
-            place = held.pop(0) if held else Place(kind, squares)
+            place = held.pop(0) if held else LevelRegion(kind, squares)
             former = [one for one in former if one is not place and one not in held]
             for other in held:
                 place.entered |= other.entered

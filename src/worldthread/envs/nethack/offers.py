@@ -8,7 +8,7 @@ from worldthread.envs.nethack.game import Game, Stats
 from worldthread.envs.nethack.items import plain_name
 from worldthread.envs.nethack.level import DIRECTIONS, NEIGHBOURS, direction_of
 from worldthread.envs.nethack.skills import beside
-from worldthread.envs.nethack.terrain import Ground, Sort
+from worldthread.envs.nethack.terrain import GlyphKind, Ground
 from worldthread.envs.nethack.view import View
 from worldthread.envs.nethack.words import without_article
 
@@ -80,7 +80,7 @@ def _with_doors(game: Game) -> Iterator[str]:
 
 def _walks(game: Game, view: View) -> Iterator[str]:
     for monster in view.monsters:
-        if monster.sort != Sort.PET:
+        if monster.sort != GlyphKind.PET:
             yield f"fight {without_article(monster.name)}"
     for sight in view.sights:
         if view.steps_to(sight.square) is None:
@@ -91,7 +91,7 @@ def _walks(game: Game, view: View) -> Iterator[str]:
             yield "ascend"
         if sight.ground != Ground.TRAP:
             yield f"move to {plain_name(sight.name)}"
-        if sight.ground is None and game.level.shows(sight.square) == Sort.THING:
+        if sight.ground is None and game.level.shows(sight.square) == GlyphKind.THING:
             yield f"pick up {plain_name(sight.name)}"
     places = [*([view.place] if view.place is not None else []), *view.other_places()]
     for place in places:

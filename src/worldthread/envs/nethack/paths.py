@@ -10,14 +10,14 @@ import numpy as np
 
 from worldthread.envs.nethack.engine import COLUMNS
 from worldthread.envs.nethack.level import AROUND, Level
-from worldthread.envs.nethack.terrain import WALKABLE, Ground, Sort
+from worldthread.envs.nethack.terrain import WALKABLE, GlyphKind, Ground
 
 _TRAP: Final = 40
 _BOULDER: Final = 12
 _NEVER: Final = 1 << 30
 
 
-class Ways:
+class ShortestPaths:
     """All shortest ways from one square.
 
     A step costs 1. Traps are walked into only when they are the target, and boulders are pushed only when that is
@@ -53,7 +53,7 @@ class Ways:
 
     def _search(self, level: Level, occupied: set[int], push: bool) -> None:
         costs = _STEP_COSTS[np.frombuffer(level.ground, np.int8)]
-        boulders = level.squares_of(Sort.BOULDER)
+        boulders = level.squares_of(GlyphKind.BOULDER)
         costs[boulders] = _BOULDER if push else _NEVER
         # a target may be a trap, or be occupied, but no way leads on from there
         ends = occupied.union(level.ground_squares(Ground.TRAP, Ground.HOLE)) - {self.origin}

@@ -14,8 +14,8 @@ from worldthread.envs.nethack.engine import COLUMNS
 from worldthread.envs.nethack.game import Game, Monster, key_towards
 from worldthread.envs.nethack.items import fits
 from worldthread.envs.nethack.level import AROUND, distance
-from worldthread.envs.nethack.paths import Ways
-from worldthread.envs.nethack.terrain import Ground, Sort
+from worldthread.envs.nethack.paths import ShortestPaths
+from worldthread.envs.nethack.terrain import GlyphKind, Ground
 from worldthread.envs.nethack.words import capital, with_article
 
 _MOST_STEPS: Final = 200
@@ -26,7 +26,7 @@ _REST_CHUNK: Final = 5
 _STUCK: Final = 8
 
 
-class Watch:
+class SkillMonitor:
     """Notices what should end a skill.
 
     A creature that stays where it is ends skills once: when it is first seen there, and when the player first comes
@@ -88,7 +88,7 @@ def _newcomer(monsters: list[Monster], known: Counter[str], told: set[tuple[int,
     return min(more & untold, default=None)
 
 
-def walk(game: Game, targets: Collection[int], watch: Watch, *, push: bool = False) -> bool:
+def walk(game: Game, targets: Collection[int], watch: SkillMonitor, *, push: bool = False) -> bool:
     """Walk to the nearest of some squares. Whether one was reached; if not, why is said.
 
     Where creatures that are not to be fought stand in the only way, go as far as possible and wait a while for them.
@@ -97,9 +97,9 @@ def walk(game: Game, targets: Collection[int], watch: Watch, *, push: bool = Fal
     for _ in range(_MOST_STEPS):
         if game.here in targets:
             return True
-        ways = Ways(game.level, game.here, occupied=game.obstacles(), push=push)
+        ways = ShortestPaths(game.level, game.here, occupied=game.obstacles(), push=push)
         if (target := ways.nearest(set(targets) - game.obstacles())) is None:
-            ways = Ways(game.level, game.here, push=push)
+            ways = ShortestPaths(game.level, game.here, push=push)
             target = ways.nearest(targets)
         if target is None or stuck == _STUCK:
             game.say("You know of no way there." if target is None else "You cannot get there.")
@@ -129,7 +129,7 @@ def step(game: Game, wanted: int) -> bool:
         return True
     level.balked[origin, wanted] += 1
     # a pet may have been in the way; and when time has passed, one may have to climb out of a pit first
-    is_refused = game.stats.turn == turn and level.shows(wanted) != Sort.PET
+    is_refused = game.stats.turn == turn and level.shows(wanted) != GlyphKind.PET
     if is_refused or level.balked[origin, wanted] == _STUCK:
         level.shut.add((origin, wanted))
     return False
@@ -142,7 +142,7 @@ def descend(game: Game, *, up: bool = False) -> None:
     targets = game.level.ground_squares(*kinds)
     if not targets:
         game.say(f"You know of no way {word} on this level yet.")
-    elif walk(game, targets, Watch(game)):
+    elif walk(game, targets, SkillMonitor(game)):
         game.press("<" if up else ">")
 
 
@@ -152,7 +152,7 @@ def fight(game: Game, name: str) -> None:
     Where no way is known, wait for it to come. Ends also when the player has less than a third of the hit points left,
     or another creature comes into view.
     """
-    watch = Watch(game)
+    watch = SkillMonitor(game)
     third = game.stats.most_hit_points // 3
     target = _creature(game, name)
     if target is None:
@@ -162,7 +162,7 @@ def fight(game: Game, name: str) -> None:
     for _ in range(_MOST_BLOWS):
         if distance(game.here, target.square) == 1:
             game.press("F" + key_towards(game.here, target.square))
-        elif steps := Ways(game.level, game.here, occupied=game.obstacles()).steps_to(target.square):
+        elif steps := ShortestPaths(game.level, game.here, occupied=game.obstacles()).steps_to(target.square):
             step(game, steps[0])
         elif waited < _MOST_WAITS:
             waited += 1
@@ -186,7 +186,7 @@ def _creature(game: Game, name: str) -> Monster | None:
 
 def rest(game: Game) -> None:
     """Wait until all hit points are back, something happens, or 50 turns have passed."""
-    watch = Watch(game)
+    watch = SkillMonitor(game)
     for _ in range(0, _REST_TURNS, _REST_CHUNK):
         said = game.press(f"{_REST_CHUNK}s")
         if watch.stops() or "You stop searching" in said or game.stats.hit_points == game.stats.most_hit_points:

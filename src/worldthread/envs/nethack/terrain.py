@@ -61,7 +61,7 @@ SPOKEN: Final = (Ground.UP, Ground.DOWN, Ground.FEATURE, Ground.TRAP, Ground.HOL
 """Ground worth a word."""
 
 
-class Sort(IntEnum):
+class GlyphKind(IntEnum):
     """What a glyph shows."""
 
     GROUND = 0
@@ -82,7 +82,7 @@ class Glyphs:
 
     Args:
         ground: :class:`Ground` of each glyph, ``COVERED`` for things, -1 for what does not tell.
-        sort: :class:`Sort` of each glyph.
+        sort: :class:`GlyphKind` of each glyph.
     """
 
     ground: NDArray[np.int8]
@@ -95,20 +95,20 @@ def glyph_tables() -> Glyphs:
     from nle import nethack
 
     begins = (
-        (nethack.GLYPH_MON_OFF, Sort.MONSTER), (nethack.GLYPH_PET_OFF, Sort.PET),
-        (nethack.GLYPH_INVIS_OFF, Sort.UNSEEN), (nethack.GLYPH_DETECT_OFF, Sort.MONSTER),
-        (nethack.GLYPH_BODY_OFF, Sort.THING), (nethack.GLYPH_RIDDEN_OFF, Sort.MONSTER),
-        (nethack.GLYPH_OBJ_OFF, Sort.THING), (nethack.GLYPH_CMAP_OFF, Sort.OTHER),
-        (nethack.GLYPH_SWALLOW_OFF, Sort.SWALLOWED), (nethack.GLYPH_WARNING_OFF, Sort.UNSEEN),
-        (nethack.GLYPH_STATUE_OFF, Sort.THING), (nethack.MAX_GLYPH, Sort.OTHER),
+        (nethack.GLYPH_MON_OFF, GlyphKind.MONSTER), (nethack.GLYPH_PET_OFF, GlyphKind.PET),
+        (nethack.GLYPH_INVIS_OFF, GlyphKind.UNSEEN), (nethack.GLYPH_DETECT_OFF, GlyphKind.MONSTER),
+        (nethack.GLYPH_BODY_OFF, GlyphKind.THING), (nethack.GLYPH_RIDDEN_OFF, GlyphKind.MONSTER),
+        (nethack.GLYPH_OBJ_OFF, GlyphKind.THING), (nethack.GLYPH_CMAP_OFF, GlyphKind.OTHER),
+        (nethack.GLYPH_SWALLOW_OFF, GlyphKind.SWALLOWED), (nethack.GLYPH_WARNING_OFF, GlyphKind.UNSEEN),
+        (nethack.GLYPH_STATUE_OFF, GlyphKind.THING), (nethack.MAX_GLYPH, GlyphKind.OTHER),
     )  # fmt: skip
-    sort = np.full(nethack.MAX_GLYPH + 1, Sort.OTHER, np.int8)
+    sort = np.full(nethack.MAX_GLYPH + 1, GlyphKind.OTHER, np.int8)
     for begin, kind in begins:
         sort[begin:] = kind
-    ground = np.where(sort == Sort.THING, Ground.COVERED, -1).astype(np.int8)
+    ground = np.where(sort == GlyphKind.THING, Ground.COVERED, -1).astype(np.int8)
     for first, last, what in _GROUND_OF_SYMBOLS:
         symbols = slice(nethack.GLYPH_CMAP_OFF + first, nethack.GLYPH_CMAP_OFF + last + 1)
-        sort[symbols], ground[symbols] = Sort.GROUND, what
+        sort[symbols], ground[symbols] = GlyphKind.GROUND, what
     boulder = next(n for n in range(nethack.NUM_OBJECTS) if nethack.OBJ_NAME(nethack.objclass(n)) == "boulder")
-    sort[nethack.GLYPH_OBJ_OFF + boulder] = Sort.BOULDER
+    sort[nethack.GLYPH_OBJ_OFF + boulder] = GlyphKind.BOULDER
     return Glyphs(ground, sort)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from worldthread.envs.nethack.game import Game, Monster, Sight
-from worldthread.envs.nethack.level import AROUND, Place, direction_of, in_sight
-from worldthread.envs.nethack.paths import Ways
+from worldthread.envs.nethack.game import Game, Monster, VisibleFeature
+from worldthread.envs.nethack.level import AROUND, LevelRegion, direction_of, in_sight
+from worldthread.envs.nethack.paths import ShortestPaths
 from worldthread.envs.nethack.skills import beside
-from worldthread.envs.nethack.terrain import DOORS, Ground, Sort
+from worldthread.envs.nethack.terrain import DOORS, GlyphKind, Ground
 
 Mode: TypeAlias = Literal["room", "level"]
 
@@ -52,7 +52,7 @@ class View:
         self._game = game
         self._mode = mode
         # creatures come and go: what stands in a door does not make the room behind it unreachable
-        self.ways = Ways(game.level, game.here)
+        self.ways = ShortestPaths(game.level, game.here)
         self.place = game.place()
         if self.place is not None:
             self.place.entered = True
@@ -63,11 +63,11 @@ class View:
         """Whether a creature is in the present place, and not only in sight from there."""
         return self._game.level.place_at(monster.square) is self.place
 
-    def sights_in(self, place: Place | None) -> list[Sight]:
+    def sights_in(self, place: LevelRegion | None) -> list[VisibleFeature]:
         """Things and ground worth a word in a place. What lies in a door of the present one counts as being in it."""
         return [one for one in self.sights if self._is_told_with(one.square, place)]
 
-    def doors_of(self, place: Place) -> list[Door]:
+    def doors_of(self, place: LevelRegion) -> list[Door]:
         """Doors of a place, the nearest first."""
         level = self._game.level
         squares = level.doors_of(place)
@@ -77,7 +77,7 @@ class View:
         squares.sort(key=lambda one: (self.steps_to(one) is None, self.steps_to(one) or 0, one))
         return [self._door(square, place) for square in squares]
 
-    def passages(self, place: Place) -> dict[str, int]:
+    def passages(self, place: LevelRegion) -> dict[str, int]:
         """Directions in which a place goes on unexplored, with the steps to there."""
         level, here = self._game.level, self._game.here
         found: dict[str, int] = {}
@@ -97,7 +97,7 @@ class View:
         costs = [self.ways.cost[one] + 1 for one in beside([square], straight=True) if one in self.ways.cost]
         return min(costs, default=None)
 
-    def other_places(self) -> list[Place]:
+    def other_places(self) -> list[LevelRegion]:
         """The other rooms and corridors that are told of, the nearest first."""
         if self._mode == "room":
             return []
@@ -105,7 +105,7 @@ class View:
         cost = self.ways.cost
         return sorted(others, key=lambda one: (min(cost.get(s, 1 << 20) for s in one.squares), min(one.squares)))
 
-    def _door(self, square: int, place: Place) -> Door:
+    def _door(self, square: int, place: LevelRegion) -> Door:
         level = self._game.level
         ground = level.ground[square]
         name = level.door_name(square)
@@ -117,7 +117,7 @@ class View:
         unexplored = square not in level.visited if state == "closed" else level.is_frontier(square)
         return Door(square, name, state, direction, unexplored)
 
-    def _is_told_with(self, square: int, place: Place | None) -> bool:
+    def _is_told_with(self, square: int, place: LevelRegion | None) -> bool:
         if self._is_at_door(square):
             return place is self.place
         return self._game.level.place_at(square) is place
@@ -139,4 +139,4 @@ class View:
 
     def _is_clear(self, square: int) -> bool:
         level = self._game.level
-        return level.ground[square] in _CLEAR and level.shows(square) != Sort.BOULDER
+        return level.ground[square] in _CLEAR and level.shows(square) != GlyphKind.BOULDER

@@ -15,10 +15,10 @@ from enum import StrEnum
 from typing import Final
 
 from worldthread.extract.arigraph.plan import GO_TO
-from worldthread.extract.arigraph.text import Failure, OutdatedAnswer, parse_outdated, parse_triplets
+from worldthread.extract.arigraph.text import Failure, OutdatedTriplets, parse_outdated, parse_triplets
 from worldthread.extract.game.vocabulary import OPPOSITE
 from worldthread.graph import GraphView
-from worldthread.types import Ending, Fact, Reading
+from worldthread.types import Ending, Extraction, Fact
 
 DIRECTIONS: Final = ("north", "south", "east", "west")
 KEPT_PHRASES: Final = (*DIRECTIONS, "associated with", "used for", "to be")
@@ -26,7 +26,7 @@ KEPT_PHRASES: Final = (*DIRECTIONS, "associated with", "used for", "to be")
 
 
 @dataclass(frozen=True)
-class Move:
+class RoomChange:
     """What the last action did to the agent's place. Rooms as the game writes them.
 
     Args:
@@ -40,7 +40,7 @@ class Move:
     action: str
 
 
-class Fate(StrEnum):
+class DeletionOutcome(StrEnum):
     """What becomes of a fact that a model calls outdated."""
 
     ENDED = "ended"
@@ -49,7 +49,7 @@ class Fate(StrEnum):
     RESTATED = "kept: stated again by the same reading"
 
 
-def spatial_facts(move: Move) -> tuple[Fact, ...]:
+def spatial_facts(move: RoomChange) -> tuple[Fact, ...]:
     """How the two rooms of a move lie, both ways round; empty when the agent stayed, used "go to" or no direction."""
     before, after = move.before.lower(), move.after.lower()
     action = move.action.lower()
@@ -77,7 +77,7 @@ def outdated_candidates(view: GraphView, extracted: Iterable[Fact]) -> list[Fact
     return sorted(incident, key=lambda fact: fact.key)
 
 
-def fate(old: Fact, view: GraphView, stated: Collection[Fact], rooms: Collection[str]) -> Fate:
+def deletion_outcome(old: Fact, view: GraphView, stated: Collection[Fact], rooms: Collection[str]) -> DeletionOutcome:
     """What becomes of ``old``, called outdated by a reading that states ``stated``.
 
     Args:
@@ -86,14 +86,14 @@ def fate(old: Fact, view: GraphView, stated: Collection[Fact], rooms: Collection
     held = view.facts(old.subject, old.relation, old.object)
     names = (old.subject, old.relation, old.object)
     if names not in [(fact.subject, fact.relation, fact.object) for fact in held]:
-        return Fate.UNKNOWN
+        return DeletionOutcome.UNKNOWN
     if old in stated:
-        return Fate.RESTATED
-    return Fate.ROOMS if old.subject in rooms and old.object in rooms else Fate.ENDED
+        return DeletionOutcome.RESTATED
+    return DeletionOutcome.ROOMS if old.subject in rooms and old.object in rooms else DeletionOutcome.ENDED
 
 
-class AriGraphReader:
-    """Reads observations as AriGraph does. It is a :class:`~worldthread.extract.base.TextReader`; a game gives more.
+class AriGraphExtractor:
+    """Reads observations as AriGraph does. It is a :class:`~worldthread.extract.base.Extractor`; a game gives more.
 
     It writes no prompt and calls no model itself: two functions do, so that a recorded run can be replayed.
 
@@ -122,24 +122,24 @@ class AriGraphReader:
         """How many calls of :meth:`extract` may usefully run at once."""
         return self._concurrency
 
-    def extract(self, text: str) -> Reading:
+    def extract(self, text: str) -> Extraction:
         """The triplets of ``text``, without aspects.
 
         Raises:
             ModelError: as ``ask_triplets`` does.
         """
         answer = parse_triplets(self._ask_triplets(text))
-        return Reading(self.name, answer.facts, (), _texts(answer.failures))
+        return Extraction(self.name, answer.facts, (), _texts(answer.failures))
 
     def outdate(
         self,
         text: str,
-        reading: Reading,
+        extraction: Extraction,
         view: GraphView,
         *,
         rooms: Collection[str] = (),
-        move: Move | None = None,
-    ) -> Reading:
+        move: RoomChange | None = None,
+    ) -> Extraction:
         """``reading`` with the facts of ``view`` that it ends, and with how the rooms of ``move`` lie.
 
         Args:
@@ -150,25 +150,25 @@ class AriGraphReader:
         Raises:
             ModelError: as ``ask_outdated`` does.
         """
-        facts = [statement for statement in reading.statements if isinstance(statement, Fact)]
+        facts = [statement for statement in extraction.statements if isinstance(statement, Fact)]
         new = [fact for fact in facts if not view.holds(fact)]
         answer = parse_outdated(self._ask_outdated(outdated_candidates(view, facts), new))
         placed = spatial_facts(move) if move is not None else ()
         return replace(
-            reading,
-            statements=(*reading.statements, *placed),
+            extraction,
+            statements=(*extraction.statements, *placed),
             endings=_endings(answer, view, {*facts, *placed}, rooms),
-            failures=(*reading.failures, *_texts(answer.failures)),
+            failures=(*extraction.failures, *_texts(answer.failures)),
         )
 
 
 def _endings(
-    answer: OutdatedAnswer, view: GraphView, stated: Collection[Fact], rooms: Collection[str]
+    answer: OutdatedTriplets, view: GraphView, stated: Collection[Fact], rooms: Collection[str]
 ) -> tuple[Ending, ...]:
     visited = {room.lower() for room in rooms}
     reasons: dict[Fact, str] = {}
     for old, new in answer.pairs:
-        if fate(old, view, stated, visited) is Fate.ENDED:
+        if deletion_outcome(old, view, stated, visited) is DeletionOutcome.ENDED:
             reasons.setdefault(old, f"replaced by: {new}")
     return tuple(Ending(fact, reason) for fact, reason in reasons.items())
 

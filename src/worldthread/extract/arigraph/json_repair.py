@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from worldthread.extract.arigraph.text import Failure, Mend, Reason, Repair, require_string
+from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, RepairKind, require_string
 
 DEPTH_LIMIT: Final = 32
 """How deeply brackets may be nested in an answer that is not valid JSON."""
@@ -63,25 +63,25 @@ def read_object(text: str) -> JsonAnswer:
     """
     require_string(text)
     if not text.strip():
-        return JsonAnswer(failures=(Failure(text, Reason.EMPTY),))
+        return JsonAnswer(failures=(Failure(text, FailureReason.EMPTY),))
     found = _START.search(text)
     start = found.start() if found else text.find("{")
     if start < 0:
-        return JsonAnswer(failures=(Failure(text, Reason.NO_OBJECT),))
-    scanner = _Scanner(text, start)
+        return JsonAnswer(failures=(Failure(text, FailureReason.NO_OBJECT),))
+    scanner = _DamagedJsonScanner(text, start)
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         value = scanner.value(0)
         end = scanner.at
-    repairs = [*_outside(text[:start], Mend.TEXT_BEFORE), *scanner.repairs]
+    repairs = [*_outside(text[:start], RepairKind.TEXT_BEFORE), *scanner.repairs]
     failures = list(scanner.failures)
     rest = text[end:]
     if not scanner.stopped:
         if _START.search(rest):
-            failures.append(Failure(rest.strip(), Reason.SEVERAL_OBJECTS))
+            failures.append(Failure(rest.strip(), FailureReason.SEVERAL_OBJECTS))
         else:
-            repairs += _outside(rest, Mend.TEXT_AFTER)
+            repairs += _outside(rest, RepairKind.TEXT_AFTER)
     return JsonAnswer(value, tuple(dict.fromkeys(repairs)), tuple(failures))
 
 
@@ -92,15 +92,15 @@ def _members(pairs: list[tuple[str, Any]]) -> Members:
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_members)
 
 
-def _outside(text: str, mend: Mend) -> list[Repair]:
+def _outside(text: str, mend: RepairKind) -> list[Repair]:
     """Repairs for the text before or after the object."""
     rest = _FENCE.sub("", text)
-    fence = [Repair("```", Mend.CODE_FENCE)] if rest != text else []
+    fence = [Repair("```", RepairKind.CODE_FENCE)] if rest != text else []
     return [*fence, Repair(rest.strip(), mend)] if rest.strip() else fence
 
 
 @dataclass
-class _Scanner:
+class _DamagedJsonScanner:
     """Reads damaged JSON. ``stopped`` once nothing further can be read; what was read until then stays."""
 
     text: str
@@ -114,7 +114,7 @@ class _Scanner:
         char = self._peek()
         if char in ("{", "["):
             if depth == DEPTH_LIMIT:
-                return self._stop(Reason.TOO_DEEP)
+                return self._stop(FailureReason.TOO_DEEP)
             self.at += 1
             return self._object(depth + 1) if char == "{" else self._array(depth + 1)
         return self._string() if char in _CLOSING else self._bare()
@@ -128,7 +128,7 @@ class _Scanner:
                 break
             if self._peek() != ":":
                 self.at = begin
-                self._stop(Reason.UNREADABLE if self.text[begin:].strip() else Reason.CUT_SHORT)
+                self._stop(FailureReason.UNREADABLE if self.text[begin:].strip() else FailureReason.CUT_SHORT)
                 break
             self.at += 1
             value = self.value(depth)
@@ -152,14 +152,14 @@ class _Scanner:
             self.at += 1
         last = char in (close, other, "")
         if commas > (0 if last or not comma_due else 1):
-            self._mend(Mend.TRAILING_COMMA)
+            self._mend(RepairKind.TRAILING_COMMA)
         elif comma_due and not commas and not last:
-            self._mend(Mend.MISSING_COMMA)
+            self._mend(RepairKind.MISSING_COMMA)
         if char == close:
             self.at += 1
         elif last:
             # the end of the text, or a bracket that closes something further out
-            self._mend(Mend.MISSING_BRACKET)
+            self._mend(RepairKind.MISSING_BRACKET)
         return not last
 
     def _string(self) -> Any:
@@ -168,7 +168,7 @@ class _Scanner:
         closing = _CLOSING[opening]
         stop = _STOPS[closing]
         if opening != '"':
-            self._mend(Mend.SINGLE_QUOTES)
+            self._mend(RepairKind.SINGLE_QUOTES)
         at = start + 1
         while found := stop.search(self.text, at):
             at = found.end()
@@ -178,8 +178,8 @@ class _Scanner:
                 self.at = at
                 return self._unescaped(self.text[start + 1 : at - 1])
             else:
-                self._mend(Mend.INNER_QUOTE)
-        return self._stop(Reason.CUT_SHORT)
+                self._mend(RepairKind.INNER_QUOTE)
+        return self._stop(FailureReason.CUT_SHORT)
 
     def _closes(self, after: int) -> bool:
         """Whether a quotation mark that ends before ``after`` closes its string, by what follows."""
@@ -190,7 +190,7 @@ class _Scanner:
 
     def _unescaped(self, raw: str) -> str:
         if _CONTROL.search(raw):
-            self._mend(Mend.RAW_NEWLINE)
+            self._mend(RepairKind.RAW_NEWLINE)
         if "\\" not in raw:
             return raw
         parts: list[str] = []
@@ -202,7 +202,7 @@ class _Scanner:
                 parts.append(json.loads(f'"{escape.group()}"'))
                 at = escape.end()
             else:
-                self._mend(Mend.BAD_ESCAPE)
+                self._mend(RepairKind.BAD_ESCAPE)
                 parts.append(raw[slash + 1 : slash + 2])
                 at = slash + 2
         joined = "".join([*parts, raw[at:]])
@@ -213,14 +213,14 @@ class _Scanner:
         self._peek()
         found = _BARE.match(self.text, self.at)
         if found is None:
-            return self._stop(Reason.UNREADABLE if self.at < len(self.text) else Reason.CUT_SHORT)
+            return self._stop(FailureReason.UNREADABLE if self.at < len(self.text) else FailureReason.CUT_SHORT)
         self.at = found.end()
         word = found.group().rstrip()
         if word in _LITERALS:
             return _LITERALS[word]
         if _NUMBER.fullmatch(word):
             return float(word)
-        self._mend(Mend.BARE_WORD)
+        self._mend(RepairKind.BARE_WORD)
         return word
 
     def _peek(self) -> str:
@@ -230,10 +230,10 @@ class _Scanner:
         self.at = space.end()
         return self.text[self.at : self.at + 1]
 
-    def _mend(self, mend: Mend) -> None:
+    def _mend(self, mend: RepairKind) -> None:
         self.repairs.append(Repair(self.text[max(0, self.at - 20) : self.at + 20], mend))
 
-    def _stop(self, reason: Reason) -> Any:
+    def _stop(self, reason: FailureReason) -> Any:
         self.failures.append(Failure(self.text[self.at :], reason))
         self.stopped = True
         return _ABSENT

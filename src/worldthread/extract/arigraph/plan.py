@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from worldthread.extract.arigraph.json_repair import JsonAnswer, Members, read_object
-from worldthread.extract.arigraph.text import Failure, Mend, Reason, Repair
+from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, RepairKind
 from worldthread.names import normalise_name
 
 GO_TO: Final = "go to "
@@ -23,7 +23,7 @@ _WEIGHT: Final = re.compile(r"[0-9]*\.?[0-9]+%?")
 
 
 @dataclass(frozen=True)
-class SubGoal:
+class ParsedSubGoal:
     """What to do next, and why; the reason may be empty."""
 
     goal: str
@@ -31,7 +31,7 @@ class SubGoal:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ParsedPlan:
     """A plan.
 
     Args:
@@ -44,7 +44,7 @@ class Plan:
     """
 
     main_goal: str = ""
-    sub_goals: tuple[SubGoal, ...] = ()
+    sub_goals: tuple[ParsedSubGoal, ...] = ()
     emotion: str = ""
     emotion_reason: str = ""
     repairs: tuple[Repair, ...] = ()
@@ -52,7 +52,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Choice:
+class WeightedAction:
     """An action and how much the model favours it, at least 0; a lone action has weight 1."""
 
     action: str
@@ -71,7 +71,7 @@ class ActionAnswer:
         failures: what could not be used.
     """
 
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[WeightedAction, ...] = ()
     reason: str = ""
     sub_goal: str = ""
     repairs: tuple[Repair, ...] = ()
@@ -83,7 +83,7 @@ class ActionAnswer:
         return max(self.choices, key=lambda choice: choice.weight).action if self.choices else None
 
 
-def parse_plan(text: str) -> Plan:
+def parse_plan(text: str) -> ParsedPlan:
     """A plan: ``main_goal``, ``plan_steps`` of ``sub_goal_N`` and ``reason``, ``your_emotion``.
 
     A reason belongs to the sub-goal before it, or to the next when it comes first.
@@ -93,8 +93,8 @@ def parse_plan(text: str) -> Plan:
     """
     answer = read_object(text)
     if answer.value is None:
-        return Plan(repairs=answer.repairs, failures=answer.failures)
-    taker = _Taker(answer)
+        return ParsedPlan(repairs=answer.repairs, failures=answer.failures)
+    taker = _AnswerParser(answer)
     steps: list[tuple[str, Any]] = []
     emotion: list[tuple[str, Any]] = []
     found: dict[str, str] = {}
@@ -116,10 +116,10 @@ def parse_plan(text: str) -> Plan:
             taker.refuse(key, value)
     sub_goals = _sub_goals(steps, taker)
     if "main_goal" not in found:
-        taker.failures.append(Failure(text, Reason.NO_MAIN_GOAL))
+        taker.failures.append(Failure(text, FailureReason.NO_MAIN_GOAL))
     if not sub_goals:
-        taker.failures.append(Failure(text, Reason.NO_SUB_GOAL))
-    return Plan(
+        taker.failures.append(Failure(text, FailureReason.NO_SUB_GOAL))
+    return ParsedPlan(
         found.get("main_goal", ""),
         sub_goals,
         found.get("your_current_emotion", ""),
@@ -129,17 +129,17 @@ def parse_plan(text: str) -> Plan:
     )
 
 
-def _sub_goals(steps: list[tuple[str, Any]], taker: _Taker) -> tuple[SubGoal, ...]:
-    goals: list[SubGoal] = []
+def _sub_goals(steps: list[tuple[str, Any]], taker: _AnswerParser) -> tuple[ParsedSubGoal, ...]:
+    goals: list[ParsedSubGoal] = []
     waiting = ""
     for key, value in steps:
         if not isinstance(value, str):
             taker.refuse(key, value, known=bool(_SUB_GOAL.fullmatch(key)) or key == "reason")
         elif _SUB_GOAL.fullmatch(key) and value.strip():
-            goals.append(SubGoal(value, waiting))
+            goals.append(ParsedSubGoal(value, waiting))
             waiting = ""
         elif key == "reason" and goals and not goals[-1].reason:
-            goals[-1] = SubGoal(goals[-1].goal, value)
+            goals[-1] = ParsedSubGoal(goals[-1].goal, value)
         elif key == "reason" and not waiting:
             waiting = value
         else:
@@ -161,37 +161,39 @@ def parse_action(text: str, offered: Collection[str] | None = None, rooms: Colle
         InputError: ``text`` is not a string.
     """
     answer = read_object(text)
-    taker = _Taker(answer)
+    taker = _AnswerParser(answer)
     if answer.value is None:
         plain = text.strip().strip("\"'`.").strip()
         if offered is not None and plain and (action := _offered(plain, offered, rooms)) is not None:
-            return ActionAnswer((Choice(action),), repairs=(*answer.repairs, Repair(text, Mend.PLAIN_TEXT)))
+            return ActionAnswer(
+                (WeightedAction(action),), repairs=(*answer.repairs, Repair(text, RepairKind.PLAIN_TEXT))
+            )
         return ActionAnswer(repairs=answer.repairs, failures=answer.failures)
     found: dict[str, str] = {}
-    wanted: list[Choice] = []
+    wanted: list[WeightedAction] = []
     for key, value in answer.value.pairs:
         if key in ("action_to_take", "reason_for_action", "sub_goal_to_solve"):
             taker.take_text(found, key, value)
         elif (weight := _weight(value)) is not None:
-            wanted.append(Choice(key, weight))
+            wanted.append(WeightedAction(key, weight))
         else:
             taker.refuse(key, value)
     if "action_to_take" in found:
         for choice in wanted:
             taker.refuse(choice.action, choice.weight)
-        wanted = [Choice(found["action_to_take"])]
+        wanted = [WeightedAction(found["action_to_take"])]
     repairs = list(answer.repairs)
-    choices: list[Choice] = []
+    choices: list[WeightedAction] = []
     for choice in wanted:
         action = choice.action if offered is None else _offered(choice.action, offered, rooms)
         if action is None or not action.strip():
-            taker.failures.append(Failure(choice.action, Reason.NOT_OFFERED))
+            taker.failures.append(Failure(choice.action, FailureReason.NOT_OFFERED))
             continue
         if action != choice.action:
-            repairs.append(Repair(choice.action, Mend.OTHER_WRITING))
-        choices.append(Choice(action, choice.weight))
+            repairs.append(Repair(choice.action, RepairKind.OTHER_WRITING))
+        choices.append(WeightedAction(action, choice.weight))
     if not wanted:
-        taker.failures.append(Failure(text, Reason.NO_ACTION))
+        taker.failures.append(Failure(text, FailureReason.NO_ACTION))
     reason, sub_goal = found.get("reason_for_action", ""), found.get("sub_goal_to_solve", "")
     return ActionAnswer(tuple(choices), reason, sub_goal, tuple(repairs), tuple(taker.failures))
 
@@ -222,7 +224,7 @@ def _weight(value: Any) -> float | None:
     return None
 
 
-class _Taker:
+class _AnswerParser:
     """Collects the failures of one answer while its members are taken."""
 
     def __init__(self, answer: JsonAnswer) -> None:
@@ -244,4 +246,6 @@ class _Taker:
 
     def refuse(self, key: str, value: Any, *, known: bool = False) -> None:
         """``key`` was not asked for, or is ``known`` and its value is of the wrong kind."""
-        self.failures.append(Failure(f"{key}: {value}", Reason.WRONG_TYPE if known else Reason.UNKNOWN_KEY))
+        self.failures.append(
+            Failure(f"{key}: {value}", FailureReason.WRONG_TYPE if known else FailureReason.UNKNOWN_KEY)
+        )

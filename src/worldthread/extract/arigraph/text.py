@@ -25,7 +25,7 @@ _AROUND: Final = " \t\r\n,;."
 _ARROW: Final = "->"
 
 
-class Reason(StrEnum):
+class FailureReason(StrEnum):
     """Why a piece of a model's answer could not be used."""
 
     EMPTY = "the answer is empty"
@@ -50,7 +50,7 @@ class Reason(StrEnum):
     NOT_OFFERED = "the action was not offered"
 
 
-class Mend(StrEnum):
+class RepairKind(StrEnum):
     """What was not as asked for, and could be used all the same."""
 
     TEXT_BEFORE = "text before the answer"
@@ -76,7 +76,7 @@ class Failure:
     """A piece of an answer that could not be used: its text, verbatim, and why."""
 
     text: str
-    reason: Reason
+    reason: FailureReason
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Repair:
     """A piece of an answer that was not as asked for, and how it was taken."""
 
     text: str
-    mend: Mend
+    mend: RepairKind
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class TripletAnswer:
 
 
 @dataclass(frozen=True)
-class OutdatedAnswer:
+class OutdatedTriplets:
     """Which facts are outdated, and what took their place.
 
     Args:
@@ -120,7 +120,7 @@ class OutdatedAnswer:
 class _Unusable(Exception):
     """A piece cannot be used; never leaves this module."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: FailureReason) -> None:
         self.reason = reason
 
 
@@ -145,17 +145,17 @@ def parse_triplets(text: str) -> TripletAnswer:
         try:
             fact = _fact(subject + piece[len(lead) + len(colon) + len(subject) :])
             if fact.relation == FREE:
-                raise _Unusable(Reason.RELATION_FREE)
+                raise _Unusable(FailureReason.RELATION_FREE)
         except _Unusable as error:
             failures.append(Failure(piece.strip(), error.reason))
             continue
         facts.append(fact)
         if colon:
-            repairs.append(Repair((lead + colon).strip(), Mend.TEXT_BEFORE))
+            repairs.append(Repair((lead + colon).strip(), RepairKind.TEXT_BEFORE))
     return TripletAnswer(tuple(facts), tuple(repairs), tuple(failures))
 
 
-def parse_outdated(text: str) -> OutdatedAnswer:
+def parse_outdated(text: str) -> OutdatedTriplets:
     """The pairs of ``"[[old triplet -> new triplet], ...]"``; ``"[]"`` has none.
 
     A triplet may stand in quotation marks, and so may a whole pair; lists may be nested more deeply or be left out.
@@ -166,25 +166,25 @@ def parse_outdated(text: str) -> OutdatedAnswer:
     """
     require_string(text)
     if not text.strip():
-        return OutdatedAnswer(failures=(Failure(text, Reason.EMPTY),))
+        return OutdatedTriplets(failures=(Failure(text, FailureReason.EMPTY),))
     chunks, depth, balanced = _chunks(text)
     repairs: list[Repair] = []
     failures: list[Failure] = []
     pairs: list[tuple[Fact, Fact]] = []
     if len(chunks) == 1:
         if _ARROW not in text:
-            return OutdatedAnswer(failures=(Failure(text, Reason.NO_LIST),))
-        repairs.append(Repair(text, Mend.NO_BRACKETS))
+            return OutdatedTriplets(failures=(Failure(text, FailureReason.NO_LIST),))
+        repairs.append(Repair(text, RepairKind.NO_BRACKETS))
     else:
-        for number, mend in ((0, Mend.TEXT_BEFORE), (-1, Mend.TEXT_AFTER)):
+        for number, mend in ((0, RepairKind.TEXT_BEFORE), (-1, RepairKind.TEXT_AFTER)):
             around = chunks[number].strip()
             if around and _ARROW not in around and (number == 0 or balanced):
                 repairs.append(Repair(around, mend))
                 chunks[number] = ""
         if not balanced:
-            repairs.append(Repair(text, Mend.UNBALANCED))
+            repairs.append(Repair(text, RepairKind.UNBALANCED))
         if depth > 2:
-            repairs.append(Repair(text, Mend.NESTED))
+            repairs.append(Repair(text, RepairKind.NESTED))
     for chunk in chunks:
         for piece in chunk.split(";") if chunk.count(_ARROW) > 1 else [chunk]:
             if not piece.strip(_AROUND + "'\""):
@@ -193,7 +193,7 @@ def parse_outdated(text: str) -> OutdatedAnswer:
                 pairs.append(_pair(piece.strip(" \t\r\n,")))
             except _Unusable as error:
                 failures.append(Failure(piece.strip(), error.reason))
-    return OutdatedAnswer(tuple(pairs), tuple(repairs), tuple(failures))
+    return OutdatedTriplets(tuple(pairs), tuple(repairs), tuple(failures))
 
 
 def _chunks(text: str) -> tuple[list[str], int, bool]:
@@ -214,24 +214,24 @@ def _chunks(text: str) -> tuple[list[str], int, bool]:
 def _pair(text: str) -> tuple[Fact, Fact]:
     sides = text.split(_ARROW)
     if len(sides) != 2:
-        raise _Unusable(Reason.NO_ARROW if len(sides) == 1 else Reason.SEVERAL_ARROWS)
+        raise _Unusable(FailureReason.NO_ARROW if len(sides) == 1 else FailureReason.SEVERAL_ARROWS)
     if not all(side.strip() for side in sides):
-        raise _Unusable(Reason.MISSING_SIDE)
+        raise _Unusable(FailureReason.MISSING_SIDE)
     return _fact(sides[0]), _fact(sides[1])
 
 
 def _fact(text: str) -> Fact:
     parts = text.split(",")
     if len(parts) != 3:
-        raise _Unusable(Reason.WRONG_COMMAS)
+        raise _Unusable(FailureReason.WRONG_COMMAS)
     names = [part.strip(" \t\r\n'\"").lower() for part in parts]
     if not all(name.strip() for name in names):
-        raise _Unusable(Reason.EMPTY_NAME)
+        raise _Unusable(FailureReason.EMPTY_NAME)
     subject, relation, object_ = names
     try:
         return Fact(_SHORT_NAMES.get(subject, subject), relation, _SHORT_NAMES.get(object_, object_))
     except InputError:
-        raise _Unusable(Reason.NOT_A_NAME) from None
+        raise _Unusable(FailureReason.NOT_A_NAME) from None
 
 
 def require_string(text: object) -> None:

@@ -33,7 +33,7 @@ COOKING_STATES: Final[dict[str, str | None]] = {
 
 
 @dataclass(frozen=True)
-class Thing:
+class MentionedThing:
     """A thing as a text mentions it.
 
     Args:
@@ -56,7 +56,7 @@ def noun_phrase(text: str) -> str:
     return text if end is None else text[: end.start()]
 
 
-def thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> Thing | None:
+def thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> MentionedThing | None:
     """The thing that a noun phrase names; ``None`` when it names none.
 
     ``adjectives`` are taken from the front of the name, with the state that each tells (``None``: no state).
@@ -77,10 +77,10 @@ def thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) 
             rest = rest[looking.end() :]
         else:
             break
-    return Thing(rest, tuple(states)) if rest and any(c.isalnum() for c in rest) else None
+    return MentionedThing(rest, tuple(states)) if rest and any(c.isalnum() for c in rest) else None
 
 
-def things(enumeration: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> list[Thing]:
+def things(enumeration: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> list[MentionedThing]:
     """The things of an enumeration inside a sentence, each read up to the end of its noun phrase.
 
     It is split only where an article follows, so "salt and pepper" stays whole.

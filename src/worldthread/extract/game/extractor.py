@@ -23,7 +23,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.english import (
     ADJECTIVE_STATES,
     COOKING_STATES,
-    Thing,
+    MentionedThing,
     noun_phrase,
     sentences,
     thing,
@@ -31,7 +31,7 @@ from worldthread.extract.game.english import (
 )
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-from worldthread.types import Ending, Fact, Reading, Statement, Thesis
+from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 READER: Final = "game/1"
 
@@ -224,7 +224,7 @@ def direction_of(action: str) -> str | None:
     return _SHORT.get(direction, direction)
 
 
-class _Notes:
+class _StatementCollector:
     """Statements as they are found: the first value of an aspect stands, since what is told first is told outright."""
 
     def __init__(self, adjectives: Mapping[str, str | None]) -> None:
@@ -257,25 +257,25 @@ class _Notes:
         for statement in statements:
             self.endings.setdefault(statement, reason)
 
-    def thing(self, phrase: str) -> Thing | None:
+    def thing(self, phrase: str) -> MentionedThing | None:
         return thing(phrase, self._adjectives)
 
-    def things(self, enumeration: str) -> list[Thing]:
+    def things(self, enumeration: str) -> list[MentionedThing]:
         return things(enumeration, self._adjectives)
 
-    def places(self, found: Iterable[Thing], relation: str, where: str) -> None:
+    def places(self, found: Iterable[MentionedThing], relation: str, where: str) -> None:
         for one in found:
             self.add(v.place(one.name, relation, where))
             self.states(one)
 
-    def states(self, one: Thing) -> None:
+    def states(self, one: MentionedThing) -> None:
         for value in one.states:
             self.add(v.state(one.name, value))
             if value in v.LOCK_STATES:
                 self.add(v.kind(one.name, "container"))
 
 
-class GameReader:
+class GameExtractor:
     """Turns one step of a game into a reading.
 
     >>> from worldthread.graph import TemporalGraph
@@ -286,10 +286,10 @@ class GameReader:
 
     name = READER
 
-    def read(self, step: GameStep, view: GraphView) -> Reading:
+    def read(self, step: GameStep, view: GraphView) -> Extraction:
         """What ``step`` tells, given what the memory holds before it."""
         cooking = bool(_COOKING.search(step.goal)) or any(_COOKING.search(t.text) for t in view.theses(about=v.GOAL))
-        notes = _Notes(COOKING_STATES if cooking else ADJECTIVE_STATES)
+        notes = _StatementCollector(COOKING_STATES if cooking else ADJECTIVE_STATES)
         here = view.value(v.PLAYER, v.IS_IN)
         action = step.action.strip() if step.action else None
         text = step.text
@@ -312,11 +312,11 @@ class GameReader:
             notes.add(Thesis(" ".join(step.goal.split()), (v.GOAL,)))
             self._read_claims(step.goal, v.GOAL, notes)
         self._settle(view, notes)
-        return Reading(self.name, tuple(notes.statements), tuple(Ending(s, why) for s, why in notes.endings.items()))
+        return Extraction(self.name, tuple(notes.statements), tuple(Ending(s, why) for s, why in notes.endings.items()))
 
     # -- rooms ------------------------------------------------------------------------------------------------------
 
-    def _read_move(self, action: str, before: str | None, after: str, notes: _Notes) -> None:
+    def _read_move(self, action: str, before: str | None, after: str, notes: _StatementCollector) -> None:
         direction = direction_of(action)
         if direction is None or before in (None, v.DARKNESS) or normalise_name(before) == normalise_name(after):
             return
@@ -324,14 +324,14 @@ class GameReader:
         notes.add(v.link(before, v.OPPOSITE[direction], after))
         notes.add(v.exit_of(before, direction))
 
-    def _read_room(self, room: str, description: str, notes: _Notes) -> None:
+    def _read_room(self, room: str, description: str, notes: _StatementCollector) -> None:
         notes.add(v.place(v.PLAYER, v.IS_IN, room))
         notes.add(v.kind(room, "room"))
         latest: str | None = None  # the thing that "it" stands for
         for sentence in sentences(description):
             latest = self._read_scene(sentence, room, latest, notes) or latest
 
-    def _read_scene(self, sentence: str, room: str, latest: str | None, notes: _Notes) -> str | None:
+    def _read_scene(self, sentence: str, room: str, latest: str | None, notes: _StatementCollector) -> str | None:
         """Read one sentence of a room; the thing that it presents, if any."""
         if door := _DOOR.search(sentence):
             one = notes.thing(door["door"])
@@ -361,7 +361,7 @@ class GameReader:
             if normalise_name(where.name) == "it":
                 if latest is None:
                     continue
-                where = Thing(latest)
+                where = MentionedThing(latest)
             notes.places(notes.things(held["list"]), relation, where.name)
             notes.add(v.kind(where.name, of))
             if relation == v.IS_IN:  # what is inside can be seen, so it is open
@@ -383,7 +383,7 @@ class GameReader:
                 named = one.name
         return named
 
-    def _read_exits(self, sentence: str, room: str, notes: _Notes) -> bool:
+    def _read_exits(self, sentence: str, room: str, notes: _StatementCollector) -> bool:
         if not _WAY_WORDS.search(sentence) or _NO_WAY.search(sentence):
             return False
         found = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(sentence)]
@@ -395,7 +395,9 @@ class GameReader:
 
     # -- what an action did -----------------------------------------------------------------------------------------
 
-    def _read_feedback(self, action: str, text: str, here: str | None, view: GraphView, notes: _Notes) -> None:
+    def _read_feedback(
+        self, action: str, text: str, here: str | None, view: GraphView, notes: _StatementCollector
+    ) -> None:
         lines = sentences(text)
         command = _COMMAND.match(action)
         verb = command["verb"].lower() if command else action.split()[0].lower()
@@ -405,7 +407,9 @@ class GameReader:
         for line in lines:
             self._read_result(line, command, here, notes)
 
-    def _read_result(self, line: str, command: re.Match[str] | None, here: str | None, notes: _Notes) -> None:
+    def _read_result(
+        self, line: str, command: re.Match[str] | None, here: str | None, notes: _StatementCollector
+    ) -> None:
         """One sentence of feedback to an action."""
         brief = _BRIEF.match(line)
         if brief is not None and command is not None:
@@ -451,7 +455,7 @@ class GameReader:
         elif command is not None and command["verb"].lower() == "unlock" and command["other"] and _MISFIT.search(line):
             notes.add(Fact(command["other"], v.DOES_NOT_UNLOCK, command["thing"]))
 
-    def _read_opening(self, match: re.Match[str], notes: _Notes) -> None:
+    def _read_opening(self, match: re.Match[str], notes: _StatementCollector) -> None:
         one = notes.thing(match["thing"] or match["thing2"])
         if one is None or normalise_name(one.name).startswith("copy of"):
             return
@@ -460,7 +464,7 @@ class GameReader:
             notes.add(v.kind(one.name, "container"))
             notes.places(notes.things(match["list"]), v.IS_IN, one.name)
 
-    def _read_description(self, name: str, text: str, view: GraphView, notes: _Notes) -> None:
+    def _read_description(self, name: str, text: str, view: GraphView, notes: _StatementCollector) -> None:
         """A thing was looked at closely: its states, what it holds, and what it says."""
         if _ingredients(text) is not None:
             self._read_recipe(text, notes)
@@ -481,7 +485,7 @@ class GameReader:
 
     # -- what texts say ---------------------------------------------------------------------------------------------
 
-    def _read_claims(self, text: str, source: str, notes: _Notes) -> None:
+    def _read_claims(self, text: str, source: str, notes: _StatementCollector) -> None:
         """What a goal or a written text says of keys, locks and hiding places."""
         if _ingredients(text) is not None:
             self._read_recipe(text, notes)
@@ -511,7 +515,7 @@ class GameReader:
             if objects:
                 notes.add(Thesis(sentence, tuple(dict.fromkeys([*objects, source]))))
 
-    def _read_recipe(self, text: str, notes: _Notes) -> None:
+    def _read_recipe(self, text: str, notes: _StatementCollector) -> None:
         for ingredient in _ingredients(text) or ():
             notes.add(Fact(v.RECIPE, v.NEEDS, ingredient))
         directions = _DIRECTIONS.search(text)
@@ -526,12 +530,12 @@ class GameReader:
 
     # -- what is carried --------------------------------------------------------------------------------------------
 
-    def _read_inventory(self, text: str, view: GraphView, notes: _Notes) -> None:
+    def _read_inventory(self, text: str, view: GraphView, notes: _StatementCollector) -> None:
         match = _CARRYING.search(text)
         if match is None:
             return
         listing = match["list"].strip()
-        carried: list[Thing] = []
+        carried: list[MentionedThing] = []
         if not _NOTHING.match(listing):
             lines = [line.strip() for line in listing.splitlines() if line.strip()]
             for line in lines:
@@ -544,7 +548,7 @@ class GameReader:
         gone = [f for f in view.facts(relation=v.IS_IN, object=v.INVENTORY) if f.key[0] not in names]
         notes.end(gone, "no longer carried")
 
-    def _settle(self, view: GraphView, notes: _Notes) -> None:
+    def _settle(self, view: GraphView, notes: _StatementCollector) -> None:
         """A key that unlocks after all ends the note that it does not."""
         for statement in list(notes.statements):
             if isinstance(statement, Fact) and statement.key[1] == v.UNLOCKS:

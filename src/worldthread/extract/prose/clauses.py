@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from worldthread.extract.prose.copula import BeingReader
+from worldthread.extract.prose.copula import CopulaExtractor
 from worldthread.extract.prose.patterns import (
     BE,
     CHANGED,
@@ -51,7 +51,7 @@ class Clauses(NamedTuple):
     is_person: bool = False
 
 
-class ClauseReader(BeingReader):
+class ClauseExtractor(CopulaExtractor):
     """Reads the plain statements of one sentence; used once."""
 
     def read(self) -> Clauses:

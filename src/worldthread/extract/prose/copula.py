@@ -22,8 +22,8 @@ from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 
-class BeingReader:
-    """The part of a :class:`~worldthread.extract.prose.clauses.ClauseReader` that reads forms of "to be".
+class CopulaExtractor:
+    """The part of a :class:`~worldthread.extract.prose.clauses.ClauseExtractor` that reads forms of "to be".
 
     Args:
         phrases: the noun phrases of the sentence.

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.prose.dates import MONTH, iso_date
-from worldthread.extract.prose.naming import Context, opens_sentence
+from worldthread.extract.prose.naming import NamingContext, opens_sentence
 from worldthread.extract.prose.sentences import Sentence, split_sentences, title_of
 from worldthread.extract.prose.spans import Token, tokens_of
 from worldthread.extract.prose.words import WORDS
@@ -61,7 +61,7 @@ def topic_of(title: str) -> str:
     return _BRACKET.sub("", title).strip(' \t*_#"“”') or title
 
 
-def find_entities(text: str, tokens: list[Token], context: Context, body: int = 0) -> list[Entity]:
+def find_entities(text: str, tokens: list[Token], context: NamingContext, body: int = 0) -> list[Entity]:
     """The entities of one sentence with the spans ``tokens``, in order of place."""
     found: list[Entity] = []
     phrase: list[Token] = []
@@ -114,7 +114,7 @@ def find_entities(text: str, tokens: list[Token], context: Context, body: int = 
     return found
 
 
-def _kind(context: Context, name: str) -> Kind:
+def _kind(context: NamingContext, name: str) -> Kind:
     return "person" if context.is_person(name) else "name"
 
 
@@ -139,7 +139,7 @@ def _plain(token: Token, found: list[Entity]) -> None:
         found.append(Entity(span, "name" if code else "number", start, end))
 
 
-def _name(token: Token, text: str, body: int, context: Context, found: list[Entity]) -> None:
+def _name(token: Token, text: str, body: int, context: NamingContext, found: list[Entity]) -> None:
     """A span that begins with a capital."""
     _, start, end, span = token
     words = span.split()
@@ -215,7 +215,7 @@ def _phrase(tokens: list[Token], determined: bool, behind: str, found: list[Enti
     found.append(Entity(name, "phrase", words[0][1], words[-1][2]))
 
 
-class Passage(NamedTuple):
+class AnnotatedPassage(NamedTuple):
     """Some sentences of a text with what they name.
 
     Args:
@@ -225,11 +225,11 @@ class Passage(NamedTuple):
     """
 
     topic: str | None
-    context: Context
+    context: NamingContext
     sentences: list[tuple[Sentence, list[Entity]]]
 
 
-def passages(text: str) -> Iterable[Passage]:
+def passages(text: str) -> Iterable[AnnotatedPassage]:
     """``text`` in passages of at most 400 sentences; each knows the title, and no name of another."""
     title, begin = title_of(text)
     topic = None if title is None else topic_of(title)
@@ -237,9 +237,9 @@ def passages(text: str) -> Iterable[Passage]:
     for first in range(0, len(sentences), _WINDOW):
         part = sentences[first : first + _WINDOW]
         tokens = [tokens_of(s.text, s.body) for s in part]
-        context = Context([(s.text, t, s.body) for s, t in zip(part, tokens, strict=True)], topic)
+        context = NamingContext([(s.text, t, s.body) for s, t in zip(part, tokens, strict=True)], topic)
         found = [(s, find_entities(s.text, t, context, s.body)) for s, t in zip(part, tokens, strict=True)]
-        yield Passage(topic, context, found)
+        yield AnnotatedPassage(topic, context, found)
 
 
 def entities(text: str) -> list[Entity]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from worldthread.extract.prose.clauses import ClauseReader, Clauses
-from worldthread.extract.prose.entities import Entity, Passage, find_entities, passages
+from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
+from worldthread.extract.prose.entities import AnnotatedPassage, Entity, find_entities, passages
 from worldthread.extract.prose.patterns import doubtful
 from worldthread.extract.prose.phrases import USER, Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
@@ -14,7 +14,7 @@ from worldthread.extract.prose.spans import tokens_of
 from worldthread.extract.prose.words import WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
-from worldthread.types import Ending, Fact, Reading, Statement, Thesis
+from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 _MOST_PHRASES: Final = 5  # common noun phrases among the objects of one thesis
 _MOST_OBJECTS: Final = 40
@@ -51,7 +51,7 @@ _CLOSING: Final = "\"'”’»)] "
 _DONE: Final = re.compile(r"\W*$")
 
 
-class ProseReader:
+class ProseExtractor:
     """Reads prose by rule: deterministic, without a model, and with nothing to download.
 
     * Every sentence is a thesis, with the names, numbers, dates and noun phrases in it as objects; the title in the
@@ -66,26 +66,26 @@ class ProseReader:
     name: Final = "prose/1"
     concurrency: Final = 1
 
-    def extract(self, text: str) -> Reading:
+    def extract(self, text: str) -> Extraction:
         """What ``text`` states, from the text alone; never raises for the content of a text."""
         if _CONTROL.search(text):
             text = _CONTROL.sub(_plain_space, text)
-        groups = [group for passage in passages(text) for group in _PassageReader(passage).read()]
+        groups = [group for passage in passages(text) for group in _PassageExtractor(passage).read()]
         return _settled(groups)
 
-    def outdate(self, text: str, reading: Reading, view: GraphView) -> Reading:
+    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         """``reading`` as it is: its aspects and endings say all."""
-        return reading
+        return extraction
 
 
 def _plain_space(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
 
-class _PassageReader:
+class _PassageExtractor:
     """Reads the sentences of one passage in order, keeping track of whom pronouns mean."""
 
-    def __init__(self, passage: Passage) -> None:
+    def __init__(self, passage: AnnotatedPassage) -> None:
         self._passage = passage
         topic = passage.topic
         self._topic = topic
@@ -124,7 +124,7 @@ class _PassageReader:
         clauses = Clauses()
         endings: list[Ending] = []
         if not quoted and not doubtful(sentence.text):
-            clauses = ClauseReader(Phrases(sentence.text, found, referents), sentence.body).read()
+            clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).read()
             if not clauses.facts:
                 endings = self._endings(sentence, referents)
         objects = self._objects(sentence, found, referents, clauses)
@@ -212,7 +212,7 @@ class _PassageReader:
             positive = sentence.text[: match.start()] + match.expand(instead) + behind
             positive = _ANY_MORE.sub("", positive)
             found = self._entities(positive, sentence.body)
-            clauses = ClauseReader(Phrases(positive, found, referents), sentence.body).read()
+            clauses = ClauseExtractor(Phrases(positive, found, referents), sentence.body).read()
             if not clauses.whole:
                 return []
             thesis = Thesis(positive, self._objects(sentence, found, referents, clauses))
@@ -256,7 +256,7 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
-def _settled(groups: list[tuple[list[Statement], list[Ending]]]) -> Reading:
+def _settled(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
     """One reading of what the sentences of a text state and end: of the same aspect, the last sentence counts."""
     last: dict[str, int] = {}
     ended: dict[Statement, int] = {}
@@ -278,4 +278,4 @@ def _settled(groups: list[tuple[list[Statement], list[Ending]]]) -> Reading:
             if statement not in stale:
                 kept.setdefault((statement, statement.aspect), statement)
     all_endings = dict.fromkeys(ending for _, given in groups for ending in given)
-    return Reading(ProseReader.name, tuple(kept.values()), tuple(all_endings))
+    return Extraction(ProseExtractor.name, tuple(kept.values()), tuple(all_endings))

@@ -26,7 +26,7 @@ _PERSON_BEHIND: Final = re.compile(
 )
 
 
-class Context:
+class NamingContext:
     """What a passage shows about its names: what :func:`find_entities` must know beyond one sentence.
 
     Args:

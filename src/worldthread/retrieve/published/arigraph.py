@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import Embed
 from worldthread.retrieve.published.name_vectors import Floats, fill_name_vectors
-from worldthread.retrieve.published.paths import Paths
-from worldthread.retrieve.published.traversal import OBJECT, Walk, vertex_graph, vertex_of
+from worldthread.retrieve.published.paths import PathDescriptions
+from worldthread.retrieve.published.traversal import OBJECT, FilteredGraph, vertex_graph, vertex_of
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
 from worldthread.types import Fact
@@ -68,7 +68,7 @@ class AriGraphSettings:
             raise InputError(f"episodic is 'paper' or 'code', not {self.episodic!r}")
 
 
-def arigraph(query: Query, corpus: Corpus, settings: AriGraphSettings | None = None) -> Scores:
+def arigraph(query: Query, corpus: RetrievalIndex, settings: AriGraphSettings | None = None) -> Scores:
     """See the module. The path of a statement leads over the objects that were queried to find it."""
     settings = settings or AriGraphSettings()
     found = _semantic_search(query, corpus, settings)
@@ -76,7 +76,7 @@ def arigraph(query: Query, corpus: Corpus, settings: AriGraphSettings | None = N
     statements = np.full(len(corpus.statements), -np.inf, np.float32)
     statements[numbers] = [finding.score for finding in found.values()]
     episodes = _episodic_search(query, corpus, numbers, settings)
-    return Scores(episodes, statements, Paths(numbers, lambda number: _path(corpus, found, number)))
+    return Scores(episodes, statements, PathDescriptions(numbers, lambda number: _path(corpus, found, number)))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class _Found:
     before: int | None = None
 
 
-def _semantic_search(query: Query, corpus: Corpus, settings: AriGraphSettings) -> dict[int, _Found]:
+def _semantic_search(query: Query, corpus: RetrievalIndex, settings: AriGraphSettings) -> dict[int, _Found]:
     """The statements found, by number, in the order of the search."""
     graph = corpus.graph
     walk = vertex_graph(corpus).walk(query.at, query.only_current)
@@ -122,7 +122,7 @@ def _semantic_search(query: Query, corpus: Corpus, settings: AriGraphSettings) -
     return found
 
 
-def _searched(corpus: Corpus, theses: bool) -> NDArray[np.bool_]:
+def _searched(corpus: RetrievalIndex, theses: bool) -> NDArray[np.bool_]:
     """Which statements are searched, by number: those that are asserted, and facts if there must be."""
     key = f"arigraph, theses: {theses}"
     if key not in corpus.derived:
@@ -137,7 +137,7 @@ def _searched(corpus: Corpus, theses: bool) -> NDArray[np.bool_]:
 def _top(
     likeness: Floats,
     searched: NDArray[np.bool_],
-    walk: Walk,
+    walk: FilteredGraph,
     ties: NDArray[np.uint64],
     settings: AriGraphSettings,
 ) -> list[int]:
@@ -154,7 +154,7 @@ def _top(
         width *= _MORE
 
 
-def _vectors_of(names: Sequence[str], corpus: Corpus, walk: Walk, embed: Embed | None) -> Floats:
+def _vectors_of(names: Sequence[str], corpus: RetrievalIndex, walk: FilteredGraph, embed: Embed | None) -> Floats:
     """Vectors of objects, shape (len(names), dimensions)."""
     over = walk.over
     numbers = np.array([over.find(name) for name in names], np.int64)
@@ -170,7 +170,7 @@ def _vectors_of(names: Sequence[str], corpus: Corpus, walk: Walk, embed: Embed |
     return vectors
 
 
-def _episodic_search(query: Query, corpus: Corpus, found: Numbers, settings: AriGraphSettings) -> Floats:
+def _episodic_search(query: Query, corpus: RetrievalIndex, found: Numbers, settings: AriGraphSettings) -> Floats:
     """The score of every episode; ``-inf`` where there is none."""
     links = corpus.links
     searched = _searched(corpus, settings.theses)
@@ -194,7 +194,7 @@ def _by_maximum(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     return values / highest if highest > 0 else values
 
 
-def _path(corpus: Corpus, found: dict[int, _Found], number: int) -> tuple[str, ...]:
+def _path(corpus: RetrievalIndex, found: dict[int, _Found], number: int) -> tuple[str, ...]:
     """From an object of the statement that the question found, by those that were queried, to a statement."""
     hops: list[tuple[int, str | None]] = []  # (statement, object that it was left by), last first
     leave, at = None, number
@@ -214,7 +214,7 @@ def _path(corpus: Corpus, found: dict[int, _Found], number: int) -> tuple[str, .
     return path
 
 
-def _hop(corpus: Corpus, number: int, enter: str | None, leave: str | None) -> tuple[str, ...]:
+def _hop(corpus: RetrievalIndex, number: int, enter: str | None, leave: str | None) -> tuple[str, ...]:
     """A statement as part of a path: an object, the relation (the text of a thesis), and another object."""
     names = corpus.graph.names_of(number)
     statement = corpus.graph.numbered_statement(number)

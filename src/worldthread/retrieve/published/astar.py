@@ -24,11 +24,11 @@ from typing import Final, Literal
 import numpy as np
 
 from worldthread.errors import InputError
-from worldthread.retrieve.index import Corpus
-from worldthread.retrieve.published.astar_search import Distance, Search
+from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.published.astar_search import BatchedSearch, Heuristic
 from worldthread.retrieve.published.linking import NEAREST, entities_of
-from worldthread.retrieve.published.paths import Likeness, Trail, labels_on, nothing, scores
-from worldthread.retrieve.published.traversal import LETTERS, Walk, vertex_graph
+from worldthread.retrieve.published.paths import GraphPath, QuestionSimilarity, labels_on, nothing, scores
+from worldthread.retrieve.published.traversal import LETTERS, FilteredGraph, vertex_graph
 from worldthread.retrieve.query import Query, Scores
 
 HEURISTICS: Final = ("ip", "weighted", "averaged", "unaveraged", "none")
@@ -68,7 +68,11 @@ class AStarSettings:
 
 
 def astar(
-    query: Query, corpus: Corpus, settings: AStarSettings | None = None, *, entities: tuple[str, ...] | None = None
+    query: Query,
+    corpus: RetrievalIndex,
+    settings: AStarSettings | None = None,
+    *,
+    entities: tuple[str, ...] | None = None,
 ) -> Scores:
     """What lies between the starts: of each its similarity with the question, minus the length of its path.
 
@@ -80,9 +84,9 @@ def astar(
     """
     settings = settings or AStarSettings()
     walk = vertex_graph(corpus).walk(query.at, query.only_current, settings.vertices)
-    likeness = Likeness(corpus, query.vector)
+    likeness = QuestionSimilarity(corpus, query.vector)
     starts = entities_of(query, corpus, walk, entities, nearest=settings.nearest).starts.tolist()
-    found: dict[int, Trail] = {}
+    found: dict[int, GraphPath] = {}
     for path in sorted(paths_between(list(combinations(starts, 2)), walk, corpus, settings), key=len):
         for label, trail in _triples(path, walk):
             found.setdefault(label, trail)
@@ -91,7 +95,7 @@ def astar(
             far, edges = walk.steps_from(start)
             for vertex, edge in zip(far.tolist(), edges.tolist(), strict=True):
                 for label in labels_on(walk, np.array([vertex]), np.array([edge])):
-                    found.setdefault(label, Trail((start, vertex), (edge,)))
+                    found.setdefault(label, GraphPath((start, vertex), (edge,)))
     if not found:
         return nothing(corpus)
     labels = np.array(list(found))
@@ -99,7 +103,7 @@ def astar(
     return scores(corpus, walk, labels, likeness.of(labels) - lengths, found.__getitem__)
 
 
-def _triples(path: list[int], walk: Walk) -> list[tuple[int, Trail]]:
+def _triples(path: list[int], walk: FilteredGraph) -> list[tuple[int, GraphPath]]:
     """The labels of all edges between neighbours on a path, each with the whole path."""
     between = []
     for near, far in pairwise(path):
@@ -109,20 +113,22 @@ def _triples(path: list[int], walk: Walk) -> list[tuple[int, Trail]]:
     found = []
     for position, joining in enumerate(between):
         for edge in joining:
-            trail = Trail(path, [*first[:position], edge, *first[position + 1 :]])
+            trail = GraphPath(path, [*first[:position], edge, *first[position + 1 :]])
             found += [(label, trail) for label in labels_on(walk, np.array([path[position + 1]]), np.array([edge]))]
     return found
 
 
-def paths_between(pairs: list[tuple[int, int]], walk: Walk, corpus: Corpus, settings: AStarSettings) -> list[list[int]]:
+def paths_between(
+    pairs: list[tuple[int, int]], walk: FilteredGraph, corpus: RetrievalIndex, settings: AStarSettings
+) -> list[list[int]]:
     """The vertices of the path that A* finds from the first to the second vertex of each pair, where it finds one."""
     if not pairs:
         return []
-    distance = Distance(settings.heuristic, corpus, walk)
+    distance = Heuristic(settings.heuristic, corpus, walk)
     together = max(1, _ROOM // walk.size)
     found = []
     for first in range(0, len(pairs), together):
-        search = Search(np.array(pairs[first : first + together]), walk, distance)
+        search = BatchedSearch(np.array(pairs[first : first + together]), walk, distance)
         search.run(settings.max_passed_vertices, settings.max_depth)
         found += [path for row in range(search.count) if (path := search.path(row, settings.last_expanded))]
     return found

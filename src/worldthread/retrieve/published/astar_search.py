@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.index import Corpus
-from worldthread.retrieve.published.distances import Hops, VertexVectors
-from worldthread.retrieve.published.traversal import Walk
+from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.published.distances import HopDistances, VertexVectors
+from worldthread.retrieve.published.traversal import FilteredGraph
 from worldthread.retrieve.sparse import Numbers
 
 Values = NDArray[np.float64]
@@ -20,7 +20,7 @@ Values = NDArray[np.float64]
 _FIRST_PLACES = 256
 
 
-class Distance:
+class Heuristic:
     """The heuristics of :mod:`worldthread.retrieve.published.astar`.
 
     Args:
@@ -29,20 +29,20 @@ class Distance:
         walk: what may be walked over.
     """
 
-    def __init__(self, heuristic: str, corpus: Corpus, walk: Walk) -> None:
+    def __init__(self, heuristic: str, corpus: RetrievalIndex, walk: FilteredGraph) -> None:
         self.vectors = VertexVectors(corpus, walk) if heuristic != "none" else None
         self.weighs = heuristic in ("weighted", "averaged", "unaveraged")
         self.sums_up = heuristic in ("averaged", "unaveraged")
         self._averages = heuristic == "averaged"
         self._walk = walk
-        self._hops: dict[int, Hops] = {}
+        self._hops: dict[int, HopDistances] = {}
 
     def hops(self, vertices: NDArray[np.integer[Any]], targets: Numbers) -> Values:
         """Steps from each of ``vertices`` to its target; infinite where there is no way."""
         found = np.empty(len(vertices))
         for target in np.unique(targets).tolist():
             if target not in self._hops:
-                self._hops[target] = Hops(self._walk, target)
+                self._hops[target] = HopDistances(self._walk, target)
             mine = targets == target
             found[mine] = self._hops[target].of(vertices[mine])
         return found
@@ -54,7 +54,7 @@ class Distance:
         return (sums + left) / (steps + 1 if self._averages else 1) * hops
 
 
-class Search:
+class BatchedSearch:
     """Searches from one vertex to another each.
 
     Args:
@@ -63,7 +63,7 @@ class Search:
         distance: the heuristic.
     """
 
-    def __init__(self, pairs: Numbers, walk: Walk, distance: Distance) -> None:
+    def __init__(self, pairs: Numbers, walk: FilteredGraph, distance: Heuristic) -> None:
         self.count = count = len(pairs)
         self._walk = walk
         self._distance = distance

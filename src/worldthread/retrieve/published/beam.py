@@ -20,10 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import NEAREST, entities_of
-from worldthread.retrieve.published.paths import Likeness, Trail, descending, labels_on, lowest, nothing, scores
-from worldthread.retrieve.published.traversal import LETTERS, Walk, vertex_graph
+from worldthread.retrieve.published.paths import (
+    GraphPath,
+    QuestionSimilarity,
+    descending,
+    labels_on,
+    lowest,
+    nothing,
+    scores,
+)
+from worldthread.retrieve.published.traversal import LETTERS, FilteredGraph, vertex_graph
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
 
@@ -95,7 +103,11 @@ class Beam:
 
 
 def beam(
-    query: Query, corpus: Corpus, settings: BeamSettings | None = None, *, entities: tuple[str, ...] | None = None
+    query: Query,
+    corpus: RetrievalIndex,
+    settings: BeamSettings | None = None,
+    *,
+    entities: tuple[str, ...] | None = None,
 ) -> Scores:
     """The statements and episodes on the best paths; of each -S of its best path, and less by a hair along the path.
 
@@ -107,23 +119,25 @@ def beam(
     """
     settings = settings or BeamSettings()
     walk = vertex_graph(corpus).walk(query.at, query.only_current, settings.vertices)
-    likeness = Likeness(corpus, query.vector)
+    likeness = QuestionSimilarity(corpus, query.vector)
     starts = entities_of(query, corpus, walk, entities, nearest=settings.nearest).starts
     paths = [path for start in starts.tolist() for path in paths_from(start, walk, likeness, settings)]
     paths.sort(key=lambda path: path[1])
-    found: dict[int, tuple[Trail, float]] = {}
+    found: dict[int, tuple[GraphPath, float]] = {}
     for trail, rank in paths:
         for end, edge in enumerate(trail.edges, start=1):
             for label in labels_on(walk, np.array(trail.vertices[end : end + 1]), np.array([edge])):
                 if label not in found:
-                    found[label] = (Trail(trail.vertices[: end + 1], trail.edges[:end]), rank)
+                    found[label] = (GraphPath(trail.vertices[: end + 1], trail.edges[:end]), rank)
     if not found:
         return nothing(corpus)
     values = descending(np.array([-rank for _, rank in found.values()]))
     return scores(corpus, walk, np.array(list(found)), values, lambda label: found[label][0])
 
 
-def paths_from(start: int, walk: Walk, likeness: Likeness, settings: BeamSettings) -> list[tuple[Trail, float]]:
+def paths_from(
+    start: int, walk: FilteredGraph, likeness: QuestionSimilarity, settings: BeamSettings
+) -> list[tuple[GraphPath, float]]:
     """The best paths from one vertex, and S of each; best first."""
     alive = Beam(np.array([[start]]), np.zeros((1, 0), np.int64), np.zeros(1))
     ended: list[Beam] = []
@@ -141,10 +155,10 @@ def paths_from(start: int, walk: Walk, likeness: Likeness, settings: BeamSetting
         "ended_first": [ended, [alive]],
         "continuous_first": [[alive], ended],
     }[settings.final_sorting_mode]
-    found: list[tuple[Trail, float]] = []
+    found: list[tuple[GraphPath, float]] = []
     for pool in pools:
         ranked = [
-            (Trail(vertices, edges), rank)
+            (GraphPath(vertices, edges), rank)
             for part in pool
             if part.edges.shape[1]
             for vertices, edges, rank in zip(
@@ -155,7 +169,7 @@ def paths_from(start: int, walk: Walk, likeness: Likeness, settings: BeamSetting
     return found
 
 
-def _allowed(alive: Beam, walk: Walk, settings: BeamSettings) -> _Steps:
+def _allowed(alive: Beam, walk: FilteredGraph, settings: BeamSettings) -> _Steps:
     """Every step by which a path may be extended."""
     owners, far, edges = walk.steps(alive.vertices[:, -1])
     allowed = np.ones(len(owners), bool)
@@ -196,7 +210,7 @@ def _on_paths(
     return own, on_some & (holds.sum(0)[at] > own)
 
 
-def _extended(alive: Beam, steps: _Steps, walk: Walk, likeness: Likeness, count: int) -> Beam:
+def _extended(alive: Beam, steps: _Steps, walk: FilteredGraph, likeness: QuestionSimilarity, count: int) -> Beam:
     """The cheapest extensions."""
     owners, far, edges = steps
     similarities = likeness.of(walk.labels[edges]).astype(np.float64)

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.paths import Floats
-from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT, Walk
+from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT, FilteredGraph
 from worldthread.retrieve.sparse import Numbers
 from worldthread.vectors.quantised import DecodedRows
 
@@ -21,7 +21,7 @@ NAMES: Final = 1 << 40
 class VertexVectors:
     """Vectors of vertices. A *source* is a label, or :data:`NAMES` plus the number of an object's name."""
 
-    def __init__(self, corpus: Corpus, walk: Walk) -> None:
+    def __init__(self, corpus: RetrievalIndex, walk: FilteredGraph) -> None:
         self._statements, self._episodes = corpus.statements.rows, corpus.episodes.rows
         self._names, self._named = walk.over.name_vectors.rows, walk.over.name_vectors.filled
         self._walk = walk
@@ -75,10 +75,10 @@ class VertexVectors:
         return np.asarray(total / length if length else total, np.float32)
 
 
-class Hops:
+class HopDistances:
     """Steps from vertices to a target, by breadth first search from there, no wider than is asked for."""
 
-    def __init__(self, walk: Walk, target: int) -> None:
+    def __init__(self, walk: FilteredGraph, target: int) -> None:
         self._walk = walk
         self._found = np.zeros(walk.size, np.int32)  # 1 + steps; 0: not found yet
         self._found[target] = 1

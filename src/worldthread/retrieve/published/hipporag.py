@@ -32,11 +32,11 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.retrieve.dense import dense
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import Embed
 from worldthread.retrieve.published.name_vectors import Floats, fill_name_vectors, synonyms
-from worldthread.retrieve.published.paths import Paths
-from worldthread.retrieve.published.personalized_pagerank import Spread
+from worldthread.retrieve.published.paths import PathDescriptions
+from worldthread.retrieve.published.personalized_pagerank import PersonalizedPageRank
 from worldthread.retrieve.published.traversal import KINDS, OBJECT, VertexGraph, vertex_graph
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
@@ -49,7 +49,7 @@ _SHORTEST: Final = 3  # letters and digits of a name that looks for names like i
 _NO_LETTER: Final = re.compile("[^a-z0-9]")
 _MORE: Final = 4  # how many more facts are looked at when too few of the first hold
 
-Keep: TypeAlias = Callable[[Query, list[Fact]], list[Fact]]
+FactFilter: TypeAlias = Callable[[Query, list[Fact]], list[Fact]]
 """Given a question and the facts that are most like it, best first: those that matter."""
 
 
@@ -72,7 +72,7 @@ class PageRankSettings:
     episode_weight: float = 0.05
     damping: float = 0.5
     synonyms: float = 0.8
-    keep: Keep | None = None
+    keep: FactFilter | None = None
     embed: Embed | None = None
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class PageRankSettings:
             raise InputError(f"damping must be at least 0 and below 1, not {self.damping}")
 
 
-def pagerank(query: Query, corpus: Corpus, settings: PageRankSettings | None = None) -> Scores:
+def pagerank(query: Query, corpus: RetrievalIndex, settings: PageRankSettings | None = None) -> Scores:
     """See the module. The kept facts are the paths to themselves and to the episodes that assert them."""
     settings = settings or PageRankSettings()
     graph = _entity_graph(corpus, settings)
@@ -128,10 +128,10 @@ class _EntityGraph:
     facts: Numbers
     ends: Numbers
     episodes_naming: Numbers
-    spread: Spread
+    spread: PersonalizedPageRank
 
 
-def _entity_graph(corpus: Corpus, settings: PageRankSettings) -> _EntityGraph:
+def _entity_graph(corpus: RetrievalIndex, settings: PageRankSettings) -> _EntityGraph:
     key = f"pagerank, names alike: {settings.synonyms if settings.embed else None}"
     if key not in corpus.derived:
         corpus.derived[key] = _made(corpus, settings)
@@ -145,7 +145,7 @@ def _ends(over: VertexGraph) -> tuple[Numbers, Numbers]:
     return over.labels[are_facts].astype(np.int64), over.ends[are_facts].astype(np.int64) // KINDS
 
 
-def _made(corpus: Corpus, settings: PageRankSettings) -> _EntityGraph:
+def _made(corpus: RetrievalIndex, settings: PageRankSettings) -> _EntityGraph:
     over = vertex_graph(corpus)
     statements_of = corpus.links.statements_of
     numbers, both = _ends(over)
@@ -161,7 +161,7 @@ def _made(corpus: Corpus, settings: PageRankSettings) -> _EntityGraph:
     pairs, weights = _entity_edges(over, np.unique(entities), joined, settings)
     first = len(statements_of.pointers) - 1
     edges = np.concatenate((np.stack((episodes, first + entities), 1), first + pairs))
-    spread = Spread(first + count, edges, np.concatenate((np.ones(len(episodes), np.float32), weights)))
+    spread = PersonalizedPageRank(first + count, edges, np.concatenate((np.ones(len(episodes), np.float32), weights)))
     return _EntityGraph(facts, ends, np.bincount(entities, minlength=count), spread)
 
 
@@ -194,7 +194,7 @@ def _like_names(over: VertexGraph, pairs: Numbers, likeness: Floats) -> tuple[Nu
     return keys.astype(np.int64), np.bincount(where, likeness[near], len(keys)).astype(np.float64)
 
 
-def _likeliest(query: Query, corpus: Corpus, facts: Numbers, of_statements: Floats, count: int) -> Numbers:
+def _likeliest(query: Query, corpus: RetrievalIndex, facts: Numbers, of_statements: Floats, count: int) -> Numbers:
     """The facts that hold and are most like the question, best first."""
     walk = vertex_graph(corpus).walk(query.at, query.only_current)
     likeness = of_statements[facts]
@@ -207,7 +207,7 @@ def _likeliest(query: Query, corpus: Corpus, facts: Numbers, of_statements: Floa
         width *= _MORE
 
 
-def _kept(query: Query, corpus: Corpus, settings: PageRankSettings, chosen: Numbers) -> Numbers:
+def _kept(query: Query, corpus: RetrievalIndex, settings: PageRankSettings, chosen: Numbers) -> Numbers:
     if settings.keep is None or not len(chosen):
         return chosen
     graph = corpus.graph
@@ -229,7 +229,7 @@ def _seeds(graph: _EntityGraph, facts: Numbers, scores: Floats, count: int) -> t
     return np.array(chosen, np.int64), np.array([weights[entity] for entity in chosen], np.float32)
 
 
-def _paths(corpus: Corpus, facts: Numbers) -> tuple[Paths, Paths]:
+def _paths(corpus: RetrievalIndex, facts: Numbers) -> tuple[PathDescriptions, PathDescriptions]:
     graph, episodes_of = corpus.graph, corpus.links.episodes_of
     through: dict[int, int] = {}
     for fact in facts.tolist():
@@ -241,4 +241,6 @@ def _paths(corpus: Corpus, facts: Numbers) -> tuple[Paths, Paths]:
         subject, object_ = graph.names_of(number)
         return (subject, fact.relation, object_) if isinstance(fact, Fact) else ()
 
-    return Paths(facts, in_words), Paths(np.array(list(through), np.int64), lambda episode: in_words(through[episode]))
+    return PathDescriptions(facts, in_words), PathDescriptions(
+        np.array(list(through), np.int64), lambda episode: in_words(through[episode])
+    )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.names import normalise_name, number_variants
-from worldthread.retrieve.index import Corpus, Pending
-from worldthread.retrieve.published.traversal import OBJECT, THESIS, Walk, vertex_graph, vertex_of
+from worldthread.retrieve.index import PendingVectors, RetrievalIndex
+from worldthread.retrieve.published.traversal import OBJECT, THESIS, FilteredGraph, vertex_graph, vertex_of
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.sparse import Numbers
 from worldthread.retrieve.words import words_of
@@ -43,7 +43,12 @@ class Entities:
 
 
 def entities_of(
-    query: Query, corpus: Corpus, walk: Walk, names: Sequence[str] | None = None, *, nearest: int = NEAREST
+    query: Query,
+    corpus: RetrievalIndex,
+    walk: FilteredGraph,
+    names: Sequence[str] | None = None,
+    *,
+    nearest: int = NEAREST,
 ) -> Entities:
     """The entities of a question: of the objects that it names, those from which a step can be made.
 
@@ -85,7 +90,7 @@ def _marked_words(text: str) -> set[str]:
     return {word for part in marked for word in words_of(part)}
 
 
-def _nearest(query: Query, corpus: Corpus, walk: Walk, count: int) -> Numbers:
+def _nearest(query: Query, corpus: RetrievalIndex, walk: FilteredGraph, count: int) -> Numbers:
     """Vertices of the statements that hold and are most like the question: theses, and the objects of facts."""
     if count <= 0 or not len(corpus.statements):
         return np.zeros(0, np.int64)
@@ -108,7 +113,7 @@ def _nearest(query: Query, corpus: Corpus, walk: Walk, count: int) -> Numbers:
     return np.array(list(vertices), np.int64)
 
 
-def link(entities: Iterable[str], corpus: Corpus, embed: Embed | None = None) -> tuple[str, ...]:
+def link(entities: Iterable[str], corpus: RetrievalIndex, embed: Embed | None = None) -> tuple[str, ...]:
     """The objects of the graph that entities mean: for each one name, normalised, or none; without repetition.
 
     The object of the same normalised name; else one that differs in number ("lockers", "locker"), the first by name;
@@ -134,12 +139,14 @@ def link(entities: Iterable[str], corpus: Corpus, embed: Embed | None = None) ->
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
-def pending_names(corpus: Corpus) -> list[Pending]:
-    """The names of objects that have no vector yet; embed each part's texts and :meth:`~Corpus.put` them.
+def pending_names(corpus: RetrievalIndex) -> list[PendingVectors]:
+    """The names of objects that have no vector yet; embed each part's texts and :meth:`~RetrievalIndex.put` them.
 
     Needed by :func:`link` for entities that nothing is called like, and by ``astar`` to compare objects by name.
     """
     over = vertex_graph(corpus)
     missing = over.name_vectors.missing()
     parts = (missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH))
-    return [Pending(over.name_vectors, np.array(part, np.int64), [over.names[n] for n in part]) for part in parts]
+    return [
+        PendingVectors(over.name_vectors, np.array(part, np.int64), [over.names[n] for n in part]) for part in parts
+    ]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.retrieve import Method
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.astar import astar
 from worldthread.retrieve.published.beam import beam
-from worldthread.retrieve.published.paths import Likeness, Paths
+from worldthread.retrieve.published.paths import PathDescriptions, QuestionSimilarity
 from worldthread.retrieve.published.water_circles import water_circles
 from worldthread.retrieve.query import Query, Scores
 from worldthread.vectors.exact import best
@@ -39,11 +39,11 @@ class MixtureSettings:
             raise InputError(f"most must be at least 1, or None, not {self.most}")
 
 
-def mixture(query: Query, corpus: Corpus, settings: MixtureSettings | None = None) -> Scores:
+def mixture(query: Query, corpus: RetrievalIndex, settings: MixtureSettings | None = None) -> Scores:
     """What any of the methods finds, by its similarity with the question; paths are of the first that finds it."""
     settings = settings or MixtureSettings()
     found = [method(query, corpus) for method in settings.methods]
-    likeness = Likeness(corpus, query.vector)
+    likeness = QuestionSimilarity(corpus, query.vector)
     statements = _united([scores.statements for scores in found])
     episodes = _united([scores.episodes for scores in found])
     labels = np.concatenate((statements, -1 - episodes))
@@ -59,8 +59,8 @@ def mixture(query: Query, corpus: Corpus, settings: MixtureSettings | None = Non
     return Scores(
         of_episodes,
         of_statements,
-        Paths(statements, partial(_first_path, [scores.paths for scores in found])),
-        Paths(episodes, partial(_first_path, [scores.episode_paths for scores in found])),
+        PathDescriptions(statements, partial(_first_path, [scores.paths for scores in found])),
+        PathDescriptions(episodes, partial(_first_path, [scores.episode_paths for scores in found])),
     )
 
 

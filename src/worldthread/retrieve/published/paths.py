@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.index import Corpus
-from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT, THESIS, Walk
+from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT, THESIS, FilteredGraph
 from worldthread.retrieve.query import Scores
 from worldthread.retrieve.sparse import Numbers
 from worldthread.types import Fact
@@ -22,20 +22,20 @@ THROUGH_EPISODE: Final = "is named with"
 
 
 @dataclass(frozen=True)
-class Trail:
+class GraphPath:
     """Vertices in order, and the edges between them: one fewer."""
 
     vertices: Sequence[int]
     edges: Sequence[int]
 
 
-class Likeness:
+class QuestionSimilarity:
     """Cosine similarities with a question, computed when they are asked for.
 
     Every one is computed by itself, so that it does not depend on what else is asked for.
     """
 
-    def __init__(self, corpus: Corpus, vector: Floats) -> None:
+    def __init__(self, corpus: RetrievalIndex, vector: Floats) -> None:
         self._corpus = corpus
         self._vector = vector
         # by label: those of episodes are negative, so they lie at the end
@@ -51,7 +51,7 @@ class Likeness:
             known[episodes] = inner(self._corpus.episodes.rows[-1 - episodes], self._vector)
         return np.asarray(known[labels])
 
-    def of_vertices(self, vertices: NDArray[np.integer[Any]], walk: Walk) -> Floats:
+    def of_vertices(self, vertices: NDArray[np.integer[Any]], walk: FilteredGraph) -> Floats:
         """Of vertices: of theses and episodes as above, of objects by name; 0 where a name has no vector."""
         numbers, kinds = np.divmod(vertices, KINDS)
         found = np.zeros(len(vertices), np.float32)
@@ -85,7 +85,7 @@ def lowest(values: NDArray[np.float64], second: NDArray[np.float64], k: int, key
     return chosen[:k]
 
 
-def labels_on(walk: Walk, far: NDArray[np.integer[Any]], edges: NDArray[np.integer[Any]]) -> list[int]:
+def labels_on(walk: FilteredGraph, far: NDArray[np.integer[Any]], edges: NDArray[np.integer[Any]]) -> list[int]:
     """What steps over ``edges`` onto ``far`` find, in order: labels, and the theses that episodes lead to."""
     found: list[int] = []
     for vertex, label in zip(far.tolist(), walk.labels[edges].tolist(), strict=True):
@@ -105,7 +105,11 @@ def descending(values: NDArray[np.float64]) -> Floats:
 
 
 def scores(
-    corpus: Corpus, walk: Walk, labels: NDArray[np.integer[Any]], values: Floats, trail: Callable[[int], Trail]
+    corpus: RetrievalIndex,
+    walk: FilteredGraph,
+    labels: NDArray[np.integer[Any]],
+    values: Floats,
+    trail: Callable[[int], GraphPath],
 ) -> Scores:
     """Scores of what was found; ``-inf`` for all else.
 
@@ -124,19 +128,19 @@ def scores(
     return Scores(
         of_episodes,
         of_statements,
-        Paths(statements, lambda number: in_words(walk, trail(number))),
-        Paths(episodes, lambda number: in_words(walk, trail(-1 - number))),
+        PathDescriptions(statements, lambda number: in_words(walk, trail(number))),
+        PathDescriptions(episodes, lambda number: in_words(walk, trail(-1 - number))),
     )
 
 
-def nothing(corpus: Corpus) -> Scores:
+def nothing(corpus: RetrievalIndex) -> Scores:
     """Scores when nothing was found."""
     return Scores(
         np.full(len(corpus.episodes), -np.inf, np.float32), np.full(len(corpus.statements), -np.inf, np.float32)
     )
 
 
-class Paths(Mapping[int, tuple[str, ...]]):
+class PathDescriptions(Mapping[int, tuple[str, ...]]):
     """Paths by number, put into words when they are asked for."""
 
     def __init__(self, numbers: NDArray[np.integer[Any]], words: Callable[[int], tuple[str, ...]]) -> None:
@@ -155,7 +159,7 @@ class Paths(Mapping[int, tuple[str, ...]]):
         return len(self._numbers)
 
 
-def in_words(walk: Walk, trail: Trail) -> tuple[str, ...]:
+def in_words(walk: FilteredGraph, trail: GraphPath) -> tuple[str, ...]:
     """The objects of a trail and, between each two, the relation, thesis or episode that joins them."""
     words: list[str] = []
     through = ""

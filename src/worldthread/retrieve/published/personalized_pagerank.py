@@ -14,7 +14,7 @@ TOLERANCE: Final = 1e-6
 _FEW: Final = 8  # neighbours of a node that is summed together with all others of as many neighbours
 
 
-class Spread:
+class PersonalizedPageRank:
     """Random walks on an undirected weighted graph.
 
     The rank *x* from a restart distribution *r*, damping *d*, adjacency *A* and degrees *D* (weighted) solves

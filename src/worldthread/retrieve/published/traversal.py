@@ -8,8 +8,8 @@ Edges, all walked in both directions (PersonalAI, sections III.A and III.D):
 
 A *vertex* is one whole number: three times the number of the object, statement or episode, plus its kind. A *label* is
 the number of a statement, or -1 minus the number of an episode. Edges are kept for everything that was ever asserted
-and only added to; what holds at a moment is looked up where a :class:`Walk` comes by, and remembered until the graph
-changes. So taking in an episode costs no more in a large graph than in a small one.
+and only added to; what holds at a moment is looked up where a :class:`FilteredGraph` comes by, and remembered until the
+graph changes. So taking in an episode costs no more in a large graph than in a small one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
-from worldthread.retrieve.columns import Columns
-from worldthread.retrieve.index import Corpus
-from worldthread.retrieve.sparse import HalfEdges, Numbers, half_edges
+from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.integer_table import IntegerTable
+from worldthread.retrieve.sparse import CSRAdjacency, Numbers, half_edges
 from worldthread.vectors.exact import VectorTable
 
 OBJECT: Final = 0
@@ -61,12 +61,12 @@ class VertexGraph:
         self.name_vectors = VectorTable(dimensions)
         """Vectors of the names of objects; filled by whoever has an embedder, rows of zeros until then."""
         self._objects: dict[str, int] = {}
-        self._edges = Columns(3)  # (vertex, vertex, label)
+        self._edges = IntegerTable(3)  # (vertex, vertex, label)
         self._statements = self._episodes = 0  # numbers before these are in the edges
-        self._half: HalfEdges | None = None
+        self._half: CSRAdjacency | None = None
         self._sorted = 0  # edges before this one are in it
         self._change_count = -1
-        self._walks: dict[tuple[float | None, bool, str], Walk] = {}
+        self._walks: dict[tuple[float | None, bool, str], FilteredGraph] = {}
 
     def find(self, name: str) -> int | None:
         """The number of the object with a normalised name."""
@@ -135,7 +135,7 @@ class VertexGraph:
         return number
 
     @property
-    def half(self) -> HalfEdges:
+    def half(self) -> CSRAdjacency:
         """The edges by vertex."""
         if self._half is None or self._sorted < len(self._edges):
             vertices = KINDS * max(len(self.names), self._statements, self._episodes, 1)
@@ -143,7 +143,7 @@ class VertexGraph:
             self._sorted = len(self._edges)
         return self._half
 
-    def walk(self, at: float | None = None, only_current: bool = True, vertices: str = LETTERS) -> Walk:
+    def walk(self, at: float | None = None, only_current: bool = True, vertices: str = LETTERS) -> FilteredGraph:
         """What may be walked over.
 
         Args:
@@ -161,11 +161,11 @@ class VertexGraph:
         if found is None:
             if len(self._walks) >= _KEPT_WALKS:
                 self._walks.pop(next(iter(self._walks)))
-            found = self._walks[key] = Walk(self, at, only_current, vertices)
+            found = self._walks[key] = FilteredGraph(self, at, only_current, vertices)
         return found
 
 
-class Walk:
+class FilteredGraph:
     """A vertex graph as one query may walk it. Remembers what it looked up; valid until the graph changes."""
 
     def __init__(self, over: VertexGraph, at: float | None, only_current: bool, vertices: str) -> None:
@@ -267,10 +267,10 @@ class Walk:
 
 
 _LOCK: Final = threading.Lock()
-_GRAPHS: Final[WeakKeyDictionary[Corpus, VertexGraph]] = WeakKeyDictionary()
+_GRAPHS: Final[WeakKeyDictionary[RetrievalIndex, VertexGraph]] = WeakKeyDictionary()
 
 
-def vertex_graph(corpus: Corpus) -> VertexGraph:
+def vertex_graph(corpus: RetrievalIndex) -> VertexGraph:
     """The vertices and edges of a corpus' graph, up to date."""
     with _LOCK:
         found = _GRAPHS.get(corpus)

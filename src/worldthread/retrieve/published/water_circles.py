@@ -24,23 +24,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.index import Corpus
+from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import NEAREST, Entities, entities_of
-from worldthread.retrieve.published.paths import Likeness, Trail, lowest, nothing, scores
+from worldthread.retrieve.published.paths import GraphPath, QuestionSimilarity, lowest, nothing, scores
 from worldthread.retrieve.published.traversal import (
     EPISODE,
     KINDS,
     LETTERS,
     OBJECT,
     THESIS,
-    Walk,
+    FilteredGraph,
     vertex_graph,
     vertex_of,
 )
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
 
-_Part: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64], Callable[[int], Trail]]
+_Part: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64], Callable[[int], GraphPath]]
 
 _FAR: Final = 1 << 20  # steps to what a front has not reached
 _PRIMARY: Final = 1.0
@@ -99,16 +99,16 @@ class Front:
         at = np.minimum(np.searchsorted(self.vertices, vertices), len(self.vertices) - 1)
         return np.where(self.vertices[at] == vertices, self.steps[at], _FAR)
 
-    def trail(self, vertex: int, walk: Walk) -> Trail:
+    def trail(self, vertex: int, walk: FilteredGraph) -> GraphPath:
         """The shortest way from the start to what it has gone to or touched; among equals by names and ids."""
         vertices, edges = [vertex], list[int]()
         while vertices[-1] != self.start:
             vertex, edge = self._step_before(vertices[-1], walk)
             vertices.append(vertex)
             edges.append(edge)
-        return Trail(vertices[::-1], edges[::-1])
+        return GraphPath(vertices[::-1], edges[::-1])
 
-    def _step_before(self, vertex: int, walk: Walk) -> tuple[int, int]:
+    def _step_before(self, vertex: int, walk: FilteredGraph) -> tuple[int, int]:
         far, edges = walk.steps_from(self.start)
         near = np.full(len(far), self.start)
         if vertex not in far:
@@ -122,7 +122,7 @@ class Front:
 
 def water_circles(
     query: Query,
-    corpus: Corpus,
+    corpus: RetrievalIndex,
     settings: WaterCirclesSettings | None = None,
     *,
     entities: tuple[str, ...] | None = None,
@@ -140,7 +140,7 @@ def water_circles(
     """
     settings = settings or WaterCirclesSettings()
     walk = vertex_graph(corpus).walk(query.at, query.only_current, settings.vertices)
-    likeness = Likeness(corpus, query.vector)
+    likeness = QuestionSimilarity(corpus, query.vector)
     named = entities_of(query, corpus, walk, entities, nearest=settings.nearest)
     fronts = [spread(start, walk, settings.depth) for start in named.starts.tolist()]
     if not fronts:
@@ -152,7 +152,7 @@ def water_circles(
     return scores(corpus, walk, labels, values, lambda label: trails[label](label))
 
 
-def spread(start: int, walk: Walk, depth: int) -> Front:
+def spread(start: int, walk: FilteredGraph, depth: int) -> Front:
     """The front of one start: breadth first over facts."""
     vertices, steps = np.array([start]), np.zeros(1, np.int64)
     passed: list[Numbers] = []
@@ -177,7 +177,11 @@ def spread(start: int, walk: Walk, depth: int) -> Front:
 
 
 def _facts(
-    fronts: list[Front], named: Entities, walk: Walk, likeness: Likeness, settings: WaterCirclesSettings
+    fronts: list[Front],
+    named: Entities,
+    walk: FilteredGraph,
+    likeness: QuestionSimilarity,
+    settings: WaterCirclesSettings,
 ) -> list[_Part]:
     """The chosen facts: (labels, values, trail of a label), primary and secondary."""
     edges = np.unique(np.concatenate([front.passed for front in fronts]))
@@ -214,17 +218,21 @@ def _facts(
     return found
 
 
-def _trail_of_fact(fronts: list[Front], edges: dict[int, int], walk: Walk, label: int) -> Trail:
+def _trail_of_fact(fronts: list[Front], edges: dict[int, int], walk: FilteredGraph, label: int) -> GraphPath:
     """The shortest way from a start over the fact."""
     ends = walk.over.ends[edges[label]]
     steps = np.array([front.steps_to(ends) for front in fronts])
     row, column = np.unravel_index(steps.argmin(), steps.shape)
     before = fronts[row].trail(int(ends[column]), walk)
-    return Trail([*before.vertices, int(ends[1 - column])], [*before.edges, edges[label]])
+    return GraphPath([*before.vertices, int(ends[1 - column])], [*before.edges, edges[label]])
 
 
 def _texts(
-    fronts: list[Front], named: Entities, walk: Walk, likeness: Likeness, settings: WaterCirclesSettings
+    fronts: list[Front],
+    named: Entities,
+    walk: FilteredGraph,
+    likeness: QuestionSimilarity,
+    settings: WaterCirclesSettings,
 ) -> list[_Part]:
     """The chosen theses and episodes: (labels, values, trail of a label)."""
     texts = np.unique(np.concatenate([front.texts for front in fronts]))
@@ -246,7 +254,7 @@ def _texts(
     return found
 
 
-def _trail_of_text(fronts: list[Front], walk: Walk, label: int) -> Trail:
+def _trail_of_text(fronts: list[Front], walk: FilteredGraph, label: int) -> GraphPath:
     """The shortest way from a start to a thesis or episode."""
     text = vertex_of(label, THESIS) if label >= 0 else vertex_of(-1 - label, EPISODE)
     trails = [front.trail(text, walk) for front in fronts if text in front.texts]
@@ -254,7 +262,11 @@ def _trail_of_text(fronts: list[Front], walk: Walk, label: int) -> Trail:
 
 
 def _best(
-    labels: NDArray[np.integer[Any]], count: NDArray[np.float64], most: int, walk: Walk, likeness: Likeness
+    labels: NDArray[np.integer[Any]],
+    count: NDArray[np.float64],
+    most: int,
+    walk: FilteredGraph,
+    likeness: QuestionSimilarity,
 ) -> tuple[NDArray[np.integer[Any]], NDArray[np.float64]]:
     """The ``most`` labels of the highest count, then likeness; and their scores."""
     if most < len(labels):

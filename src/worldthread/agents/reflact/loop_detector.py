@@ -23,7 +23,7 @@ TALK_PAUSE: Final = 5
 """Moves between two looks at the same stall, at least."""
 
 
-class LoopWatch:
+class LoopDetector:
     """Counts what repeats.
 
     Attributes:

@@ -22,7 +22,7 @@ class Stopped(Exception):
     """The play is to end here; it can go on another time."""
 
 
-class Wheel:
+class PlayControl:
     """One thread plays and waits here; others turn the wheel.
 
     Args:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
-from worldthread.web.memories import Memories, OpenMemory, Place
+from worldthread.web.memories import Memories, MemoryLocation, OpenMemory
 from worldthread.web.plays import Plays
 from worldthread.web.run_folder import RunFolder
 
@@ -29,7 +29,7 @@ def run_key(id_: str) -> str:
     return _RUN + id_
 
 
-class Desk:
+class AppState:
     """Use as a context manager, or call :meth:`close`.
 
     Args:
@@ -49,13 +49,13 @@ class Desk:
         model: str | None = None,
         embedder: Embedder | str | None = None,
     ) -> None:
-        self.place = Place(memory.expanduser().absolute(), namespace)
+        self.place = MemoryLocation(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
         self._memories = Memories(self._open)
         self.runs = RunFolder(runs)
         self.plays = Plays(self.runs.root, model)
 
-    def _open(self, place: Place) -> Memory:
+    def _open(self, place: MemoryLocation) -> Memory:
         return Memory(
             place.path, namespace=place.namespace, readonly=True, model="none", embedder=self._embedder
         )  # fmt: skip
@@ -73,10 +73,10 @@ class Desk:
 
     def warm(self) -> None:
         """Make ready for the first page, where there is a memory: open it, and count its names."""
-        with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.reading():
+        with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.read_lock():
             pass
 
-    def _place_of(self, key: str) -> Place:
+    def _place_of(self, key: str) -> MemoryLocation:
         if key.startswith(_RUN):
             return self.runs.memory_of(key.removeprefix(_RUN))
         if key != FILE_KEY:

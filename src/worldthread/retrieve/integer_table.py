@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 _FIRST_ROWS = 256
 
 
-class Columns:
+class IntegerTable:
     """A table of int32, shape (len(self), width), to which rows are added at the end.
 
     Args:
@@ -25,7 +25,7 @@ class Columns:
         self._count = 0
 
     @classmethod
-    def of(cls, rows: NDArray[np.int32]) -> Columns:
+    def of(cls, rows: NDArray[np.int32]) -> IntegerTable:
         """A table with these rows, shape (n, width). They are copied when rows are added, and never written to."""
         table = cls.__new__(cls)
         table._rows = np.asarray(rows)  # of a mapped file, without its class, which makes slices slow

@@ -12,7 +12,7 @@ import orjson
 _HEARTBEAT: Final = 15.0  # seconds: a browser that went away is noticed by it
 
 
-class Feed:
+class EventStream:
     """Events in order, which one thread adds and any number of watchers follow from wherever they were.
 
     Beside them stands a picture, of which a watcher gets the latest alone.

@@ -14,7 +14,7 @@ from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.records import documents_of
 from worldthread.extract.when import world_time
-from worldthread.types import Episode, Fact, Reading, Statement, Thesis
+from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 GIVEN: Final = "given/1"
 """The reader of statements that came as such."""
@@ -31,7 +31,7 @@ _WANTED: Final = (
 )
 
 
-class Intake:
+class EpisodeBuilder:
     """Takes contents one after the other.
 
     What stands later in a text is to overrule what stands before, and the fold knows no order within a moment. So the
@@ -60,7 +60,7 @@ class Intake:
     def _given_episode(self, content: object) -> Episode | None:
         """The episode of what was read before, or of plain statements; ``None`` for all else."""
         if isinstance(content, Episode):
-            return content if content.reading.reader else None
+            return content if content.extraction.extractor else None
         if isinstance(content, Fact | Thesis) or _is_triple(content):
             content = (content,)
         if not isinstance(content, list | tuple | set | frozenset) or not content:
@@ -68,7 +68,7 @@ class Intake:
         if not all(isinstance(item, Fact | Thesis | tuple) for item in content):
             return None
         statements = tuple(_statement(item) for item in content)
-        return Episode("\n".join(map(_said, statements)), self._at, self._source, Reading(GIVEN, statements))
+        return Episode("\n".join(map(_said, statements)), self._at, self._source, Extraction(GIVEN, statements))
 
     def _passages(self, content: object) -> list[Episode]:
         if isinstance(content, Episode):

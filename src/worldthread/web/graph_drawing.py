@@ -28,7 +28,7 @@ _SOURCES: Final = 3  # episodes drawn for one statement
 
 
 @dataclass
-class Picture:
+class GraphDrawing:
     """Vertices and edges, each once.
 
     Args:
@@ -139,9 +139,9 @@ def is_small(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = Fa
     return len(names) + theses + (len(graph) if with_episodes else 0) <= MAX_WHOLE
 
 
-def whole(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False) -> Picture:
+def whole(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False) -> GraphDrawing:
     """All of a graph, the past included."""
-    picture = Picture(graph, names, with_episodes)
+    picture = GraphDrawing(graph, names, with_episodes)
     for number in graph.statement_numbers:
         picture.add_statement(number)
     return picture
@@ -149,7 +149,7 @@ def whole(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False
 
 def neighbourhood(
     graph: TemporalGraph, names: NameIndex, name: str, *, offset: int, limit: int, with_episodes: bool = False
-) -> tuple[Picture, int]:
+) -> tuple[GraphDrawing, int]:
     """A name with some of the statements about it and what they speak of, and how many statements there are.
 
     Those that hold now come first, and among them those that lead to the strongest names. Facts between the names in
@@ -157,7 +157,7 @@ def neighbourhood(
     """
     key = normalise_name(name)
     numbers = graph.numbers_about(key)
-    picture = Picture(graph, names, with_episodes)
+    picture = GraphDrawing(graph, names, with_episodes)
     picture.add_entity(key)
 
     def rank(number: int) -> tuple[bool, int, int]:
@@ -171,7 +171,7 @@ def neighbourhood(
     return picture, len(numbers)
 
 
-def _add_between(picture: Picture, others: Iterable[str]) -> None:
+def _add_between(picture: GraphDrawing, others: Iterable[str]) -> None:
     """Draw facts that join two of these names."""
     graph = picture.graph
     known = set(others)
