@@ -170,7 +170,7 @@ CHILD = """
 import sys, time
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from test_qa import *
+from test_run import *
 
 
 def slowly(request):
@@ -179,8 +179,8 @@ def slowly(request):
 
 dataset, folder = towns(60), Path(sys.argv[1])
 who = setup(folder, dataset, model=FakeChat(slowly, concurrency=2))
-with who.memory, Results(folder / "results.jsonl") as results:
-    measure(who, Way("dense"), dataset.questions, results)
+with who.memory, QuestionResults(folder / "results.jsonl") as results:
+    measure(who, RetrievalSpec("dense"), dataset.questions, results)
 """
 
 
