@@ -61,8 +61,8 @@ def episodes(shared: Path, facts: int) -> Iterator[Episode]:
 def build(path: Path, shared: Path, facts: int) -> None:
     """A memory of that size, with its snapshot and index."""
     with Memory(path, model="none", embedder=StandIn(set())) as memory:
-        memory.add_many(episodes(shared, facts))
-        with memory.indexed():
+        memory.record.add_many(episodes(shared, facts))
+        with memory.record.index():
             pass  # made when first asked for
         memory.checkpoint()
 
@@ -87,7 +87,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
     model.embed(asked[:1])
     start = time.perf_counter()
     memory = Memory(path, model="none", embedder=model)
-    facts = len(memory.graph.statement_numbers)
+    facts = len(memory.record.graph.statement_numbers)
     memory.view().facts("anything")
     opened = time.perf_counter()
     memory.recall(asked[0])
@@ -102,7 +102,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
         fact = Fact(f"Thing {number}", "is in", "Room")
         episode = Episode(f"Thing {number} is in the room.", 1e6 + number, "bench", Extraction("bench", (fact,)))
         begin = time.perf_counter()
-        memory.add(episode)
+        memory.record.add(episode)
         added.append(1000 * (time.perf_counter() - begin))
         if number % 4 == 0:
             begin = time.perf_counter()
@@ -111,7 +111,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
     files = (file for file in path.parent.rglob("*") if file.is_file())
     return {
         "facts": facts,
-        "episodes": len(memory.graph) - 20,
+        "episodes": len(memory.record.graph) - 20,
         "open_seconds": round(opened - start, 3),
         "first_recall_seconds": round(first - opened, 2),
         "recall_ms_p50": round(float(np.percentile(took, 50)), 1),

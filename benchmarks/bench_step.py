@@ -40,7 +40,7 @@ def record_steps(seed: int) -> list[Percept]:
     """The percepts of one play of the explorer."""
     percepts = []
     with make(GAME, seed=seed) as world, Memory() as memory:
-        agent = make_agent("explorer", memory)
+        agent = make_agent("explorer", memory.record)
         text, info = world.reset()
         percepts.append(Percept(GameStep(text, None, info.inventory, info.goal), info.score, info.valid_actions))
         agent.perceive(percepts[-1])
@@ -66,7 +66,7 @@ def fill(memory: Memory, facts: int) -> None:
         episodes.append(
             Episode(f"Page {number} of the ledger.", number - facts, "ledger", Extraction("ledger/1", found))
         )
-    memory.add_many(episodes)
+    memory.record.add_many(episodes)
 
 
 def main() -> None:
@@ -84,8 +84,8 @@ def main() -> None:
         with Memory(path, durability=options.durability) as memory:
             fill(memory, options.facts)
             for seed in range(first, last + 1):
-                clerk = Clerk(memory, run=f"play {seed}")
-                shift = int(max(0, memory.graph.counts()["episodes"])) + seed * 1000
+                clerk = Clerk(memory.record, run=f"play {seed}")
+                shift = int(max(0, memory.record.graph.counts()["episodes"])) + seed * 1000
                 for percept in record_steps(seed):
                     step = percept.step
                     moved = GameStep(step.text, step.action, step.inventory, step.goal, step.turn + shift)
@@ -96,7 +96,7 @@ def main() -> None:
                     done = time.perf_counter()
                     extraction.append(read - started)
                     total.append(done - read)
-            held = memory.graph.counts()["current_facts"]
+            held = memory.record.graph.counts()["current_facts"]
     figures = {
         "facts": held,
         "steps": len(total),

@@ -35,7 +35,7 @@ from worldthread import Memory
 import worldthread.memory
 start = time.perf_counter()
 memory = Memory(sys.argv[1], readonly=sys.argv[2] == "reader")
-count = len(memory.graph)
+count = len(memory.record.graph)
 opened = time.perf_counter()
 found = memory.view().facts("thing 1")
 print(opened - start, time.perf_counter() - start, count)
@@ -75,12 +75,12 @@ def bench_append(folder: Path, durability: Any, facts: int, steps: int) -> dict[
     """Durations of single steps on a memory that holds ``facts``."""
     before = facts // FACTS_PER_EPISODE
     with Memory(folder / f"append-{durability}", durability=durability) as memory:
-        memory.add_many(episodes(before))
+        memory.record.add_many(episodes(before))
         memory.view()
         seconds, cpu_seconds = [], []
         for episode in episodes(steps, start=before):
             start, cpu_start = time.perf_counter(), time.process_time()
-            memory.add(episode)
+            memory.record.add(episode)
             seconds.append(time.perf_counter() - start)
             cpu_seconds.append(time.process_time() - cpu_start)
         return {
@@ -95,7 +95,7 @@ def bench_append(folder: Path, durability: Any, facts: int, steps: int) -> dict[
 def bench_forget(folder: Path, facts: int, times: int) -> dict[str, Any]:
     """Durations of forgetting one episode, log emptied included."""
     with Memory(folder / "forget") as memory:
-        memory.add_many(episodes(facts // FACTS_PER_EPISODE))
+        memory.record.add_many(episodes(facts // FACTS_PER_EPISODE))
         ids = random.Random(1).sample([episode.id for episode in memory.episodes()], times)
         seconds = []
         for episode_id in ids:
@@ -110,7 +110,7 @@ def bench_open(folder: Path, facts: int, repeats: int) -> dict[str, Any]:
     path = folder / "open"
     start = time.perf_counter()
     with Memory(path) as memory:
-        memory.add_many(episodes(facts // FACTS_PER_EPISODE))
+        memory.record.add_many(episodes(facts // FACTS_PER_EPISODE))
         added = time.perf_counter() - start
         start = time.perf_counter()
     closed = time.perf_counter() - start

@@ -96,8 +96,8 @@ def episodes(texts: list[tuple[str, Extraction]], theses: int) -> Iterator[Episo
 def build(path: Path, shared: Path, theses: int) -> None:
     """A memory of that size, with its snapshot and index."""
     with Memory(path, model="none", embedder=RandomVectors()) as memory:
-        memory.add_many(episodes(passages(shared), theses))
-        with memory.indexed():
+        memory.record.add_many(episodes(passages(shared), theses))
+        with memory.record.index():
             pass  # made when first asked for
         memory.checkpoint()
 
@@ -148,7 +148,7 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
     memory = Memory(path, model="none", embedder=RandomVectors(), readonly=True)
     memory.view().facts("anything")
     opening = time.perf_counter() - start
-    with memory.indexed() as corpus:
+    with memory.record.index() as corpus:
         indexed = time.perf_counter() - start - opening
         over = vertex_graph(corpus)
         assert len(over.half.far)
@@ -162,7 +162,7 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
             for text, vector in zip(questions(shared), unit_vectors(rng, 1000), strict=False)
         ]
         starts = [len(entities_of(query, corpus, over.walk()).starts) for query in asked]
-        counts = memory.graph.counts()
+        counts = memory.record.graph.counts()
         report = {
             "questions": len(asked),
             "starts_per_question": {str(n): starts.count(n) for n in sorted(set(starts))},

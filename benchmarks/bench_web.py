@@ -66,7 +66,7 @@ def build(path: Path, shared: Path, vertices: int) -> None:
                 batch.append(Episode(text, float(generation), passage.id, Extraction("given/1", facts)))
                 if len(names) >= vertices:
                     break
-            memory.add_many(batch)
+            memory.record.add_many(batch)
             generation += 1
         memory.checkpoint()
 

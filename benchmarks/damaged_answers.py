@@ -317,7 +317,7 @@ def main() -> None:
             for number in range(options.cases):
                 case = make_case(options.seed, number)
                 episode, extractor, outcome = read_case(case, number, view)
-                memory.add(episode)
+                memory.record.add(episode)
                 written[episode.id] = episode.extraction.digest
                 dropped += extractor.dropped
                 for kind in ("all", case.purpose, *(case.damages or ("whole",))):

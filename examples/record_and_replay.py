@@ -22,7 +22,7 @@ def read(model: ChatModel) -> str:
     with Memory(model=model) as memory:
         done = memory.remember("Anna lives in Rome.", at="2023-05-01")
         print(f"{model.name}: {done.added} passage, {done.unread} not read")
-        return memory.state_hash()
+        return memory.record.state_hash()
 
 
 with tempfile.TemporaryDirectory() as folder:

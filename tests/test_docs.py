@@ -30,7 +30,7 @@ def test_python_in_the_documentation_runs(block: str, tmp_path: Path, request: p
     if "memory.export(" in block:  # this page goes on from the block before it
         preamble = (
             "from worldthread import Episode, Memory\n"
-            "memory = Memory('home.worldthread')\nmemory.add(Episode('The lamp broke.', at=3))\n"
+            "memory = Memory('home.worldthread')\nmemory.record.add(Episode('The lamp broke.', at=3))\n"
         )
     done = subprocess.run(
         [sys.executable, "-c", preamble + block],

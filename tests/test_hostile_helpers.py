@@ -63,7 +63,7 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
     step: str, at_once: int, error: BaseException, tmp_path: Path
 ) -> None:
     # a StopIteration once ended the loop over the passages: they were reported as recorded, and were not
-    options: dict[str, Any] = {"reader": OddReader(lambda text: Extraction("odd/1"), at_once=at_once)}
+    options: dict[str, Any] = {"extractor": OddReader(lambda text: Extraction("odd/1"), at_once=at_once)}
     if step == "embed":
         embedder = FakeEmbedder()
         embedder.embed = throws(error)  # type: ignore[method-assign]
@@ -71,9 +71,9 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
     elif step == "model":
         options = {"model": FakeChat(throws(error), concurrency=at_once)}
     else:
-        setattr(options["reader"], step, throws(error))
+        setattr(options["extractor"], step, throws(error))
     with opened(tmp_path / "m", **options) as memory:
-        memory.add(KNOWN)
+        memory.record.add(KNOWN)
         came = outcome(lambda: memory.remember_many(["Ben is ill.", "Cid is old."], at=2))
         assert isinstance(came, BaseException), f"{came} was reported"
         assert isinstance(came, (type(error), RuntimeError, WorldthreadError))
@@ -105,7 +105,7 @@ def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_p
     odd = OddReader(lambda text: Extraction("odd/1"))
     setattr(odd, step, lambda *_: ODD_READINGS[kind]())
     with opened(tmp_path / "m", extractor=odd) as memory:
-        memory.add(KNOWN)
+        memory.record.add(KNOWN)
         came = outcome(lambda: memory.remember("Ben is ill.", at=2))
         assert isinstance(came, BaseException) or came.added == 1
         assert memory.recall("Anna").hits
@@ -120,7 +120,7 @@ def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_p
 @pytest.mark.parametrize("at_once", [0, -1, "3", None, 2.5, True])
 def test_a_reader_that_cannot_say_how_many_it_takes_at_once_is_refused(at_once: Any) -> None:
     with opened(extractor=OddReader(lambda text: Extraction("odd/1"), at_once=at_once)) as memory:
-        with pytest.raises(InputError, match=r"concurrency of the reader 'odd/1' must be a whole number"):
+        with pytest.raises(InputError, match=r"concurrency of the extractor 'odd/1' must be a whole number"):
             memory.remember_many(["Ben is ill.", "Cid is old."])
         assert list(memory.episodes()) == []
 
@@ -142,7 +142,7 @@ def test_odd_vectors_are_refused_and_not_kept(kind: str, tmp_path: Path) -> None
     embedder = FakeEmbedder()
     embedder.embed = lambda given: ODD_VECTORS[kind](len(list(given)))  # type: ignore[method-assign]
     with opened(tmp_path / "m", embedder=embedder) as memory:
-        memory.add(KNOWN)
+        memory.record.add(KNOWN)
         for call in (lambda: memory.remember("Ben is ill.", at=2), lambda: memory.recall("Anna")):
             came = outcome(call)
             assert isinstance(came, (ModelError, InputError)), came

@@ -44,7 +44,9 @@ ODD_TEXTS = [
 def anna(path: Path | None = None, **options: object) -> Memory:
     """A memory that knows where Anna lives."""
     memory = Memory(path, **{"embedder": "fake", "model": "none", **options})  # type: ignore[arg-type]
-    memory.add(Episode("Anna lives in Rome.", 1, extraction=Extraction("test/1", (Fact("Anna", "lives in", "Rome"),))))
+    memory.record.add(
+        Episode("Anna lives in Rome.", 1, extraction=Extraction("test/1", (Fact("Anna", "lives in", "Rome"),)))
+    )
     return memory
 
 
@@ -130,13 +132,13 @@ def test_odd_texts_come_back_exactly(tmp_path: Path) -> None:
         memory.export(stream)
         from_text.import_(io.StringIO(stream.getvalue()))
         assert list(from_bytes.episodes()) == list(from_text.episodes()) == list(memory.episodes())
-        assert from_bytes.state_hash() == from_text.state_hash() == memory.state_hash()
+        assert from_bytes.record.state_hash() == from_text.record.state_hash() == memory.record.state_hash()
 
 
 @pytest.mark.parametrize(("bad", "words"), [("a\0b", "NUL"), ("a\ud800b", "not valid Unicode"), ("\udcff", "Unicode")])
 def test_nul_and_lone_surrogates_are_refused_everywhere(bad: str, words: str, tmp_path: Path) -> None:
     with anna(tmp_path / "m") as memory:
-        before = memory.state_hash()
+        before = memory.record.state_hash()
         refused: list[Callable[[], object]] = [
             lambda: memory.remember(bad),
             lambda: memory.remember("Fine.", source=bad),
@@ -149,7 +151,7 @@ def test_nul_and_lone_surrogates_are_refused_everywhere(bad: str, words: str, tm
         for attempt in refused:
             with pytest.raises(InputError, match=words):
                 attempt()
-            assert memory.state_hash() == before
+            assert memory.record.state_hash() == before
         assert memory.about(bad) == memory.timeline(bad) == []
         with pytest.raises(NotFoundError):
             memory.forget(entity=bad)
@@ -163,11 +165,11 @@ def test_nul_and_lone_surrogates_are_refused_everywhere(bad: str, words: str, tm
 def test_a_name_means_itself_and_nothing_else(name: str, tmp_path: Path) -> None:
     fact = Fact(name, "stands near", "the old door")
     with anna(tmp_path / "m") as memory, memory.open_namespace(name) as other:
-        before = memory.state_hash()
+        before = memory.record.state_hash()
         assert memory.about(name) == memory.timeline(name) == []
         with pytest.raises(NotFoundError):
             memory.forget(entity=name)
-        assert memory.state_hash() == before
+        assert memory.record.state_hash() == before
         memory.remember(fact, at=2, source=name)
         other.remember([(name, "stands near", "a window")], at=2)
         assert [v.statement for v in memory.about(name)] == [v.statement for v in memory.timeline(name)] == [fact]
@@ -177,7 +179,7 @@ def test_a_name_means_itself_and_nothing_else(name: str, tmp_path: Path) -> None
         assert [e.source for e in memory.episodes()] == ["", name]
         assert [str(v.statement) for v in other.about(name)] == [f"{name}, stands near, a window"]
         assert memory.forget(entity=name) == 1
-        assert memory.state_hash() == before
+        assert memory.record.state_hash() == before
         assert other.namespace == name
         assert other.stats()["episodes"] == 1
 
@@ -194,7 +196,7 @@ def test_cases_of_one_name_are_one_name() -> None:
 
 def test_an_unknown_namespace_is_empty_and_apart(tmp_path: Path) -> None:
     with anna(tmp_path / "m") as memory:
-        before = memory.state_hash()
+        before = memory.record.state_hash()
         with memory.open_namespace("default' OR '1'='1") as other:
             assert other.recall("Where does Anna live?").hits == ()
             assert other.ask("Where does Anna live?").text is None
@@ -204,7 +206,7 @@ def test_an_unknown_namespace_is_empty_and_apart(tmp_path: Path) -> None:
             with pytest.raises(NotFoundError):
                 other.forget(next(memory.episodes()))
             other.remember("Ben lives in Oslo.", at=1)
-        assert memory.state_hash() == before
+        assert memory.record.state_hash() == before
 
 
 # -- injection ------------------------------------------------------------------------------------------------------
@@ -262,7 +264,7 @@ def test_a_model_that_obeys_a_passage_damages_nothing_that_forgetting_it_does_no
 
     with anna(model=FakeChat(obey)) as memory:
         memory.remember([("Ben", "lives in", "Oslo"), ("Cid", "lives in", "Bonn")], at=2)
-        before, others = memory.state_hash(), list(memory.episodes())
+        before, others = memory.record.state_hash(), list(memory.episodes())
         done = memory.remember(INJECTION, at=3)
         assert (done.added, done.unread) == (1, 0)
         assert [e for e in memory.episodes() if e.id not in done.episodes] == others
@@ -270,7 +272,7 @@ def test_a_model_that_obeys_a_passage_damages_nothing_that_forgetting_it_does_no
         ended = [v for v in memory.timeline("Anna") if v.ended_by]
         assert [v.ended_by for v in ended] == [done.episodes[0]]  # and who did it is known
         assert memory.forget(done.episodes[0]) == 1
-        assert memory.state_hash() == before
+        assert memory.record.state_hash() == before
 
 
 # -- on the command line --------------------------------------------------------------------------------------------
@@ -309,11 +311,11 @@ def test_the_command_line_takes_and_shows_odd_texts_without_harm(tmp_path: Path)
 )
 def test_the_command_line_refuses_in_one_line(arguments: tuple[str, ...], given: bytes, tmp_path: Path) -> None:
     with anna(tmp_path / "memory.worldthread") as memory:
-        before = memory.state_hash()
+        before = memory.record.state_hash()
     code, out, error = worldthread(tmp_path, *arguments, given=given)
     assert (code, out) == (2, "")
     assert error.startswith("error: ")
     assert error.count("\n") == 1
     assert set(error) <= set(string.printable)
     with anna(tmp_path / "memory.worldthread") as memory:
-        assert memory.state_hash() == before
+        assert memory.record.state_hash() == before

@@ -104,7 +104,7 @@ AFTER = """
 print(said)
 after = [e.text for e in memory.episodes()]
 assert set(kept) <= set(after) or "{verb}" == "forget", "acknowledged and lost"
-hash_ = memory.state_hash()
+hash_ = memory.record.state_hash()
 limit(resource.RLIM_INFINITY)
 assert memory.remember("All is well.", at=1e12).added == 1
 assert sorted(p.name for p in path.parent.iterdir() if "part" in p.name or p.name == "export") == []
@@ -114,7 +114,7 @@ with Memory(path, embedder="fake", model="none") as memory:
     assert memory.stats()["episodes"] == count
     assert set(after) <= {{e.text for e in memory.episodes()}}
     memory.forget(max(memory.episodes(), key=lambda e: e.at))
-    assert memory.state_hash() == hash_
+    assert memory.record.state_hash() == hash_
 """
 
 

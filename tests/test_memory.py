@@ -27,12 +27,12 @@ def test_a_life(tmp_path: Path) -> None:
     ticks = iter(range(100, 200))
     with Memory(path, clock=lambda: float(next(ticks))) as memory:
         assert (memory.path, memory.namespace, memory.readonly) == (path, "default", False)
-        found = memory.add(step(1, place("key", "chest"), Thesis("The chest is old.", ("chest",))))
+        found = memory.record.add(step(1, place("key", "chest"), Thesis("The chest is old.", ("chest",))))
         assert found.recorded_at == 100
         view = memory.view()
-        taken = memory.add(step(5, place("key", "hand")))
+        taken = memory.record.add(step(5, place("key", "hand")))
         assert view.value("key", "is in") == "hand", "views are live"
-        assert memory.add_many([step(3, place("lamp", "hall")), taken]) == 1
+        assert memory.record.add_many([step(3, place("lamp", "hall")), taken]) == 1
         assert memory.view(at=4).value("key", "is in") == "chest"
         assert memory.as_of(world_time=4).value("key", "is in") == "chest"
         assert memory.as_of(recorded_time=101).facts("lamp") == [], "the lamp was recorded at 102"
@@ -42,60 +42,60 @@ def test_a_life(tmp_path: Path) -> None:
             "episodes": 3, "unread": 0, "failed": 0,
             "facts": 3, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 1, "vectors": 0,
         }  # fmt: skip
-        memory.replace(Episode("step 3", 3, extraction=Extraction("test/2", (place("lamp", "cellar"),))))
+        memory.record.replace(Episode("step 3", 3, extraction=Extraction("test/2", (place("lamp", "cellar"),))))
         assert view.value("lamp", "is in") == "cellar"
         memory.forget(taken.id)
         assert view.value("key", "is in") == "chest"
         with pytest.raises(NotFoundError):
             memory.episode(taken.id)
-        before = memory.state_hash()
+        before = memory.record.state_hash()
         memory.checkpoint()
     with Memory(path, readonly=True) as memory:
-        assert memory.state_hash() == before
+        assert memory.record.state_hash() == before
         assert memory.episode(found.id) == found
-        with memory.read_lock() as graph:
-            assert len(graph) == len(memory.graph) == 2
+        with memory.record.read_lock() as graph:
+            assert len(graph) == len(memory.record.graph) == 2
         with pytest.raises(ReadOnlyError):
-            memory.add(taken)
+            memory.record.add(taken)
     with pytest.raises(ClosedError):
         memory.view()
 
 
 def test_export_and_import(tmp_path: Path) -> None:
     with Memory() as memory, Memory() as other:
-        memory.add_many([step(at, place("key", f"room {at % 3}")) for at in range(20)])
+        memory.record.add_many([step(at, place("key", f"room {at % 3}")) for at in range(20)])
         stream = io.BytesIO()
         assert memory.export(stream) == memory.export(tmp_path / "out.jsonl") == 20
         assert stream.getvalue() == (tmp_path / "out.jsonl").read_bytes()
-        other.add(step(3, place("key", "room 0")))
+        other.record.add(step(3, place("key", "room 0")))
         counts = other.import_(tmp_path / "out.jsonl")
         assert (counts.added, counts.known) == (19, 1)
-        assert other.state_hash() == memory.state_hash()
+        assert other.record.state_hash() == memory.record.state_hash()
 
 
 def test_memories_of_one_file_are_apart(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     with Memory(path, namespace="anna") as anna, anna.open_namespace("ben") as ben:
-        anna.add(step(1, place("key", "room")))
+        anna.record.add(step(1, place("key", "room")))
         assert ben.view().about("key") == []
-        ben.add(step(2, place("cup", "shelf")))
+        ben.record.add(step(2, place("cup", "shelf")))
         with pytest.raises(StoreLockedError, match="wait=SECONDS"):
             Memory(path, namespace="carl")
         with Memory(path, namespace="ben", readonly=True) as extractor:
             assert [e.at for e in extractor.episodes()] == [2]
-            ben.add(step(3))
-            assert extractor.refresh()
-            assert len(extractor.graph) == 2
+            ben.record.add(step(3))
+            assert extractor.record.refresh()
+            assert len(extractor.record.graph) == 2
     with Memory(path) as memory:
-        assert memory.graph.counts()["episodes"] == 0
+        assert memory.record.graph.counts()["episodes"] == 0
 
 
 def test_vectors_survive(tmp_path: Path) -> None:
     texts = ["a rusty key", "a door"]
     with Memory(tmp_path / "memory") as memory:
-        expected = CachedEmbedder(embedder("fake"), memory.vectors).embed(texts)
+        expected = CachedEmbedder(embedder("fake"), memory.record.vectors).embed(texts)
     with Memory(tmp_path / "memory") as memory:
-        found = memory.vectors.get_vectors(embedder("fake").name, texts)
+        found = memory.record.vectors.get_vectors(embedder("fake").name, texts)
         assert [pytest.approx(row, abs=1e-3) for row in expected.tolist()] == [found[text].tolist() for text in texts]
         assert memory.stats()["vectors"] == 2
 
@@ -107,11 +107,11 @@ def test_wrong_arguments_are_errors_of_ours(tmp_path: Path) -> None:
     with pytest.raises(WorldthreadError, match="does not exist"):
         Memory(tmp_path / "no" / "memory")
     with Memory(clock=lambda: float("nan")) as memory, pytest.raises(InputError, match="recorded_at"):
-        memory.add(step(1))
+        memory.record.add(step(1))
 
 
 def test_a_memory_that_nobody_closed_is_whole(tmp_path: Path) -> None:
-    code = "import sys; from worldthread import *; Memory(sys.argv[1]).add(Episode('left open', 1))"
+    code = "import sys; from worldthread import *; Memory(sys.argv[1]).record.add(Episode('left open', 1))"
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory")], check=True)
     with Memory(tmp_path / "memory") as memory:
         assert [e.text for e in memory.episodes()] == ["left open"]

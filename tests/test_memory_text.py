@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from worldthread import Episode, Extraction, Fact, Memory, Thesis
+from worldthread import AsyncMemory, Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import AnswerError, BudgetError, InputError, ModelCallError, NotFoundError, ReadOnlyError
 from worldthread.models import FakeChat
 from worldthread.retrieve.text import estimated_tokens
@@ -259,14 +259,14 @@ def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:
 
 def test_async_calls_do_the_same() -> None:
     async def live() -> str:
-        with without_model() as memory:
-            await memory.aremember("Anna lives in Rome.", at=1)
-            await asyncio.gather(*(memory.aremember(f"Person {n} lives in Oslo.", at=n) for n in range(5)))
-            await memory.aremember_many(["Ben lives in Bonn."], at=1)
-            assert (await memory.aretry()).episodes == ()
-            assert (await memory.aask("Where does Ben live?")).text is not None
-            assert memory.stats()["episodes"] == 7
-            return (await memory.arecall("Where does Anna live?", k=1)).text
+        async with AsyncMemory(embedder="fake", model="none") as memory:
+            await memory.remember("Anna lives in Rome.", at=1)
+            await asyncio.gather(*(memory.remember(f"Person {n} lives in Oslo.", at=n) for n in range(5)))
+            await memory.remember_many(["Ben lives in Bonn."], at=1)
+            assert (await memory.retry()).episodes == ()
+            assert (await memory.ask("Where does Ben live?")).text is not None
+            assert (await memory.stats())["episodes"] == 7
+            return (await memory.recall("Where does Anna live?", k=1)).text
 
     assert "Rome" in asyncio.run(live())
 
@@ -294,7 +294,7 @@ def test_recall_follows_another_process(tmp_path: Path) -> None:
 def test_episodes_that_readers_of_games_added_are_recalled_too() -> None:
     with without_model() as memory:
         fact = Fact("lamp", "is in", "cellar", aspect="place of lamp")
-        memory.add(Episode("A lamp lies in the cellar.", 1, extraction=Extraction("game/1", (fact,))))
+        memory.record.add(Episode("A lamp lies in the cellar.", 1, extraction=Extraction("game/1", (fact,))))
         assert memory.recall("Where is the lamp?").facts[0].item == fact
 
 

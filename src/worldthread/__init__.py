@@ -1,4 +1,9 @@
-"""worldthread: a world-model memory for agents. The graph is a fold of its episodes."""
+"""worldthread: a memory for agents that knows what holds now, what held before, and why it ended.
+
+:class:`Memory` is the place to begin, :class:`AsyncMemory` its twin for asynchronous programs. Everything that their
+methods take, return and raise can be imported from here; the other parts are in the subpackages, such as
+:mod:`worldthread.agents`, :mod:`worldthread.models` and :mod:`worldthread.retrieve`.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +11,137 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from worldthread.errors import WorldthreadError
+    from worldthread.answer import Answer
+    from worldthread.async_memory import AsyncMemory
+    from worldthread.errors import (
+        AgentError,
+        AnswerError,
+        BudgetError,
+        ClosedError,
+        ContractError,
+        DamagedFileError,
+        DamagedModelError,
+        EpisodeOverError,
+        FileVersionError,
+        ForeignFileError,
+        FormatError,
+        GameError,
+        GameFileError,
+        GenerationError,
+        InputError,
+        MissingExtraError,
+        ModelCallError,
+        ModelConfigError,
+        ModelError,
+        NotFoundError,
+        ReadOnlyError,
+        ReplayError,
+        StoreError,
+        StoreLockedError,
+        UnknownGameError,
+        WorldthreadError,
+    )
+    from worldthread.extract.base import Extractor
+    from worldthread.extract.records import Document
+    from worldthread.graph import GraphView
+    from worldthread.ingestion import Remembered
     from worldthread.memory import Memory
-    from worldthread.types import Ending, Episode, Extraction, Fact, Interval, Thesis, Version
+    from worldthread.models.base import Embedder
+    from worldthread.models.chat import ChatModel
+    from worldthread.record import Record
+    from worldthread.stores import ImportCounts
+    from worldthread.types import (
+        Ending,
+        Episode,
+        Extraction,
+        Fact,
+        Hit,
+        Interval,
+        Recall,
+        Thesis,
+        TimeLike,
+        Version,
+    )
 
 __version__ = "0.1.0"
 
+_MODULES = {
+    "worldthread.answer": ["Answer"],
+    "worldthread.async_memory": ["AsyncMemory"],
+    "worldthread.errors": [
+        "AgentError", "AnswerError", "BudgetError", "ClosedError", "ContractError", "DamagedFileError",
+        "DamagedModelError", "EpisodeOverError", "FileVersionError", "ForeignFileError", "FormatError", "GameError",
+        "GameFileError", "GenerationError", "InputError", "MissingExtraError", "ModelCallError", "ModelConfigError",
+        "ModelError", "NotFoundError", "ReadOnlyError", "ReplayError", "StoreError", "StoreLockedError",
+        "UnknownGameError", "WorldthreadError",
+    ],
+    "worldthread.extract.base": ["Extractor"],
+    "worldthread.extract.records": ["Document"],
+    "worldthread.graph.view": ["GraphView"],
+    "worldthread.ingestion": ["Remembered"],
+    "worldthread.memory": ["Memory"],
+    "worldthread.models.base": ["Embedder"],
+    "worldthread.models.chat": ["ChatModel"],
+    "worldthread.record": ["Record"],
+    "worldthread.stores.base": ["ImportCounts"],
+    "worldthread.types": [
+        "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Recall", "Thesis", "TimeLike", "Version",
+    ],
+}  # fmt: skip
+# each module is imported when one of its names is first used, so that `import worldthread` stays fast
+
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
 __all__ = [
+    "AgentError",
+    "Answer",
+    "AnswerError",
+    "AsyncMemory",
+    "BudgetError",
+    "ChatModel",
+    "ClosedError",
+    "ContractError",
+    "DamagedFileError",
+    "DamagedModelError",
+    "Document",
+    "Embedder",
     "Ending",
     "Episode",
+    "EpisodeOverError",
     "Extraction",
+    "Extractor",
     "Fact",
+    "FileVersionError",
+    "ForeignFileError",
+    "FormatError",
+    "GameError",
+    "GameFileError",
+    "GenerationError",
+    "GraphView",
+    "Hit",
+    "ImportCounts",
+    "InputError",
     "Interval",
     "Memory",
+    "MissingExtraError",
+    "ModelCallError",
+    "ModelConfigError",
+    "ModelError",
+    "NotFoundError",
+    "ReadOnlyError",
+    "Recall",
+    "Record",
+    "Remembered",
+    "ReplayError",
+    "StoreError",
+    "StoreLockedError",
     "Thesis",
+    "TimeLike",
+    "UnknownGameError",
     "Version",
     "WorldthreadError",
     "__version__",
 ]
-
-_HOMES = {
-    "Ending": "worldthread.types",
-    "Episode": "worldthread.types",
-    "Fact": "worldthread.types",
-    "Interval": "worldthread.types",
-    "Memory": "worldthread.memory",
-    "Extraction": "worldthread.types",
-    "Thesis": "worldthread.types",
-    "Version": "worldthread.types",
-    "WorldthreadError": "worldthread.errors",
-}
-# imported when first asked for, so that `import worldthread` stays light
 
 
 def __getattr__(name: str) -> Any:

@@ -52,7 +52,7 @@ def require_name(value: object, what: str) -> str:
     return checked
 
 
-def require_asked(value: object, what: str) -> str:
+def require_query(value: object, what: str) -> str:
     """A text to look for: any string but an empty one, since what nobody can have recorded is only not found."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, not {type(value).__name__}")
@@ -72,7 +72,7 @@ def require_tuple(value: object, kinds: type[_Item] | tuple[type[_Item], ...], w
     return tuple(value)
 
 
-def require_many(value: Iterable[_Item], what: str) -> Iterable[_Item]:
+def require_iterable(value: Iterable[_Item], what: str) -> Iterable[_Item]:
     """Several things, in a list or as an iterator; not a text, which would be taken letter by letter."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
         raise InputError(
@@ -81,7 +81,7 @@ def require_many(value: Iterable[_Item], what: str) -> Iterable[_Item]:
     return value
 
 
-def require_some(value: Collection[_Item], allowed: Collection[_Item], what: str) -> Collection[_Item]:
+def require_subset(value: Collection[_Item], allowed: Collection[_Item], what: str) -> Collection[_Item]:
     """Some of the allowed values."""
     if isinstance(value, str | bytes) or not isinstance(value, Collection) or any(one not in allowed for one in value):
         raise InputError(f"{what} must be some of {', '.join(map(str, allowed))}, as a list, not {value!r}")
@@ -108,7 +108,7 @@ def require_finite(value: object, what: str) -> float:
     return number + 0.0
 
 
-def require_able(value: Any, methods: Collection[str], what: str, wanted: str) -> None:
+def require_methods(value: Any, methods: Collection[str], what: str, wanted: str) -> None:
     """A thing with these methods.
 
     Args:

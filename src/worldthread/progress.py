@@ -12,7 +12,7 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 
 
 @contextmanager
-def shown(progress: bool | Progress | None, what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def show_progress(progress: bool | Progress | None, what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show the progress of the block; gives a function that is told how many more are done.
 
     Args:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
@@ -29,6 +30,10 @@ from worldthread.names import normalise_name, normalise_text
 FOREVER = math.inf
 """The ``valid_to`` of a statement that has not ended."""
 
+TimeLike: TypeAlias = float | int | datetime | date | str
+"""A world time: a number, taken as it is; a date or time, taken as seconds since 1970-01-01 UTC (UTC where it names no
+zone); or a string that holds a number or an ISO 8601 date or time."""
+
 
 def _digest(*parts: str) -> str:
     """128-bit id of a sequence of strings; lengths are hashed too, so parts cannot run into each other."""
@@ -38,6 +43,11 @@ def _digest(*parts: str) -> str:
         state.update(len(data).to_bytes(8, "big"))
         state.update(data)
     return state.hexdigest()
+
+
+def short_repr(text: str, limit: int = 60) -> str:
+    """Return the ``repr`` of a text, cut to ``limit`` characters of the text."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_play_leaves_a_run_that_can_be_read(tmp_path: Path) -> None:
     assert trajectory.steps[0]["action"] is None
     memory_file = (tmp_path / summary["trajectory"]).with_name("memory.worldthread")
     with Memory(memory_file, readonly=True) as memory:
-        assert len(memory.graph) == summary["memory"]["episodes"]
+        assert len(memory.record.graph) == summary["memory"]["episodes"]
         assert memory.view().value("player", "is in") is not None
 
 
@@ -156,7 +156,7 @@ def test_a_play_that_was_cut_off_leaves_a_readable_run(tmp_path: Path) -> None:
     assert len(trajectory.steps) == 1
     assert trajectory.summary == {}
     with Memory(folder / "memory.worldthread") as memory:
-        assert len(memory.graph) == 1
+        assert len(memory.record.graph) == 1
 
 
 def children(pid: int) -> set[int]:
@@ -244,7 +244,7 @@ def test_one_file_holds_the_memories_of_several_plays(tmp_path: Path) -> None:
     names = ["tiny-v1-explorer-seed1", "tiny-v1-explorer-seed1-2", "tiny-v1-explorer-seed2"]
     assert SQLiteStore.namespaces(tmp_path / "all.worldthread") == names
     with Memory(tmp_path / "all.worldthread", namespace=names[1], readonly=True) as memory:
-        assert len(memory.graph) == summary["memory"]["episodes"]
+        assert len(memory.record.graph) == summary["memory"]["episodes"]
 
 
 def test_a_file_that_is_no_memory_is_refused(tmp_path: Path) -> None:

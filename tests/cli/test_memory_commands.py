@@ -93,8 +93,8 @@ def anna() -> None:
 @pytest.fixture
 def hostile() -> None:
     with Memory(FILE) as memory:
-        memory.add(HOSTILE)
-        memory.add(
+        memory.record.add(HOSTILE)
+        memory.record.add(
             Episode("Nobody read\x1b[2J this", 6, "[x]", Extraction("m/1", failures=("{bad \x1b[31m [red]json",)))
         )
 
@@ -175,7 +175,7 @@ def test_export_and_import_through_pipes() -> None:
     copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
     assert copied.stdout == b"remembered 2 new passages\n", copied.stderr
     with Memory(FILE, readonly=True) as one, Memory("copy.worldthread", readonly=True) as two:
-        assert one.state_hash() == two.state_hash()
+        assert one.record.state_hash() == two.record.state_hash()
     assert lines("export", "copy.jsonl") == [{"memory": FILE, "file": "copy.jsonl", "episodes": 2}]
     assert Path("copy.jsonl").read_bytes() == export.stdout
     assert lines("import", "copy.jsonl") == [{"memory": FILE, "added": 0, "known": 2}]
@@ -441,7 +441,7 @@ def test_harmless() -> None:
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     with Memory(FILE) as memory:
-        memory.add_many(Episode("Anna went home. " * 20, turn) for turn in range(2000))
+        memory.record.add_many(Episode("Anna went home. " * 20, turn) for turn in range(2000))
     for arguments in (["recall", "Anna", "-k", "2000", "--json"], ["export", "-"], ["stats", "--failures"]):
         child = subprocess.Popen(
             [sys.executable, "-m", "worldthread", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE

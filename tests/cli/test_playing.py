@@ -89,7 +89,7 @@ def test_a_killed_play_goes_on_and_is_replayed(tmp_path: Path) -> None:
     for name in ("score", "curve", "moves", "returns", "model_calls", "prompt_tokens", "memory", "audit"):
         assert summary[name] == undisturbed[name]
     with Memory(tmp_path / "play" / "memory.worldthread", readonly=True) as memory:
-        assert len(memory.graph) == summary["memory"]["episodes"], (
+        assert len(memory.record.graph) == summary["memory"]["episodes"], (
             "what was remembered before the kill is not there twice"
         )
     again = call("play", "--out", "play", "--resume", "--json")

@@ -158,7 +158,7 @@ def test_json_that_cannot_be_used(tmp_path: Path, content: str, message: str) ->
 def test_an_export_of_a_memory_is_refused_with_what_to_do(tmp_path: Path) -> None:
     assert OWN_EXPORT == FORMAT
     with Memory() as memory:
-        memory.add(Episode("The key is in the chest.", at=1))
+        memory.record.add(Episode("The key is in the chest.", at=1))
         for name in ("a.jsonl", "a.json", "a.txt"):
             with (tmp_path / name).open("wb") as stream:
                 memory.export(stream)

@@ -184,7 +184,7 @@ def test_an_answer_beyond_repair_is_kept_with_its_repair() -> None:
     extraction = ModelExtractor(model).extract("text")
     assert extraction == Extraction("model/1", (), (), ("first \\ud800", '{"facts": "second"}'))
     with Memory() as memory:
-        episode = memory.add(Episode("text", 0, extraction=extraction))
+        episode = memory.record.add(Episode("text", 0, extraction=extraction))
         assert memory.episode(episode.id).extraction.digest == extraction.digest
 
 

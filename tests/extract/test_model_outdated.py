@@ -59,12 +59,12 @@ def test_the_model_ends_facts_and_theses_by_number() -> None:
 def test_endings_reach_the_graph() -> None:
     extractor = ModelExtractor(FakeChat([ended((1, 1, "it was taken"))]))
     with Memory() as memory:
-        memory.add(Episode("The key is in the chest.", 1, extraction=Extraction("t", (KEY_IN_CHEST,))))
+        memory.record.add(Episode("The key is in the chest.", 1, extraction=Extraction("t", (KEY_IN_CHEST,))))
         extraction = extractor.outdate("Taken.", Extraction("model/1", (KEY_IN_HAND,)), memory.view())
-        memory.add(Episode("Taken.", 2, extraction=extraction))
+        memory.record.add(Episode("Taken.", 2, extraction=extraction))
         assert memory.view().facts("brass key") == [KEY_IN_HAND]
         assert memory.view(1.5).facts("brass key") == [KEY_IN_CHEST]
-        [version] = memory.graph.versions(KEY_IN_CHEST)
+        [version] = memory.record.graph.versions(KEY_IN_CHEST)
         assert version.reason == "replaced by: brass key, is in, inventory (it was taken)"
 
 

@@ -136,11 +136,11 @@ def test_a_world_that_does_not_come_back_ends_the_play() -> None:
 def test_undo_takes_back_what_was_learned_and_keeps_what_was_tried() -> None:
     env = Told([HALL, CAVE, PIT, CAVE, HALL])
     here = play(env)
-    start = here.memory.state_hash()
+    start = here.memory.record.state_hash()
     for command in ("go east", "go south"):
         here.act(command)
     here.undo(2)
-    assert here.memory.state_hash() == start
+    assert here.memory.record.state_hash() == start
     assert env.actions == []
     ((tried, is_gone),) = here.tried_here()
     assert (tried.deed.action, tried.led_to, is_gone) == ("go east", "Cave", True)

@@ -21,7 +21,7 @@ HOSTILE = "<script>alert(1)</script> {{ 7 * 7 }} {% raw %} \"'&"
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory.worldthread") as memory:
         text = f"-= Hall {HOSTILE} =-\nYou see a {HOSTILE}. There is an exit to the north."
-        make_agent("explorer", memory).perceive(Percept(GameStep(text)))
+        make_agent("explorer", memory.record).perceive(Percept(GameStep(text)))
     step = {
         "turn": 0, "action": HOSTILE, "reason": HOSTILE, "observation": HOSTILE, "inventory": HOSTILE, "score": 0,
         "learned": [HOSTILE], "ended": [[HOSTILE, HOSTILE]], "facts": 1, "vertices": 2,
@@ -41,7 +41,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 
 def test_the_map_has_rooms_ways_and_exits(tmp_path: Path) -> None:
     with Memory() as memory:
-        agent = make_agent("explorer", memory)
+        agent = make_agent("explorer", memory.record)
         agent.perceive(Percept(GameStep("-= A =-\nThere is an exit to the east. There is an exit to the south.")))
         agent.perceive(Percept(GameStep("-= B =-\nYou see a lamp. There is an exit to the west.", "go east", turn=1)))
         drawing = map_drawing(memory.view())

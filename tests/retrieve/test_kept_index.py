@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from worldthread import Memory
-from worldthread import memory as memory_module
+from worldthread import Memory, memory_index
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex, index
 from worldthread.vectors.quantised import QuantisedTable
@@ -19,7 +18,7 @@ QUESTIONS = ("Where does Ann3 live?", "Who owns a boat in Town7?", "What is in t
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_module, "_INDEX_PAYS", 20)
+    monkeypatch.setattr(memory_index, "_WORTH_SAVING", 20)
 
 
 class Counting(FakeEmbedder):
@@ -73,9 +72,9 @@ def test_a_kept_index_answers_the_same_without_reading_a_text(tmp_path: Path, mo
     assert len(kept_index(path)) == 1
     assert anew(path, monkeypatch) == expected
     with opened(path, readonly=True) as reader:
-        monkeypatch.setattr(reader, "_texts", lambda ids: pytest.fail("no text is needed") if ids else [])
+        monkeypatch.setattr(reader._index, "_texts", lambda ids: pytest.fail("no text is needed") if ids else [])
         assert answers(reader) == expected
-        assert set(reader._plain_embedder.texts) == set(QUESTIONS)  # type: ignore[attr-defined]
+        assert set(reader._models._plain_embedder.texts) == set(QUESTIONS)  # type: ignore[attr-defined]
 
 
 def test_what_came_later_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +104,7 @@ def test_a_new_snapshot_takes_the_index_along(tmp_path: Path, monkeypatch: pytes
     assert kept_index(path) != before
     with opened(path, readonly=True) as reader:
         assert answers(reader) == anew(path, monkeypatch)
-        assert len(reader._plain_embedder.texts) < 10  # type: ignore[attr-defined]
+        assert len(reader._models._plain_embedder.texts) < 10  # type: ignore[attr-defined]
 
 
 def test_what_is_forgotten_is_in_no_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +152,7 @@ def test_a_large_index_is_quantised_and_kept_so(tmp_path: Path, monkeypatch: pyt
         first = answers(memory)
         memory.remember_many(texts(40, 2), at=2)  # the index passes the limit while it is in use
         expected = answers(memory)
-        with memory.indexed() as corpus:
+        with memory.record.index() as corpus:
             assert isinstance(corpus.statements, QuantisedTable)
     assert first != expected
     with opened(path, readonly=True) as reader:

@@ -22,9 +22,13 @@ def home_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rome, paris = Fact("Anna", "lives in", "Rome", "home"), Fact("Anna", "lives in", "Paris", "home")
         rex = Fact("Anna", "has dog", "Rex")
         tea = Thesis("Anna loves tea.", ("Anna", "tea"))
-        memory.add(Episode("Anna lives in Rome. She loves tea.", 1.0, "a letter", Extraction("given/1", (rome, tea))))
-        memory.add(Episode("Anna moved to Paris with Rex.", 2.0, "a call", Extraction("given/1", (paris, rex))))
-        memory.add(Episode("Rex ran away.", 3.0, "a call", Extraction("given/1", (), (Ending(rex, "he ran away"),))))
+        memory.record.add(
+            Episode("Anna lives in Rome. She loves tea.", 1.0, "a letter", Extraction("given/1", (rome, tea)))
+        )
+        memory.record.add(Episode("Anna moved to Paris with Rex.", 2.0, "a call", Extraction("given/1", (paris, rex))))
+        memory.record.add(
+            Episode("Rex ran away.", 3.0, "a call", Extraction("given/1", (), (Ending(rex, "he ran away"),)))
+        )
     return path
 
 

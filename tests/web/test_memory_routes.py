@@ -89,10 +89,10 @@ def test_a_statement_is_told_by_its_number(home: Any) -> None:
 def test_what_others_write_meanwhile_is_seen(serve: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "growing.worldthread"
     with Memory(path, model="none", embedder="fake") as memory:
-        memory.add(Episode("A.", 1.0, "", Extraction("t", (Fact("Ann", "knows", "Bo"),))))
+        memory.record.add(Episode("A.", 1.0, "", Extraction("t", (Fact("Ann", "knows", "Bo"),))))
         home = serve(path)
         assert home.get("/api/memories/file").json()["names"] == 2
-        memory.add(Episode("B.", 2.0, "", Extraction("t", (Fact("Cy", "knows", "Bo"),))))
+        memory.record.add(Episode("B.", 2.0, "", Extraction("t", (Fact("Cy", "knows", "Bo"),))))
         assert home.get("/api/memories/file").json()["names"] == 3
         assert home.get("/api/memories/file/names?q=cy").json()["names"] == [{"name": "cy", "weight": 1}]
         (episode,) = [e.id for e in memory.episodes() if e.text == "B."]
@@ -110,7 +110,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for number in range(part * 300, (part + 1) * 300):
                 facts.append(Fact("hub", "has spoke", f"spoke {number}"))
                 facts.append(Fact(f"spoke {number}", "is beside", f"spoke {number + 1}"))
-            memory.add(Episode(f"part {part}", float(part), "", Extraction("t", tuple(facts))))
+            memory.record.add(Episode(f"part {part}", float(part), "", Extraction("t", tuple(facts))))
     return path
 
 

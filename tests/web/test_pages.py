@@ -138,7 +138,7 @@ def homes(home_memory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         (runs / agent).mkdir()
         with Memory(runs / agent / "memory.worldthread", model="none") as memory:
             header = {"memory": "memory.worldthread"}
-            play_in(runs / agent, run, name=agent, memory=memory, graph=memory.graph, header=header)
+            play_in(runs / agent, run, name=agent, memory=memory.record, graph=memory.record.graph, header=header)
     with served(home_memory, runs) as url:
         yield url, runs
 
@@ -307,7 +307,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with Memory(folder / "<img src=x onerror=hacked=1>.worldthread", model="none", embedder="fake") as memory:
         for number, text in enumerate(HOSTILE):
             said = (Fact("hub", text, text), Thesis(text, (text, "hub")))
-            memory.add(Episode(text, float(number // 20), text, Extraction(text, said)))
+            memory.record.add(Episode(text, float(number // 20), text, Extraction(text, said)))
     run = folder / "runs" / "run"
     header = {"game": HOSTILE[0], "agent": HOSTILE[1], "seed": 0, "name": HOSTILE[2], "memory": "m.worldthread"}
     with TrajectoryWriter(run / "trajectory.jsonl", {**header, "settings": {"memory": HOSTILE[3]}}) as writer:
@@ -324,7 +324,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         rooms = [Fact(text, v.IS_A, "room") for text in HOSTILE[:20]]
         things = [Fact(text, v.IS_IN, HOSTILE[0]) for text in HOSTILE[20:25]]
         here = Fact(v.PLAYER, v.IS_IN, HOSTILE[0])
-        memory.add(Episode("rooms", 0.0, "", Extraction("t", (*rooms, *things, here))))
+        memory.record.add(Episode("rooms", 0.0, "", Extraction("t", (*rooms, *things, here))))
     with served(folder / "<img src=x onerror=hacked=1>.worldthread", folder / "runs") as url:
         yield url
 

@@ -27,7 +27,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / agent).mkdir()
         with Memory(root / agent / "memory.worldthread", model="none") as memory:
             header = {"memory": "memory.worldthread"}
-            play_in(root / agent, run, name=agent, memory=memory, graph=memory.graph, header=header)
+            play_in(root / agent, run, name=agent, memory=memory.record, graph=memory.record.graph, header=header)
     lines = (root / "random" / "trajectory.jsonl").read_bytes().split(b"\n")
     (root / "random" / "trajectory.jsonl").write_bytes(b"\n".join(lines[:12]) + b"\n" + lines[12][:20])
     (root / "random" / "summary.json").unlink()

@@ -13,7 +13,7 @@ from worldthread.types import Episode, Extraction
 
 
 class AgentMemory(Protocol):
-    """The part of a memory that an agent needs: a :class:`~worldthread.memory.Memory`, or a bare graph."""
+    """What an agent needs of a memory: :attr:`Memory.record`, or a :class:`~worldthread.graph.TemporalGraph`."""
 
     def add(self, episode: Episode) -> object:
         """Take in an episode."""

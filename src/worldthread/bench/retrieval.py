@@ -140,10 +140,10 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory"
         with Memory(path, model="none", embedder=clocked) as memory:
-            memory.add_many(episodes)
+            memory.record.add_many(episodes)
             tell("embedding", 0, 1)
             start = time.perf_counter()
-            with memory.indexed() as corpus:
+            with memory.record.index() as corpus:
                 corpus.links  # noqa: B018  made when first asked for
                 seconds, embed_seconds = time.perf_counter() - start, clocked.seconds
                 size = corpus.episodes.rows.nbytes + corpus.statements.rows.nbytes

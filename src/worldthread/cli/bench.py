@@ -87,7 +87,7 @@ def retrieval(
     if cache:
         folder = default_cache_dir()
         folder.mkdir(parents=True, exist_ok=True)
-        model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").vectors)
+        model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)
         with progress_shown() as tell:

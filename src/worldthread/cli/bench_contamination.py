@@ -50,7 +50,7 @@ def contamination(
     """
     from worldthread.bench.contamination import drawn, measure, questions_of
     from worldthread.play.sweep import require_statistics
-    from worldthread.progress import shown
+    from worldthread.progress import show_progress
 
     require_statistics()
     asked = {game: questions_of(game, steps, distance) for game in dict.fromkeys(games)}
@@ -60,7 +60,7 @@ def contamination(
         return
     chosen = {game: drawn(questions, limit) for game, questions in asked.items()}
     figures: list[GameFigures] = []
-    with shown(None, "asking", sum(map(len, chosen.values()))) as tell:
+    with show_progress(None, "asking", sum(map(len, chosen.values()))) as tell:
         for game, questions in chosen.items():
             figures.append(measure(chat, game, questions, tell))
     chat.close()

@@ -237,7 +237,7 @@ def _embedder(name: str | None, *, cache: bool) -> Embedder:
         return model
     folder = default_cache_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").vectors)
+    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
 
 
 def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None:

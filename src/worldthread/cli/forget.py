@@ -79,7 +79,7 @@ def forget(
 
 
 def _found(memory: Memory, entity: str) -> list[str]:
-    ids = memory.episodes_about(entity)
+    ids = memory.record.episodes_about(entity)
     if not ids:
         raise NotFoundError(f"no passage speaks of {entity!r}")
     return ids
@@ -92,7 +92,7 @@ def _whole_ids(memory: Memory, beginnings: list[str]) -> list[str]:
         InputError: a beginning is too short, or several ids begin so.
         NotFoundError: no id does.
     """
-    known = memory.graph.episodes()
+    known = memory.record.graph.episodes()
     found = []
     for beginning in beginnings:
         wanted = beginning.strip().lower()

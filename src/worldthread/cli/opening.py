@@ -58,7 +58,7 @@ def opened_to_read(
 
     require_file(path)
     with Memory(path, namespace=namespace, readonly=True, model=model) as memory:
-        if not may_be_empty and not len(memory.graph):
+        if not may_be_empty and not len(memory.record.graph):
             raise NotFoundError(_why_empty(path, namespace))
         yield memory
 

@@ -138,7 +138,7 @@ def play(
                 memory.forget(episode)
         try:
             summary = play_in(
-                folder, run, model, name=name, memory=memory, graph=memory.graph, header=header,
+                folder, run, model, name=name, memory=memory.record, graph=memory.record.graph, header=header,
                 watch=None if more else lambda session: _watched(session, console, delay), **more,
             )  # fmt: skip
         except KeyboardInterrupt:

@@ -26,7 +26,7 @@ from worldthread.errors import InputError
 
 if TYPE_CHECKING:
     from worldthread.extract.documents import Document
-    from worldthread.memory import Remembered
+    from worldthread.ingestion import Remembered
 
 _STDIN = "-"
 _PROBLEMS_SHOWN = 3

@@ -55,14 +55,14 @@ class PlayRecord:
         while self._namespace is None:
             name = self._free_name()
             with self._opened(name) as memory:
-                if not len(memory.graph):  # else another server was quicker
-                    self._kept = {memory.add(next(iter(wanted.values()))).id}
+                if not len(memory.record.graph):  # else another server was quicker
+                    self._kept = {memory.record.add(next(iter(wanted.values()))).id}
                     self._namespace = name
         with self._opened(self._namespace) as memory:
             for gone in self._kept - wanted.keys():
                 memory.forget(gone)
                 self._kept.discard(gone)
-            memory.add_many(episode for id_, episode in wanted.items() if id_ not in self._kept)
+            memory.record.add_many(episode for id_, episode in wanted.items() if id_ not in self._kept)
             self._kept = set(wanted)
 
     def _opened(self, namespace: str) -> Memory:

@@ -122,8 +122,8 @@ class GamePlay:
         self.seed = seed
         self.run = run
         self.memory = Memory(model="none")
-        self._client = ExternalPlayer(self.memory, run=run)
-        self._play = Play(env, self._client, self.memory.graph, seed=seed, audit=False)
+        self._client = ExternalPlayer(self.memory.record, run=run)
+        self._play = Play(env, self._client, self.memory.record.graph, seed=seed, audit=False)
         self._play_steps = iter(self._play)
         self._moments: list[StepRecord] = []
         self._tried: list[TriedAction] = []  # by moment, from the first after the beginning

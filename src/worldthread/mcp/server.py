@@ -96,7 +96,7 @@ def _add_resources(server: MCPServer[None], shared: SharedMemory) -> None:
 
 def _state(shared: SharedMemory) -> dict[str, Any]:
     memory = shared.memory
-    with memory.read_lock() as graph:
+    with memory.record.read_lock() as graph:
         latest = [excerpt(memory.episode(id_)).model_dump() for id_ in reversed(graph.episodes()[-_LATEST:])]
         speaking = Counter(
             name
@@ -116,7 +116,7 @@ def _state(shared: SharedMemory) -> dict[str, Any]:
 
 
 def _entity(memory: Memory, name: str) -> dict[str, Any]:
-    with memory.read_lock():
+    with memory.record.read_lock():
         current = memory.about(name)
         past = [version for version in memory.timeline(name) if not version.interval.is_open]
         return {

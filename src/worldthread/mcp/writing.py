@@ -12,7 +12,8 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Triple, render_errors
 from worldthread.mcp.results import ForgetResult, RememberResult, excerpt, one_line, passage_line, told
 from worldthread.mcp.shared import SharedMemory
-from worldthread.memory import Content, Memory
+from worldthread.ingestion import Content
+from worldthread.memory import Memory
 
 _SHOWN: Final = 20  # episodes listed before they are forgotten
 
@@ -110,7 +111,7 @@ class WritingTools:
 
     @staticmethod
     def _would_forget(memory: Memory, episode: str, entity: str) -> CallToolResult:
-        ids = [episode] if episode else memory.episodes_about(entity)
+        ids = [episode] if episode else memory.record.episodes_about(entity)
         if not ids:
             raise NotFoundError(f"no episode speaks of {entity!r}")
         shown = [excerpt(memory.episode(id_)) for id_ in ids[:_SHOWN]]

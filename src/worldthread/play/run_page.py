@@ -45,7 +45,7 @@ def write_report(run: Path) -> Path:
     memory_file = run / header.get("memory", "memory.worldthread")
     if memory_file.exists():
         namespace = header.get("namespace", DEFAULT_NAMESPACE)
-        with Memory(memory_file, namespace=namespace, readonly=True) as memory, memory.read_lock() as graph:
+        with Memory(memory_file, namespace=namespace, readonly=True) as memory, memory.record.read_lock() as graph:
             drawing = map_drawing(graph.view())
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("worldthread.play"), autoescape=True, undefined=jinja2.StrictUndefined

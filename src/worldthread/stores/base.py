@@ -13,7 +13,7 @@ from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_able, require_path
+from worldthread.arguments import require_methods, require_path
 from worldthread.errors import FormatError, InputError, StoreError
 from worldthread.graph import TemporalGraph
 from worldthread.stores.exchange import LineReader, write_lines, written_file
@@ -240,7 +240,7 @@ class Store(ABC):
         with self.read_lock() as graph:
             count = len(graph)
             if not isinstance(target, str | os.PathLike):
-                require_able(target, ("write",), "the target of an export", _PLACE)
+                require_methods(target, ("write",), "the target of an export", _PLACE)
                 write_lines(target, self.episodes(), count)
                 return count
             path = require_path(target, "the target of an export")
@@ -263,7 +263,7 @@ class Store(ABC):
             StoreError: ``source`` cannot be read.
         """
         if not isinstance(source, str | os.PathLike):
-            require_able(source, ("read",), "the source of an import", _PLACE)
+            require_methods(source, ("read",), "the source of an import", _PLACE)
             return self._import_lines(LineReader(source))
         path = require_path(source, "the source of an import")
         try:

@@ -22,7 +22,7 @@ from typing import Any, Final, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_many, require_path, require_unicode
+from worldthread.arguments import require_iterable, require_path, require_unicode
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError
 from worldthread.graph import TemporalGraph
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
@@ -179,7 +179,7 @@ class SQLiteStore(Store):
             return recorded
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
-        require_many(episodes, "episodes")
+        require_iterable(episodes, "episodes")
         with self._writing():
             before = self._shelf.position.number
             with self._change() as change:

@@ -50,7 +50,7 @@ class OpenMemory:
     @contextmanager
     def read_lock(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:
         """The graph, which nobody can change until the block ends, and its names."""
-        with self.memory.read_lock() as graph:
+        with self.memory.record.read_lock() as graph:
             self.names.update(graph)
             yield graph, self.names
 

@@ -43,7 +43,7 @@ def memory() -> Memory:
     for turn, fact in enumerate(FACTS):
         text = " ".join(fact) + "."
         extraction = Extraction("by hand", (Fact(*fact), Thesis(text, (fact[0], fact[2]))))
-        memory.add(Episode(text, turn, extraction=extraction))
+        memory.record.add(Episode(text, turn, extraction=extraction))
     return memory
 
 
@@ -65,7 +65,7 @@ def model(entities: list[str], answer: str | None = "Oslo") -> FakeChat:
 def test_everything_that_led_to_an_answer_is_in_the_result(memory: Memory) -> None:
     chat = model(["Anna", "Oslo"])
     pipeline = Pipeline(EMBEDDER, chat, entities=entities_by_model, retrieve=Retriever(RetrievalSpec("astar")), k=20)
-    result = pipeline.run(memory, "How does Anna hang together with Oslo?")
+    result = pipeline.run(memory.record, "How does Anna hang together with Oslo?")
     assert (result.entities, result.vertices) == (("Anna", "Oslo"), ("anna", "oslo"))
     facts = {hit.item: hit.path for hit in result.hits if hit.kind == "fact"}
     assert set(facts) == {Fact(*fact) for fact in FACTS[:3]}, "what lies on the way, and nothing else"
@@ -81,13 +81,13 @@ def test_everything_that_led_to_an_answer_is_in_the_result(memory: Memory) -> No
 
 
 def test_that_there_is_no_answer_is_an_outcome(memory: Memory) -> None:
-    result = Pipeline(EMBEDDER, model([], answer=None)).run(memory, "Who is Clara's aunt?")
+    result = Pipeline(EMBEDDER, model([], answer=None)).run(memory.record, "Who is Clara's aunt?")
     assert (result.answer.text, result.answer.sources) == (None, ())
     assert result.hits, "something was found, but it did not settle the question"
 
 
 def test_without_a_model_the_best_statement_answers(memory: Memory) -> None:
-    result = Pipeline(EMBEDDER).run(memory, "Who owns red lockers?")
+    result = Pipeline(EMBEDDER).run(memory.record, "Who owns red lockers?")
     assert "Clara owns red lockers" in str(result.answer)
     assert result.tally.calls == 0
 
@@ -95,7 +95,7 @@ def test_without_a_model_the_best_statement_answers(memory: Memory) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_part(memory: Memory, method: str) -> None:
     pipeline = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec(method)))
-    result = pipeline.run(memory, "Who is married, Ben and Anna?")
+    result = pipeline.run(memory.record, "Who is married, Ben and Anna?")
     assert Fact(*FACTS[0]) in [hit.item for hit in result.hits]
 
 
@@ -108,7 +108,7 @@ def test_any_stage_may_be_replaced(memory: Memory) -> None:
         return kept
 
     stages: dict[str, Callable[..., object]] = {"entities": lambda asked: ("ben",), "filter": only_theses}
-    result = replace(Pipeline(EMBEDDER), **stages).run(memory, "Where does he work?")  # type: ignore[arg-type]
+    result = replace(Pipeline(EMBEDDER), **stages).run(memory.record, "Where does he work?")  # type: ignore[arg-type]
     assert result.vertices == ("ben",)
     assert {hit.kind for hit in result.hits} == {"thesis"}
     assert seen == [len(result.hits)]
@@ -127,7 +127,7 @@ def test_entities_are_found_by_rule_or_by_the_model_or_left_to_the_method(memory
 
 def test_names_are_matched_by_themselves_then_by_number_then_by_their_vectors(memory: Memory) -> None:
     entities = ("ANNA", "red locker", "Harbor Museum")
-    with memory.indexed() as corpus:
+    with memory.record.index() as corpus:
         assert NameMatcher()(asked("?"), entities, corpus) == ("anna", "red lockers")
         assert NameMatcher(nearest=True)(asked("?"), entities, corpus) == ("anna", "red lockers", "harbour museum")
         assert NameMatcher(nearest=True)(asked("?"), (), corpus) == ()
@@ -135,9 +135,9 @@ def test_names_are_matched_by_themselves_then_by_number_then_by_their_vectors(me
 
 def test_the_filter_keeps_what_is_most_like_the_question_in_its_order(memory: Memory) -> None:
     question = "Who works at Harbour Museum?"
-    everything = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("dense")), k=20).run(memory, question)
+    everything = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("dense")), k=20).run(memory.record, question)
     few = Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("dense")), k=20, filter=SimilarityFilter(3)).run(
-        memory, question
+        memory.record, question
     )
     assert (everything.found, few.found, len(few.hits)) == (12, 12, 3)
     vector = EMBEDDER.embed([question])[0]
@@ -163,7 +163,7 @@ def test_settings_reach_a_method_by_name(memory: Memory) -> None:
         kinds: Pipeline(EMBEDDER, retrieve=Retriever(RetrievalSpec("beam", {"vertices": kinds, "max_depth": 2})), k=50)
         for kinds in ("OTE", "OT", "OE")
     }
-    found = {kinds: {hit.kind for hit in p.run(memory, question).hits} for kinds, p in results.items()}
+    found = {kinds: {hit.kind for hit in p.run(memory.record, question).hits} for kinds, p in results.items()}
     assert found["OTE"] == {"fact", "thesis", "episode"}
     assert "episode" not in found["OT"]
     assert "thesis" not in found["OE"]
@@ -172,7 +172,7 @@ def test_settings_reach_a_method_by_name(memory: Memory) -> None:
 def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
     def found(way: RetrievalSpec) -> set[str]:
         pipeline = Pipeline(EMBEDDER, retrieve=Retriever(way), k=50)
-        return {hit.item.id for hit in pipeline.run(memory, "Anna, Oslo").hits}
+        return {hit.item.id for hit in pipeline.run(memory.record, "Anna, Oslo").hits}
 
     settings = {"vertices": "OT"}
     parts = [found(RetrievalSpec.parse(name, settings)) for name in ("beam", "astar")]
@@ -202,7 +202,7 @@ def test_arguments_that_cannot_be_used_are_told(memory: Memory) -> None:
     with pytest.raises(InputError, match="beam or"):
         RetrievalSpec.parse("beam+")
     with pytest.raises(InputError, match="must not be empty"):
-        Pipeline(EMBEDDER).run(memory, "  ")
+        Pipeline(EMBEDDER).run(memory.record, "  ")
     with pytest.raises(InputError, match="k must"):
         Pipeline(EMBEDDER, k=0)
     with pytest.raises(InputError, match="kinds"):
@@ -213,12 +213,12 @@ def test_a_moment_of_the_past_is_answered_as_it_was() -> None:
     with Memory(model="none", embedder=EMBEDDER) as memory:
         for turn, town in enumerate(("Rome", "Paris")):
             fact = Fact("Anna", "lives in", town, aspect="home of anna")
-            memory.add(Episode(f"Anna lives in {town}.", turn, extraction=Extraction("by hand", (fact,))))
+            memory.record.add(Episode(f"Anna lives in {town}.", turn, extraction=Extraction("by hand", (fact,))))
         pipeline = Pipeline(EMBEDDER, kinds=("fact",))
         question = "Where does Anna live?"
-        now, then = (pipeline.run(memory, question, at=at).hits for at in (None, 0.5))
+        now, then = (pipeline.run(memory.record, question, at=at).hits for at in (None, 0.5))
         assert [[str(hit.item) for hit in hits] for hits in (now, then)] == [
             ["Anna, lives in, Paris"],
             ["Anna, lives in, Rome"],
         ]
-        assert len(pipeline.run(memory, question, only_current=False).hits) == 2
+        assert len(pipeline.run(memory.record, question, only_current=False).hits) == 2

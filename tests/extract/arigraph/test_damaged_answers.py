@@ -43,7 +43,7 @@ def test_damaged_answers_lose_no_episode(damaged: ModuleType, tmp_path: Path) ->
         for number in range(CASES):
             case = damaged.make_case(2, number)
             episode, _, outcome = damaged.read_case(case, number, view)
-            memory.add(episode)
+            memory.record.add(episode)
             written[episode.id] = episode
             outcomes[outcome] += 1
             if outcome == "failed" and len(episode.extraction.failures) == 2:
@@ -98,7 +98,7 @@ def test_any_answer_gives_a_reading(damaged: ModuleType, first: str, second: str
     case = damaged.Case(purpose, (), first, second)
     episode, _, outcome = damaged.read_case(case, 1, damaged.stored())
     with Memory() as memory:
-        memory.add(episode)
+        memory.record.add(episode)
         assert memory.episode(episode.id).extraction == episode.extraction
     usable = []
     for text in (first, second):

@@ -46,7 +46,7 @@ class WorldthreadModule(MemoryModule):
     the ways that nobody took yet, comes from it too.
 
     Args:
-        means: its memory is a :class:`~worldthread.memory.Memory`, or a bare
+        means: its memory is a :class:`~worldthread.record.Record`, or a bare
             :class:`~worldthread.graph.TemporalGraph`.
         statements: how many statements retrieval adds at most.
         moments: how many past moments.
@@ -64,13 +64,13 @@ class WorldthreadModule(MemoryModule):
         self._search = self._make_search()
 
     def _make_search(self) -> Search:
-        from worldthread.memory import Memory
+        from worldthread.record import Record
 
         memory = self.means.memory
-        graph = memory.graph if isinstance(memory, Memory) else memory
+        graph = memory.graph if isinstance(memory, Record) else memory
         if not isinstance(graph, TemporalGraph):
             raise InputError(
-                f"the memory module 'worldthread' searches a Memory or a TemporalGraph, not {type(memory).__name__}"
+                f"the memory module 'worldthread' searches the record of a memory (memory.record) or a TemporalGraph, not {type(memory).__name__}"
             )
         by_words = self.means.embedder is None
         index = EpisodeIndex(graph, NoVectors() if by_words else self.means.load_embedder())

@@ -156,13 +156,13 @@ def open_memory(
             reads = _WithoutEndings(reads)
     memory = Memory(path, model="none", extractor=reads, embedder=embedder)
     try:
-        total, before = len(dataset.passages), len(memory.graph)
+        total, before = len(dataset.passages), len(memory.record.graph)
         start = time.perf_counter()
         if before < total:
             episodes = episodes_of(dataset, triples)
             while batch := list(islice(episodes, _BATCH)):  # what is recorded already is left alone
-                memory.add_many(batch)
-                tell(f"reading {dataset.name}", len(memory.graph), total)
+                memory.record.add_many(batch)
+                tell(f"reading {dataset.name}", len(memory.record.graph), total)
         read = total - before
         if triples == "model":
             waiting = len(memory.unread())
@@ -184,7 +184,7 @@ def figures_of(
         reader: name of the model that read; empty without one.
         read, took: what :func:`open_memory` returned.
     """
-    with memory.indexed() as corpus:
+    with memory.record.index() as corpus:
         counted = _counted(corpus)
     stats = memory.stats()
     assert memory.path is not None

@@ -44,9 +44,9 @@ RECALL_TOKENS: Final = 3000
 
 
 class RecallSource(Protocol):
-    """What is asked; a :class:`~worldthread.memory.Memory` is one."""
+    """What is asked; a :class:`~worldthread.record.Record` is one."""
 
-    def indexed(self) -> AbstractContextManager[RetrievalIndex]:
+    def index(self) -> AbstractContextManager[RetrievalIndex]:
         """The index, up to date, while nobody can change the graph."""
 
     def episode(self, episode_id: str) -> Episode:
@@ -142,7 +142,7 @@ class Pipeline:
         asked = QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
         entities = self.entities(asked)
         before = time.perf_counter()
-        with source.indexed() as corpus:
+        with source.index() as corpus:
             vertices = self.match(asked, entities, corpus)
             scores = self.retrieve(asked, vertices, corpus)
             found = self._best(asked, scores, corpus)

@@ -182,7 +182,7 @@ def measure(
 
 def _embed_names(setup: QASetup) -> None:
     """Give the objects of the graph their vectors now, so that no question waits for them."""
-    with setup.memory.indexed() as corpus:
+    with setup.memory.record.index() as corpus:
         for part in pending_names(corpus):
             corpus.put(part, setup.embedder.embed(part.texts))
 
@@ -195,7 +195,7 @@ def _record(setup: QASetup, pipeline: Pipeline, only_current: bool, question: Qu
     problem: str | None = None
     try:
         answered = replace(pipeline, model=answering).run(
-            setup.memory, question.text, at=question.as_of, only_current=only_current
+            setup.memory.record, question.text, at=question.as_of, only_current=only_current
         )
     except AnswerError as error:
         problem = str(error)

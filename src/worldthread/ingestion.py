@@ -1,0 +1,197 @@
+"""Remembering: contents become episodes, episodes are read, recorded and embedded, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from worldthread.arguments import require_iterable, require_string
+from worldthread.errors import BudgetError, ModelError, ReplayError
+from worldthread.progress import Progress, show_progress
+from worldthread.stores import Store
+from worldthread.types import Episode, Extraction, Statement, TimeLike, short_repr
+
+if TYPE_CHECKING:
+    from worldthread.extract.base import Extractor
+    from worldthread.extract.documents import Document
+    from worldthread.extract.pipeline import ExtractionOutcome
+    from worldthread.memory_index import MemoryIndex
+    from worldthread.memory_models import MemoryModels
+
+Content: TypeAlias = "str | Document | Episode | Iterable[Statement | tuple[str, str, str] | Mapping[str, Any]]"
+"""What can be remembered: a text, a document, an episode, messages of a conversation, or statements."""
+
+_Item = TypeVar("_Item")
+
+_BATCH: Final = 64  # passages that are read and embedded together
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What :meth:`Memory.remember` did with its content.
+
+    Args:
+        episodes: ids of the episodes of the content, in its order, including those that were recorded before.
+        added: how many of them are new.
+        known: how many were recorded before and were left as they were.
+        unread: how many of the new ones could not be read. They are kept, are found by their text, and are read by
+            :meth:`Memory.retry`.
+        problems: why they could not be read, each reason once.
+    """
+
+    episodes: tuple[str, ...] = ()
+    added: int = 0
+    known: int = 0
+    unread: int = 0
+    problems: tuple[str, ...] = ()
+
+    def __add__(self, other: Remembered) -> Remembered:
+        return Remembered(
+            self.episodes + other.episodes,
+            self.added + other.added,
+            self.known + other.known,
+            self.unread + other.unread,
+            tuple(dict.fromkeys(self.problems + other.problems)),
+        )
+
+    def __repr__(self) -> str:
+        problems = f", problems: {short_repr('; '.join(self.problems))}" if self.problems else ""
+        return f"Remembered({self.added} added, {self.known} known, {self.unread} unread{problems})"
+
+
+class Ingestion:
+    """Writes contents into a store.
+
+    Args:
+        store: holds the record.
+        index: embeds what is recorded.
+        models: provides the extractor.
+    """
+
+    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels) -> None:
+        self._store = store
+        self._index = index
+        self._models = models
+
+    def remember_many(
+        self,
+        contents: Iterable[Content],
+        at: TimeLike | None,
+        source: str | None,
+        now: float,
+        progress: bool | Progress | None,
+    ) -> Remembered:
+        """Record contents in batches; see :meth:`Memory.remember_many`.
+
+        Args:
+            contents: the contents.
+            at: world time of contents that bring none; ``None`` for ``now``.
+            source: source of contents that bring none.
+            now: the time by the clock of the memory.
+            progress: see :func:`~worldthread.progress.show_progress`.
+
+        Returns:
+            What was done.
+
+        Raises:
+            Exception: the first error that ``contents`` raised, after what came before it is recorded.
+        """
+        from worldthread.extract.episode_builder import EpisodeBuilder
+        from worldthread.extract.when import world_time
+
+        source = "" if source is None else require_string(source, "source")
+        builder = EpisodeBuilder(world_time(at, now), source)
+        taken: Iterator[Episode | list[Episode]] = map(builder.take, require_iterable(contents, "contents"))
+        total = None
+        errors: list[Exception] = []
+        if isinstance(contents, Sequence):
+            everything = list(taken)
+            taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
+        result = Remembered()
+        batch: list[Episode] = []
+        with show_progress(progress, "remembering", total) as advance:
+            for item in _until_error(taken, errors):
+                if isinstance(item, Episode):
+                    result += self._record(item)
+                    advance(1)
+                    continue
+                batch += item
+                while len(batch) >= _BATCH:
+                    result += self._read_and_record(batch[:_BATCH], self._models.extractor)
+                    del batch[:_BATCH]
+                    advance(_BATCH)
+            result += self._read_and_record(batch, self._models.extractor)
+            advance(len(batch))
+        if errors:
+            raise errors[0]
+        return result
+
+    def retry(self, waiting: Sequence[Episode], progress: bool | Progress | None) -> Remembered:
+        """Read recorded episodes again; see :meth:`Memory.retry`.
+
+        Args:
+            waiting: the episodes.
+            progress: see :func:`~worldthread.progress.show_progress`.
+
+        Returns:
+            What was done.
+        """
+        extractor = self._models.fresh_extractor()
+        result = Remembered()
+        with show_progress(progress, "reading", len(waiting)) as advance:
+            for start in range(0, len(waiting), _BATCH):
+                batch = waiting[start : start + _BATCH]
+                result += self._read_and_record(batch, extractor, again=True)
+                advance(len(batch))
+        return result
+
+    def _record(self, episode: Episode) -> Remembered:
+        """Record one episode with the extraction that it brings."""
+        is_known = episode.id in self._store.graph
+        self._store.append(episode)
+        self._index.embed([episode])
+        return Remembered((episode.id,), added=not is_known, known=is_known)
+
+    def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
+        from worldthread.extract.pipeline import read
+
+        self._store.require_writable()
+        graph = self._store.graph
+        ids = {episode.id: episode for episode in unread}
+        fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
+        outcomes = list(read(extractor, fresh))
+        episodes = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
+        self._index.embed(episodes)
+        problems = [str(o.problem) for o in outcomes if o.problem]
+        problems += [failure for episode in episodes for failure in episode.extraction.failures]
+        failed = sum(1 for episode in episodes if not episode.extraction.is_complete)
+        added = len(episodes) - failed if again else len(episodes)
+        return Remembered(tuple(ids), added, len(ids) - len(fresh), failed, tuple(dict.fromkeys(problems)))
+
+    def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode:
+        """Ask the extractor which older statements an episode ends, and record the episode."""
+        extraction = outcome.extraction
+        if outcome.problem is None and not extraction.failures:
+            try:
+                extraction = extractor.outdate(outcome.episode.text, extraction, self._store.graph.view())
+            except ReplayError:
+                raise
+            except BudgetError:
+                extraction = Extraction()
+            except ModelError as error:
+                extraction = Extraction(failures=(str(error),))
+        episode = replace(outcome.episode, extraction=extraction)
+        if not again:
+            return self._store.append(episode)
+        if isinstance(outcome.problem, BudgetError):  # the model was not asked: the old extraction stays
+            return self._store.episode(episode.id)
+        return self._store.replace(episode)
+
+
+def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_Item]:
+    """Yield the items before the first error, which goes into ``errors``."""
+    try:
+        yield from items
+    except Exception as error:
+        errors.append(error)

@@ -1,0 +1,113 @@
+"""The retrieval index of a memory: kept up to date with its graph, and saved beside its file when that pays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from worldthread.models.cached import CachedEmbedder
+from worldthread.stores import Store
+from worldthread.types import Episode
+
+if TYPE_CHECKING:
+    from worldthread.memory_models import MemoryModels
+    from worldthread.retrieve import RetrievalIndex
+
+_WORTH_SAVING: Final = 2000  # episodes and statements from which on loading an index is quicker than building it
+_ATTEMPTS: Final = 3  # to bring the index up to date while others write
+
+
+class MemoryIndex:
+    """Builds the index when it is first needed. Thread-safe.
+
+    Args:
+        store: holds the record, the vectors and the saved index.
+        models: provides the embedder.
+    """
+
+    def __init__(self, store: Store, models: MemoryModels) -> None:
+        self._store = store
+        self._models = models
+        self._index: RetrievalIndex | None = None
+        self._lock = threading.RLock()
+        self._new_texts = False
+
+    @cached_property
+    def embedder(self) -> CachedEmbedder:
+        """The embedder of the memory; it keeps its vectors in the store."""
+        return self._models.embedder(self._store)
+
+    def embed(self, episodes: Iterable[Episode]) -> None:
+        """Compute the vectors of new episodes now, so that the first question does not wait for them."""
+        texts = [text for e in episodes for text in (e.text, *map(str, e.extraction.statements))]
+        if texts:
+            self._new_texts = True
+            self.embedder.embed(list(dict.fromkeys(texts)))
+
+    @contextmanager
+    def current(self) -> Iterator[RetrievalIndex]:
+        """Lock the memory against changes and yield the index, up to date.
+
+        Yields:
+            The index; the block must not change the memory.
+        """
+        with self._lock, self._updated() as index:
+            yield index
+
+    @contextmanager
+    def _updated(self) -> Iterator[RetrievalIndex]:
+        from worldthread.retrieve import RetrievalIndex
+
+        if self._index is None:
+            self._index = RetrievalIndex(self.embedder)
+            with self._store.read_lock() as graph:
+                saved = self._store.load_index(self.embedder.name)
+                if saved is not None:
+                    self._index.restore(graph, saved)
+        index = self._index
+        for _ in range(_ATTEMPTS):
+            with self._store.read_lock() as graph:
+                pending = index.take(graph, self._texts)
+                if not pending:
+                    yield index
+                    return
+            for part in pending:  # without the lock: embedding takes long
+                index.put(part, self.embedder.embed(part.texts))
+        with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors
+            index.take(graph, self._texts)
+            yield index
+
+    def _texts(self, ids: Sequence[str]) -> list[str]:
+        return [self._store.episode(id_).text for id_ in ids]
+
+    def checkpoint(self) -> None:
+        """Save the index if it is in use and the memory has a file."""
+        if self._index is not None and self._store.path is not None:
+            self._save()
+
+    def close(self) -> None:
+        """Save the index when texts were added and it pays."""
+        if self._new_texts:
+            self._new_texts = False
+            self._save_if_worth_it()
+
+    def _save_if_worth_it(self) -> None:
+        graph = self._store.graph
+        size = len(graph) + len(graph.statement_numbers)
+        if self._store.path is None or size < _WORTH_SAVING:
+            return
+        if self._index is None:
+            saved = self._store.load_index(self.embedder.name)
+            unsaved = size - (len(saved["episodes"]) + len(saved["statements"]) if saved is not None else 0)
+        else:
+            unsaved = self._index.unsaved
+        if unsaved > max(_WORTH_SAVING, size // 5):
+            self._save()
+
+    def _save(self) -> None:
+        with self.current() as index:
+            arrays = index.to_arrays()
+        self._store.save_index(self.embedder.name, arrays)

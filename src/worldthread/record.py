@@ -1,0 +1,241 @@
+"""The record behind a memory: its episodes as they are stored, and the graph that they fold to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from worldthread.arguments import require_query, require_unicode
+from worldthread.errors import ClosedError
+from worldthread.graph import GraphView, TemporalGraph
+from worldthread.models.cached import VectorCache
+from worldthread.names import normalise_name, normalise_text, number_variants
+from worldthread.stores import Store
+from worldthread.types import Episode, TimeLike
+
+if TYPE_CHECKING:
+    from worldthread.memory_index import MemoryIndex
+    from worldthread.retrieve import RetrievalIndex
+
+
+class Record:
+    """Reads and writes a memory episode by episode, without a model: the attribute :attr:`Memory.record`.
+
+    For agents, for importers that bring their own extractions, and for retrieval methods of your own. Everything else
+    is on :class:`~worldthread.memory.Memory`. Thread-safe; :attr:`graph` and its views are live, so read them inside
+    ``with record.read_lock() as graph`` while others write.
+
+    Like the methods of a memory, every method raises :class:`~worldthread.errors.ClosedError` after the memory was
+    closed, and :class:`~worldthread.errors.StoreError` when the file cannot be read or written.
+
+    Args:
+        store: holds the episodes.
+        index: the retrieval index of the memory.
+    """
+
+    def __init__(self, store: Store, index: MemoryIndex) -> None:
+        self._store = store
+        self._index = index
+
+    def __repr__(self) -> str:
+        return f"Record({describe_store(self._store)})"
+
+    # -- episodes ---------------------------------------------------------------------------------------------------
+
+    def add(self, episode: Episode) -> Episode:
+        """Record an episode with the extraction that it brings.
+
+        Nothing is read or embedded. The episode is durable when this returns (see
+        :data:`~worldthread.stores.Durability`). An episode that is recorded already with the same extraction is left as it is.
+
+        Args:
+            episode: the episode.
+
+        Returns:
+            The episode as recorded, with its recorded time.
+
+        Raises:
+            InputError: this is not an episode, or it is recorded already with another extraction; see :meth:`replace`.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        return self._store.append(episode)
+
+    def add_many(self, episodes: Iterable[Episode]) -> int:
+        """Record episodes in one transaction: all of them or, after an error, none.
+
+        Args:
+            episodes: the episodes; the iterator must not change the memory.
+
+        Returns:
+            How many of them are new.
+
+        Raises:
+            InputError: as for :meth:`add`.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        return self._store.append_many(episodes)
+
+    def replace(self, episode: Episode) -> Episode:
+        """Give a recorded episode a new extraction. Its id and its recorded time stay.
+
+        Args:
+            episode: the episode with its new extraction.
+
+        Returns:
+            The episode as recorded.
+
+        Raises:
+            InputError: this is not an episode.
+            NotFoundError: there is no such episode.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        return self._store.replace(episode)
+
+    def forget(self, episode: str) -> None:
+        """Remove an episode as if it had never happened. See :meth:`~worldthread.stores.Store.forget`.
+
+        Args:
+            episode: the id of the episode.
+
+        Raises:
+            NotFoundError: there is no such episode.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.forget(require_unicode(episode, "the id of an episode"))
+
+    def episode(self, episode_id: str) -> Episode:
+        """Return an episode with its text and its extraction.
+
+        Args:
+            episode_id: the id of the episode.
+
+        Returns:
+            The episode as recorded.
+
+        Raises:
+            NotFoundError: there is no such episode.
+        """
+        return self._store.episode(episode_id)
+
+    def episodes_about(self, entity: str) -> list[str]:
+        """Find the episodes that state something about an entity or name it in their text.
+
+        :meth:`Memory.forget(entity=...) <worldthread.memory.Memory.forget>` removes exactly these.
+
+        Args:
+            entity: a name; its singular or plural is tried when nothing is known under the name itself.
+
+        Returns:
+            Ids of the episodes, in order of world time, then id.
+
+        Raises:
+            InputError: the name is empty or not a string.
+        """
+        require_query(entity, "the name of an entity")
+        named = re.compile(rf"(?<!\w){re.escape(normalise_name(entity))}(?!\w)")
+        with self.read_lock() as graph:
+            keys = known_keys(entity, graph)
+            stating = {source for key in keys for version in graph.view().timeline(key) for source in version.sources}
+            return [e.id for e in self._store.episodes() if e.id in stating or named.search(normalise_text(e.text))]
+
+    # -- the graph --------------------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> TemporalGraph:
+        """The live graph, up to date with what other processes wrote. Do not change it."""
+        return self._store.graph
+
+    def view(self, at: TimeLike | None = None) -> GraphView:
+        """Return a live view of what holds now, or held at a time.
+
+        Args:
+            at: world time; ``None`` for now.
+
+        Returns:
+            The view; it follows later changes.
+
+        Raises:
+            InputError: ``at`` is not a time.
+        """
+        return self.graph.view(to_world_time(at))
+
+    def read_lock(self) -> AbstractContextManager[TemporalGraph]:
+        """Keep everybody from changing the memory until the block ends.
+
+        Returns:
+            A context manager that gives the graph. The block itself must not change the memory either.
+        """
+        return self._store.read_lock()
+
+    def state_hash(self) -> str:
+        """Compute a digest that two memories share exactly when they hold the same episodes.
+
+        Returns:
+            64 hexadecimal digits.
+        """
+        with self.read_lock() as graph:
+            return graph.state_hash()
+
+    def refresh(self) -> bool:
+        """Take in what other processes wrote. Every method that reads does this by itself.
+
+        Returns:
+            Whether anything was new.
+        """
+        return self._store.refresh()
+
+    # -- vectors ----------------------------------------------------------------------------------------------------
+
+    @property
+    def vectors(self) -> VectorCache:
+        """Keeps vectors in the file, by embedder and text."""
+        return self._store
+
+    def index(self) -> AbstractContextManager[RetrievalIndex]:
+        """Keep everybody from changing the memory, and give the index that :meth:`Memory.recall` searches.
+
+        Use it to try a retrieval method of your own.
+
+        Returns:
+            A context manager that gives the index, up to date. The block must not change the memory.
+        """
+        return self._index.current()
+
+
+def known_keys(entity: str, graph: TemporalGraph) -> list[str]:
+    """Return the normalised names under which the graph knows an entity: its own name, else its other number.
+
+    Args:
+        entity: a name.
+        graph: the graph.
+
+    Returns:
+        The keys, sorted; empty when nothing is known about the entity.
+
+    Raises:
+        InputError: the name is empty or not a string.
+    """
+    key = normalise_name(require_query(entity, "the name of an entity"))
+    view = graph.view()
+    if view.timeline(key):
+        return [key]
+    return [variant for variant in sorted(number_variants(key)) if view.timeline(variant)]
+
+
+def to_world_time(value: TimeLike | None) -> float | None:
+    """Return a time as a number; ``None`` stays ``None``."""
+    from worldthread.extract.when import world_time
+
+    return None if value is None else world_time(value, 0.0)
+
+
+def describe_store(store: Store) -> str:
+    """Return the file, the namespace and the number of episodes for a ``repr``; never raises."""
+    file = "in RAM" if store.path is None else repr(store.path.name)
+    try:
+        episodes = f"{len(store.graph):,} episodes"
+    except Exception as error:  # closed, or the file cannot be read: a repr must not raise
+        episodes = "closed" if isinstance(error, ClosedError) else "not readable"
+    return f"{file}, namespace={store.namespace!r}, {episodes}"
