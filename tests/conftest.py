@@ -6,9 +6,11 @@ import importlib.util
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -27,6 +29,37 @@ EXTRAS = {
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a run in the background may begin with Ctrl-C ignored, which the programs under test would inherit
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# a busy machine makes slow examples, not wrong ones
+hypothesis.settings.register_profile(
+    "worldthread", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("worldthread")
+
+Growth = Callable[[Callable[[int], object], int], float]
+"""See :func:`growth`."""
+
+
+@pytest.fixture
+def growth() -> Growth:
+    """How the processor time of a function grows with the size that it is given, whatever else the machine does.
+
+    The result is the time for eight times the size, divided by eight times the time for the size: about 1 when time is
+    linear, 8 when it is quadratic. What takes less than 5 ms counts as 5 ms.
+    """
+
+    def seconds(run: Callable[[int], object], size: int) -> float:
+        start = time.process_time()
+        run(size)
+        return time.process_time() - start
+
+    def ratio(run: Callable[[int], object], size: int) -> float:
+        run(size)  # caches, imports
+        small = min(seconds(run, size) for _ in range(3))
+        return min(seconds(run, 8 * size) for _ in range(2)) / (8 * max(small, 0.005))
+
+    return ratio
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -38,7 +38,7 @@ def test_python_in_the_documentation_runs(block: str, tmp_path: Path, request: p
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     for line in block.splitlines():  # what a comment beside print() promises is what is printed

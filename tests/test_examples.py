@@ -30,7 +30,7 @@ def run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
         input="",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -9,7 +9,6 @@ import random
 import string
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -91,14 +90,16 @@ def test_thousands_of_names_in_one_sentence() -> None:
         assert memory.recall("Did Person4999 come?", k=3).hits
 
 
-def test_a_long_run_of_combining_marks_takes_no_time() -> None:
+def test_a_long_run_of_combining_marks_takes_no_time(growth: Callable[..., float]) -> None:
     # NFKC sorts such a run in quadratic time; names come from files of others too (import), so it must be bounded
-    start = time.perf_counter()
     with anna() as memory:
-        marks = "a" + "\u0316\u0301" * 30_000
-        assert memory.about(marks) == []
-        assert memory.recall(marks).hits
-    assert time.perf_counter() - start < 2
+
+        def look(size: int) -> None:
+            marks = "a" + "\u0316\u0301" * size
+            assert memory.about(marks) == []
+            assert memory.recall(marks).hits
+
+        assert growth(look, 4_000) < 4
 
 
 def test_long_sources_and_long_statements() -> None:
@@ -282,7 +283,7 @@ def worldthread(folder: Path, *arguments: str | bytes, given: bytes = b"") -> tu
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("WORLDTHREAD_", "OPENAI_"))}
     own = {"WORLDTHREAD_EMBEDDER": "fake", "WORLDTHREAD_CACHE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     command = [sys.executable, "-m", "worldthread", *arguments]
-    run = subprocess.run(command, cwd=folder, env=keep | own, input=given, capture_output=True, timeout=60)
+    run = subprocess.run(command, cwd=folder, env=keep | own, input=given, capture_output=True, timeout=600)
     return run.returncode, run.stdout.decode(), run.stderr.decode()
 
 

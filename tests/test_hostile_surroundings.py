@@ -39,7 +39,7 @@ def texts(path: Path) -> list[str]:
 
 def child(code: str, *arguments: object) -> str:
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -229,7 +229,7 @@ def test_an_export_to_a_pipe_or_device_goes_into_it(tmp_path: Path) -> None:
         assert memory.export(tmp_path / "pipe") == 1
         with pytest.raises(StoreError, match="No space left"):
             memory.export(tmp_path / "full")
-    reader.join(20)
+    reader.join(600)
     assert (tmp_path / "pipe").is_fifo()
     with opened() as copy:
         assert copy.import_(io.BytesIO(read[0])).added == 1
@@ -293,7 +293,7 @@ def test_processes_that_write_at_once_take_turns(tmp_path: Path) -> None:
     names = ("Anna", "Ben", "Cid")
     command = [sys.executable, "-c", WRITER, str(tmp_path / "m")]
     writers = [subprocess.Popen([*command, name], stderr=subprocess.PIPE, text=True) for name in names]
-    assert [writer.communicate(timeout=60)[1] for writer in writers] == ["", "", ""]
+    assert [writer.communicate(timeout=600)[1] for writer in writers] == ["", "", ""]
     assert sorted(texts(tmp_path / "m")) == sorted(f"{name}{n} lives in Rome." for name in names for n in range(3))
     with opened(tmp_path / "m") as memory:
         with pytest.raises(StoreLockedError, match=r"wait=SECONDS in Python, --wait SECONDS on the command line"):
@@ -326,7 +326,7 @@ def test_closing_while_others_work_is_an_error_of_ours_to_them(tmp_path: Path) -
         time.sleep(0.04 * attempt)
         memory.close()
         for thread in threads:
-            thread.join(20)
+            thread.join(600)
         assert [type(end) for end in ends] == [ClosedError] * 3
         assert set(acknowledged) <= set(texts(tmp_path / str(attempt)))
 

@@ -124,20 +124,14 @@ def test_there_is_no_import_cycle() -> None:
             pytest.fail(" <- ".join(error.args[1]))
 
 
-def test_import_is_quick_and_light() -> None:
+def test_import_is_light() -> None:
     program = (
-        "import json, sys, time\n"
-        "start = time.perf_counter()\n"
-        "import worldthread\n"
-        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))\n"
+        "import json, sys; before = set(sys.modules); import worldthread; print(json.dumps([*{*sys.modules} - before]))"
     )
-    times = []
-    for _ in range(5):
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        seconds, loaded = json.loads(done.stdout)
-        times.append(seconds)
-        assert HEAVY.isdisjoint(loaded)
-    assert min(times) < 0.3
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout))
+    assert HEAVY.isdisjoint(loaded)
+    assert {name for name in loaded if name.startswith("worldthread")} == {"worldthread"}
 
 
 def test_the_version_is_that_of_the_installation_and_in_the_changelog() -> None:

@@ -59,7 +59,7 @@ def lines(*arguments: str) -> list[dict[str, Any]]:
 
 
 def process(*arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "worldthread", *arguments], capture_output=True, timeout=60, **more)
+    return subprocess.run([sys.executable, "-m", "worldthread", *arguments], capture_output=True, timeout=600, **more)
 
 
 def on_a_terminal(*arguments: str, typed: bytes = b"") -> tuple[int, str]:
@@ -81,7 +81,7 @@ def on_a_terminal(*arguments: str, typed: bytes = b"") -> tuple[int, str]:
             break
         shown += part
     os.close(ours)
-    return child.wait(timeout=60), shown.decode()
+    return child.wait(timeout=600), shown.decode()
 
 
 @pytest.fixture
@@ -452,7 +452,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         child.stdout.close()
         assert child.stderr.read() == b"", arguments
         child.stderr.close()
-        assert child.wait(timeout=60) == 1
+        assert child.wait(timeout=600) == 1
 
 
 def test_output_of_another_encoding() -> None:
@@ -468,7 +468,7 @@ def test_help_loads_nothing_heavy() -> None:
         "heavy = {'numpy', 'onnxruntime', 'openai', 'mcp', 'orjson', 'textworld', 'sqlite3', 'asyncio'}\n"
         "sys.exit(', '.join(heavy & sys.modules.keys()) or None)"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert loaded.returncode == 0, loaded.stderr
 
 

@@ -30,7 +30,7 @@ def environment() -> dict[str, str]:
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own."""
     command = [sys.executable, "-m", "worldthread", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment())
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, env=environment())
 
 
 def call(*arguments: str, typed: str = "") -> Any:
@@ -67,7 +67,7 @@ def test_a_killed_play_goes_on_and_is_replayed(tmp_path: Path) -> None:
     expected = (tmp_path / "whole" / "play" / "trajectory.jsonl").read_bytes()
     process = started(*SLOW, "--out", "play", cwd=tmp_path)
     trajectory = tmp_path / "play" / "trajectory.jsonl"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not trajectory.exists() or trajectory.read_bytes().count(b"\n") < 15:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -229,7 +229,7 @@ def test_a_sweep_that_is_killed_loses_and_repeats_nothing(
     for _ in range(kills):
         process = started(*SWEEP, "--out", "out", cwd=tmp_path)
         before = files_of(out)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while files_of(out) == before and process.poll() is None and chance.random() < 0.95:
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -250,13 +250,13 @@ def test_ctrl_c_ends_a_sweep_quietly_and_it_goes_on(undisturbed: tuple[Path, Any
     whole, told = undisturbed
     command = [sys.executable, "-m", "worldthread", *SWEEP, "--out", "out"]
     process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not files_of(tmp_path / "out"):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=600)
     assert process.returncode == 130
     assert b"Traceback" not in stderr
     assert told_by(run(*SWEEP, "--out", "out", cwd=tmp_path)) == told

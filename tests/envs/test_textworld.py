@@ -285,7 +285,7 @@ def test_a_forked_process_plays_on_and_begins_games_of_its_own(game_cache: Path)
         other = make("treasure-hunt", seed=1, cache_dir=game_cache)
         child = context.Process(target=play_in_child, args=(env, other, answers))
         child.start()
-        child.join(60)
+        child.join(600)
         assert child.exitcode == 0
         assert answers.get() == "You are carrying nothing.You are carrying: a Key 1."
         assert env.step("take Key 1")[1] == 1.0

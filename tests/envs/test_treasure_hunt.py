@@ -227,7 +227,7 @@ def test_the_same_seed_gives_the_same_texts_in_every_process(tmp_path: Path) -> 
         environment = {**os.environ, "PYTHONHASHSEED": folder.name}
         command = [sys.executable, "-c", PROGRAM, str(folder)]
         runs.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
-    one, two = (run.communicate(timeout=120)[0] for run in runs)
+    one, two = (run.communicate(timeout=600)[0] for run in runs)
     assert [run.returncode for run in runs] == [0, 0]
     assert one == two
     assert len(one.split()) == 2

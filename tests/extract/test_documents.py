@@ -275,7 +275,9 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.binary() | st.text().map(str.encode) | json_values.map(json.dumps).map(str.encode))
 def test_any_content_gives_documents_or_our_own_error(tmp_path: Path, content: bytes) -> None:
     for name in ("a.txt", "a.md", "a.json", "a.jsonl"):

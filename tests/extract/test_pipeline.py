@@ -18,7 +18,7 @@ class Reader:
     def __init__(self, concurrency: int = 1) -> None:
         self.concurrency = concurrency
         self.calls = 0
-        self._together = threading.Barrier(concurrency, timeout=10)
+        self._together = threading.Barrier(concurrency, timeout=600)
 
     def extract(self, text: str) -> Extraction:
         self.calls += 1

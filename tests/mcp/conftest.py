@@ -80,7 +80,7 @@ async def over_http(url: str, token: str | None = TOKEN, mode: str = "auto") -> 
 
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, timeout=600) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
         yield client

@@ -263,8 +263,8 @@ def test_two_clients_over_http_play_one_game(tmp_path: Path, monkeypatch: pytest
 
     async def session() -> None:
         async with (
-            httpx2.AsyncClient(headers=entry["headers"], timeout=60) as one,
-            httpx2.AsyncClient(headers=entry["headers"], timeout=60) as other,
+            httpx2.AsyncClient(headers=entry["headers"], timeout=600) as one,
+            httpx2.AsyncClient(headers=entry["headers"], timeout=600) as other,
             Client(streamable_http_client(entry["url"], http_client=one)) as first,
             Client(streamable_http_client(entry["url"], http_client=other)) as second,
         ):
@@ -277,7 +277,7 @@ def test_two_clients_over_http_play_one_game(tmp_path: Path, monkeypatch: pytest
         asyncio.run(session())
     finally:
         server.terminate()
-        server.communicate(timeout=15)
+        server.communicate(timeout=600)
     assert server.returncode == -signal.SIGTERM
     assert not (tmp_path / "notes").exists()
 
@@ -450,7 +450,7 @@ def test_calls_wait_for_each_other_and_the_server_answers_meanwhile(monkeypatch:
 
     def slow(self: ScriptedWorld, action: str) -> Any:
         begun.set()
-        assert may_end.wait(20)
+        assert may_end.wait(600)
         done.append(action)
         return step(self, action)
 

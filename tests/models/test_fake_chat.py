@@ -69,7 +69,7 @@ def test_threads_get_one_answer_each_and_functions_run_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         texts = list(pool.map(lambda _: model.complete(ask("x")).text, range(200)))
     assert sorted(map(int, texts)) == list(range(200))
-    together = Barrier(4, timeout=5)
+    together = Barrier(4, timeout=600)
     waiting = FakeChat(lambda request: str(together.wait()), concurrency=4)
     with ThreadPoolExecutor(4) as pool:
         assert len({*pool.map(lambda _: waiting.complete(ask("x")).text, range(4))}) == 4

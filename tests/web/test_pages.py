@@ -54,7 +54,7 @@ ATTACKS = [
 HOSTILE = [f"{attack} {number}" for number, attack in enumerate(islice(cycle(ATTACKS), 200))]
 
 
-def until(asked: Callable[[], Any], seconds: float = 30) -> Any:
+def until(asked: Callable[[], Any], seconds: float = 600) -> Any:
     """What is asked for, once it is so. The pages allow no evaluated script, so that playwright cannot wait there."""
     end = time.monotonic() + seconds
     while True:
@@ -99,7 +99,7 @@ def served(memory: Path, runs: Path, *options: str, **environment: str) -> Itera
         yield re.search(r"http://\S+", told)[0]
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=600)
         assert process.returncode in (0, -15)
 
 
@@ -119,7 +119,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
         page.on("request", lambda r: None if r.url.startswith((home, "blob:")) else complaints.append(f"asked {r.url}"))
         page.goto(url)
-        page.wait_for_selector("body[data-ready]", timeout=30_000)
+        page.wait_for_selector("body[data-ready]", timeout=600_000)
         return page
 
     yield opened
@@ -212,9 +212,9 @@ def test_a_treasure_hunt_is_watched_to_its_end(open_page: Any, homes: tuple[str,
     page.select_option("#game", "treasure-hunt")
     page.fill("#seed", "1")
     page.click("#watch")
-    page.wait_for_selector(".map .room.here", timeout=60_000)
+    page.wait_for_selector(".map .room.here", timeout=600_000)
     page.select_option("#speed", "0")
-    page.wait_for_selector("#outcome", timeout=120_000)
+    page.wait_for_selector("#outcome", timeout=600_000)
     assert "Won" in page.text_content("#outcome")
     until(lambda: "7/7" in page.text_content(".tiles"))
     assert page.locator(".map .room").count() == 12

@@ -37,7 +37,7 @@ def turn(client: Any, play: dict[str, Any], do: str, **more: Any) -> Any:
 
 
 def until(client: Any, play: dict[str, Any], asked: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 600
     while time.monotonic() < end:
         told = client.get(f"/api/plays/{play['id']}").json()
         if asked(told):

@@ -157,7 +157,7 @@ def test_as_many_questions_at_once_as_the_model_allows(tmp_path: Path) -> None:
     together = threading.Barrier(3)
 
     def answer(request: ChatRequest) -> FakeAnswer:
-        together.wait(timeout=20)  # passes only when three calls are under way
+        together.wait(timeout=600)  # passes only when three calls are under way
         return replied("number1")
 
     who = setup(tmp_path, dataset, model=FakeChat(answer, concurrency=3))
@@ -187,7 +187,7 @@ with who.memory, QuestionResults(folder / "results.jsonl") as results:
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path), str(Path(__file__).parent)])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not (path.exists() and path.read_bytes().count(b"\n") >= 5):
         assert time.monotonic() < deadline
         assert child.poll() is None
@@ -305,7 +305,7 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
 
     def table(number: int) -> list[list[str]]:
         with (tmp_path / "report" / f"table-{number}.csv").open(encoding="utf-8") as file:
-            return list(csv.extractor(file))
+            return list(csv.reader(file))
 
     best = max(f["right"] for f in figures.values())
     assert best == 0.5, "only the first question can be answered"
