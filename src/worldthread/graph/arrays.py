@@ -74,9 +74,6 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
         InputError: the arrays are of another format or do not fit each other.
     """
     try:
-        found = int(arrays["format"][0])
-        if found != ARRAYS_FORMAT:
-            raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
         with _garbage_collector_paused():
             return _restored(arrays)
     except (KeyError, IndexError, ValueError) as error:
@@ -84,6 +81,9 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
 
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
+    found = int(arrays["format"][0])
+    if found != ARRAYS_FORMAT:
+        raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
     strings = StringTable(unpack_strings(arrays["strings"]))
     keys = list(zip(*arrays["keys"].T.tolist(), strict=True))
     rows = arrays["forms"]
