@@ -137,7 +137,7 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
             continue
         with SQLiteStore.open(path) as store:
             found = list(store.episodes())
-            state = {int(e.text.split("mark")[1]): e.extraction.reader for e in found}
+            state = {int(e.text.split("mark")[1]): e.extraction.extractor for e in found}
             assert state in outcomes
             assert all(
                 e == expected_episode(number, reader) for e, (number, reader) in zip(found, state.items(), strict=True)

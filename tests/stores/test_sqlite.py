@@ -665,7 +665,7 @@ def test_space_is_given_back(path: Path) -> None:
             store.checkpoint()
             sizes.append(path.stat().st_size)
         assert max(sizes) < 2 * sizes[3], "without, it would be three times as much"
-        assert {e.extraction.reader for e in store.episodes()} == {"test/11"}
+        assert {e.extraction.extractor for e in store.episodes()} == {"test/11"}
         assert list(other.episodes()) == [seen(1, "kept " * 1000)]
 
 
