@@ -226,3 +226,18 @@ def test_views_answer_by_any_part_of_a_fact() -> None:
         "episodes": 1, "unread": 0, "failed": 0,
         "facts": 2, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 0,
     }  # fmt: skip
+
+
+def test_representations_say_what_is_inside() -> None:
+    graph = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))])
+    assert repr(graph) == "<TemporalGraph of 2 episodes and 2 statements>"
+    assert repr(graph.view()) == "<GraphView now of 2 episodes>"
+    assert repr(graph.view(at=1.5)) == "<GraphView at 1.5 of 2 episodes>"
+
+
+def test_arrays_of_another_format_are_refused() -> None:
+    arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
+    with pytest.raises(InputError, match="they have format 9"):
+        TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
+    with pytest.raises(InputError, match="do not hold a graph"):
+        TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})

@@ -210,6 +210,12 @@ def test_lost_rows_are_noticed(path: Path) -> None:
         assert list(store.episodes()) == episodes
 
 
+def test_a_representation_names_the_file_and_the_namespace(path: Path) -> None:
+    with SQLiteStore.open(path, namespace="house") as store:
+        assert repr(store) == f"<SQLiteStore {str(path.resolve())!r}, namespace 'house', writable>"
+    assert repr(store).endswith("closed>")
+
+
 def test_an_empty_file_becomes_a_memory(path: Path) -> None:
     path.touch()
     with pytest.raises(StoreError, match="open it once for writing"):
