@@ -122,7 +122,7 @@ with Memory(path, embedder="fake", model="none") as memory:
 def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged(verb: str, tmp_path: Path) -> None:
     said = child(FULL_DISK + FILLING + FULL_CASES[verb] + AFTER.format(verb=verb), tmp_path / "m")
     assert "is the disk full?" in said or "File too large" in said, said
-    assert verb != "remember" or "Nothing of this change was kept; what was acknowledged before is safe" in said
+    assert verb != "remember" or "Nothing of this change was kept; every earlier change is safe" in said
 
 
 def test_on_a_full_disk_one_can_still_ask(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {"errors", "arguments", "addresses", "types", "names", "paths", "progress"},
+    {"errors", "arguments", "addresses", "types", "names", "paths", "progress", "sqlite_errors"},
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
@@ -52,19 +52,8 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def for_type_checkers(tree: ast.Module) -> set[ast.AST]:
-    """Every node below an ``if TYPE_CHECKING:``."""
-    return {
-        below
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for statement in node.body
-        for below in ast.walk(statement)
-    }
-
-
-def imports(*, typing: bool) -> dict[str, set[str]]:
-    """For each module the modules of ours that it imports, in functions too; ``typing``: also for types only."""
+def imports() -> dict[str, set[str]]:
+    """For each module the modules of ours that it imports: in functions and for type checkers too."""
     known = modules()
 
     def module_of(dotted: str) -> str | None:
@@ -80,10 +69,7 @@ def imports(*, typing: bool) -> dict[str, set[str]]:
     for module, path in known.items():
         dotted: set[str] = set()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        skipped = set() if typing else for_type_checkers(tree)
         for node in ast.walk(tree):
-            if node in skipped:
-                continue
             if isinstance(node, ast.Import):
                 dotted.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -104,7 +90,7 @@ def test_every_part_has_a_layer() -> None:
 def test_imports_point_one_way() -> None:
     wrong = [
         f"{module} imports {target}"
-        for module, targets in imports(typing=True).items()
+        for module, targets in imports().items()
         for target in targets
         if RANK[part(target)] > RANK[part(module)] or (part(module) == "envs" and part(target) not in ENVS_MAY_IMPORT)
     ]
@@ -112,10 +98,10 @@ def test_imports_point_one_way() -> None:
 
 
 def test_there_is_no_import_cycle() -> None:
-    """Between modules when they run; between parts for type checkers too."""
-    between_modules = imports(typing=False)
+    """Between modules and between parts; an import for type checkers counts too."""
+    between_modules = imports()
     between_parts: dict[str, set[str]] = {}
-    for module, targets in imports(typing=True).items():
+    for module, targets in between_modules.items():
         between_parts.setdefault(part(module), set()).update({part(target) for target in targets} - {part(module)})
     for graph in (between_modules, between_parts):
         try:

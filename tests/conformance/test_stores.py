@@ -81,9 +81,9 @@ def test_the_same_episode_again_changes_nothing(store: Store) -> None:
     assert store.append(episode).recorded_at == first.recorded_at
     assert store.append_many([episode, episode]) == 0
     assert_is_fold(store, [episode])
-    with pytest.raises(InputError, match="another reading"):
+    with pytest.raises(InputError, match="another extraction"):
         store.append(Episode(episode.text, 1, "test"))
-    with pytest.raises(InputError, match="another reading"):
+    with pytest.raises(InputError, match="another extraction"):
         store.append_many([seen(2), Episode(episode.text, 1, "test")])
     assert_is_fold(store, [episode])
 

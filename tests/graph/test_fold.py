@@ -26,7 +26,7 @@ THESES = st.builds(
 )
 STATEMENTS = FACTS | THESES
 ENDINGS = st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]))
-READINGS = st.builds(
+EXTRACTIONS = st.builds(
     Extraction,
     st.just("test/1"),
     st.lists(STATEMENTS, max_size=3).map(tuple),
@@ -37,7 +37,7 @@ READINGS = st.builds(
 @st.composite
 def histories(draw: st.DrawFn) -> list[Episode]:
     """Episodes with unique ids, in no order, with ties and with recorded times that contradict world time."""
-    readings = draw(st.lists(READINGS, max_size=9))
+    extractions = draw(st.lists(EXTRACTIONS, max_size=9))
     return [
         Episode(
             f"text {number}",
@@ -45,7 +45,7 @@ def histories(draw: st.DrawFn) -> list[Episode]:
             extraction=extraction,
             recorded_at=draw(st.integers(0, 4)),
         )
-        for number, extraction in enumerate(readings)
+        for number, extraction in enumerate(extractions)
     ]
 
 
@@ -177,14 +177,14 @@ def test_several_values_of_one_aspect_in_one_episode_hold_together() -> None:
     assert [f.object for f in graph.view().facts("box", "is")] == ["red"]
 
 
-def test_one_episode_with_two_readings_is_refused() -> None:
+def test_one_episode_with_two_extractions_is_refused() -> None:
     one, other = Episode("x", 0, extraction=Extraction("a")), Episode("x", 0, extraction=Extraction("b"))
     graph = TemporalGraph([one])
-    with pytest.raises(InputError, match="another reading"):
+    with pytest.raises(InputError, match="another extraction"):
         graph.add(other)
-    with pytest.raises(InputError, match="two different readings"):
+    with pytest.raises(InputError, match="two different extractions"):
         fold([one, other])
-    with pytest.raises(InputError, match="another reading"):
+    with pytest.raises(InputError, match="another extraction"):
         TemporalGraph([one, other])
 
 
@@ -226,3 +226,18 @@ def test_views_answer_by_any_part_of_a_fact() -> None:
         "episodes": 1, "unread": 0, "failed": 0,
         "facts": 2, "theses": 1, "current_facts": 2, "current_theses": 1, "ended": 0,
     }  # fmt: skip
+
+
+def test_representations_say_what_is_inside() -> None:
+    graph = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))])
+    assert repr(graph) == "<TemporalGraph of 2 episodes and 2 statements>"
+    assert repr(graph.view()) == "<GraphView now of 2 episodes>"
+    assert repr(graph.view(at=1.5)) == "<GraphView at 1.5 of 2 episodes>"
+
+
+def test_arrays_of_another_format_are_refused() -> None:
+    arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
+    with pytest.raises(InputError, match="they have format 9"):
+        TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
+    with pytest.raises(InputError, match="do not hold a graph"):
+        TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})

@@ -210,6 +210,12 @@ def test_lost_rows_are_noticed(path: Path) -> None:
         assert list(store.episodes()) == episodes
 
 
+def test_a_representation_names_the_file_and_the_namespace(path: Path) -> None:
+    with SQLiteStore.open(path, namespace="house") as store:
+        assert repr(store) == f"<SQLiteStore {str(path.resolve())!r}, namespace 'house', writable>"
+    assert repr(store).endswith("closed>")
+
+
 def test_an_empty_file_becomes_a_memory(path: Path) -> None:
     path.touch()
     with pytest.raises(StoreError, match="open it once for writing"):
@@ -498,7 +504,7 @@ def test_missing_permissions_are_named(open_folder: Path) -> None:
     fill(path, 3)
     os.chmod(open_folder, 0o777)
     os.chmod(path, 0o444)
-    assert "may not be written" in as_nobody(error_of(lambda: SQLiteStore.open(path)))
+    assert "cannot be written" in as_nobody(error_of(lambda: SQLiteStore.open(path)))
     os.chmod(path, 0o000)
     for readonly in (True, False):
         answer = as_nobody(error_of(lambda readonly=readonly: SQLiteStore.open(path, readonly=readonly)))  # type: ignore[misc]
@@ -823,10 +829,10 @@ def test_a_snapshot_that_cannot_be_written_is_shown(path: Path) -> None:
 @pytest.mark.parametrize(("durability", "level"), [("normal", 1), ("full", 2)])
 def test_durability_reaches_sqlite(durability: str, level: int, path: Path) -> None:
     opened = database.Database(path, durability=durability)  # type: ignore[arg-type]
-    assert opened.one("PRAGMA synchronous") == (level,)
-    assert opened.one("PRAGMA journal_mode") == ("wal",)
-    assert opened.one("PRAGMA secure_delete") == (1,)
-    assert opened.one("PRAGMA foreign_keys") == (1,)
+    assert opened.fetch_one("PRAGMA synchronous") == (level,)
+    assert opened.fetch_one("PRAGMA journal_mode") == ("wal",)
+    assert opened.fetch_one("PRAGMA secure_delete") == (1,)
+    assert opened.fetch_one("PRAGMA foreign_keys") == (1,)
     opened.close()
 
 

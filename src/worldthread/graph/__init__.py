@@ -1,4 +1,4 @@
-"""The temporal graph: a pure function of its episodes. No I/O, no model."""
+"""The temporal graph, a pure function of its episodes. It does no I/O and calls no model."""
 
 from __future__ import annotations
 

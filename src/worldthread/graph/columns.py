@@ -1,7 +1,7 @@
-"""Compact containers behind the graph: rows of integers per key, with an immutable base and a small overlay.
+"""Compact containers of the graph: lists of integer rows by key, and strings packed into one array.
 
-A graph that was opened from a snapshot reads its rows from (memory-mapped) arrays and decodes only what is asked for;
-what changes afterwards lives in ordinary lists.
+A graph that was opened from a snapshot reads its rows from (memory-mapped) arrays and decodes only what is used; later
+changes live in ordinary lists.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ Row: TypeAlias = tuple[int, ...]
 
 
 class RowTable:
-    """For every key 0, 1, 2, ... a list of rows, each a tuple of ``width`` integers.
+    """A list of rows, each a tuple of ``width`` integers, for every key 0, 1, 2, ...
+
+    The base is in compressed sparse row form and never changes; an edited key moves to a dictionary of lists. This is
+    not :class:`~worldthread.retrieve.integer_table.IntegerTable`, one flat array that grows at the end and is read by
+    whole columns: it has no keys and cannot replace rows, and this table has no contiguous columns.
 
     Args:
         width: integers per row.
-        pointers: shape (keys + 1,), int64: the rows of key *k* are ``rows[pointers[k]:pointers[k + 1]]``.
-        rows: shape (n, width), int64.
+        pointers: shape (keys + 1,), int64: the rows of key *k* are ``rows[pointers[k]:pointers[k + 1]]``. ``None`` for
+            an empty table.
+        rows: shape (n, width), int64. ``None`` for an empty table.
     """
 
-    __slots__ = ("_keys", "_overlay", "_pointers", "_rows", "width")
+    __slots__ = ("_edited", "_keys", "_pointers", "_rows", "width")
 
     def __init__(
         self,
@@ -36,37 +41,37 @@ class RowTable:
         self._pointers = pointers if pointers is not None else np.zeros(1, np.int64)
         self._rows = rows if rows is not None else np.zeros((0, width), np.int64)
         self._keys = len(self._pointers) - 1
-        self._overlay: dict[int, list[Row]] = {}
+        self._edited: dict[int, list[Row]] = {}
 
     def get(self, key: int) -> Sequence[Row]:
-        """The rows of ``key``; empty when it has none. Not to be changed by the caller."""
-        changed = self._overlay.get(key)
-        return changed if changed is not None else self._from_base(key)
+        """Return the rows of ``key``; empty when it has none. The caller must not change them."""
+        edited = self._edited.get(key)
+        return edited if edited is not None else self._from_base(key)
 
     def count(self, key: int) -> int:
-        """How many rows ``key`` has."""
-        changed = self._overlay.get(key)
-        if changed is not None:
-            return len(changed)
+        """Return the number of rows of ``key``."""
+        edited = self._edited.get(key)
+        if edited is not None:
+            return len(edited)
         return int(self._pointers[key + 1] - self._pointers[key]) if key < self._keys else 0
 
     def append(self, key: int, row: Row) -> None:
-        """Add a row at the end."""
-        self._edit(key).append(row)
+        """Add a row at the end of the rows of ``key``."""
+        self._editable(key).append(row)
 
     def replace(self, key: int, rows: list[Row]) -> None:
-        """Set all rows of ``key``."""
-        self._overlay[key] = rows
+        """Set all rows of ``key``. The list becomes the table's own."""
+        self._edited[key] = rows
 
     def set_last(self, key: int, row: Row) -> None:
         """Overwrite the last row of ``key``."""
-        self._edit(key)[-1] = row
+        self._editable(key)[-1] = row
 
-    def _edit(self, key: int) -> list[Row]:
-        changed = self._overlay.get(key)
-        if changed is None:
-            changed = self._overlay[key] = self._from_base(key)
-        return changed
+    def _editable(self, key: int) -> list[Row]:
+        edited = self._edited.get(key)
+        if edited is None:
+            edited = self._edited[key] = self._from_base(key)
+        return edited
 
     def _from_base(self, key: int) -> list[Row]:
         if key >= self._keys:
@@ -76,7 +81,7 @@ class RowTable:
 
 
 def pack_rows(groups: Sequence[Sequence[Row]], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """``pointers`` and ``rows`` of a :class:`RowTable` that holds ``groups[k]`` under key *k*."""
+    """Return ``pointers`` and ``rows`` of a :class:`RowTable` that holds ``groups[k]`` under key *k*."""
     pointers = np.zeros(len(groups) + 1, np.int64)
     np.cumsum([len(group) for group in groups], out=pointers[1:])
     rows = np.array([row for group in groups for row in group], np.int64).reshape(-1, width)
@@ -84,12 +89,12 @@ def pack_rows(groups: Sequence[Sequence[Row]], width: int) -> tuple[NDArray[np.i
 
 
 def pack_strings(strings: Sequence[str]) -> NDArray[np.uint8]:
-    """Strings as one array of bytes, shape (n,): UTF-8 with a NUL after each (no string may hold one)."""
+    """Return strings as one array of bytes, shape (n,): UTF-8 with a NUL after each. No string may contain one."""
     return np.frombuffer(("\0".join(strings) + "\0" if strings else "").encode(), np.uint8)
 
 
 def unpack_strings(packed: NDArray[np.uint8]) -> list[str]:
-    """The inverse of :func:`pack_strings`."""
+    """Return the strings that :func:`pack_strings` packed."""
     if not len(packed):
         return []
     return packed.tobytes().decode()[:-1].split("\0")

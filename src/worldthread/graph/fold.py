@@ -2,16 +2,15 @@
 
 For each episode in that order, with world time *t*:
 
-1. Every statement that its reading asserts opens a version ``[t, forever)``, or, if the statement holds already, joins
-   the version's sources.
-2. Every statement that its reading ends, and does not assert, stops holding at *t*, with the reason given.
-3. Every statement that holds with an aspect which this reading states with *other* statements only, stops holding at
-   *t*; the reason names the statement that took its place. The aspects of a version are those of all its assertions.
+1. Every statement that its extraction asserts opens a version ``[t, forever)``. If the statement holds already, the
+   episode becomes one more source of that version.
+2. Every statement that its extraction ends, and does not assert, stops holding at *t*, with the reason given.
+3. Every statement that holds with an aspect which the extraction states with *other* statements only stops holding at
+   *t*; the reason names the statement that replaces it. The aspects of a version are those of all its assertions.
 
 A statement that ended and is asserted again opens a new version. Nothing else changes the graph, so the same episodes
-give the same graph in whatever order and grouping they arrived. :class:`~worldthread.graph.temporal.TemporalGraph`
-computes the same incrementally; this module is kept simple enough to be checked by eye: it is what that is tested
-against.
+give the same graph in whatever order and grouping they arrive. :class:`~worldthread.graph.temporal.TemporalGraph`
+computes the same incrementally and is tested against this module, which is kept simple enough to be checked by eye.
 """
 
 from __future__ import annotations
@@ -25,10 +24,15 @@ from worldthread.types import FOREVER, Episode, Extraction, Fact, Interval, Stat
 
 
 def replacement_reason(extraction: Extraction, aspects: Iterable[str]) -> str | None:
-    """Why a statement that holds with ``aspects`` ends when ``reading`` states one of them with other statements.
+    """Return why a statement ends when an extraction states one of its aspects with other statements.
 
-    ``None`` when the reading states none of them. Of several replacing statements the first by aspect, then by key, is
-    named, so the reason does not depend on the order in which a reader listed them.
+    Args:
+        extraction: the extraction of the ending episode.
+        aspects: the aspects with which the statement holds.
+
+    Returns:
+        The reason, or ``None`` when the extraction states none of the aspects. Of several replacing statements it names
+        the first by aspect, then by id, so it does not depend on the order in which an extractor listed them.
     """
     wanted = set(aspects)
     found = [s for s in extraction.statements if s.aspect is not None and s.aspect in wanted]
@@ -49,7 +53,7 @@ class _Open:
 
 @dataclass
 class _History:
-    """Everything about one statement while the fold runs."""
+    """The versions of one statement while the fold runs."""
 
     display: Statement
     closed: list[Version] = field(default_factory=list)
@@ -75,20 +79,24 @@ class Fold:
     """The result of a fold.
 
     Args:
-        episodes: in fold order.
-        versions: every statement that was ever asserted, with its versions in order of time. Statements are shown as
-            their first assertion in fold order wrote them.
+        episodes: the episodes in fold order (world time, then id).
+        versions: for every statement that was ever asserted, its versions in order of time. Statements are written as
+            in their first assertion in fold order.
     """
 
     episodes: tuple[Episode, ...]
     versions: dict[Statement, tuple[Version, ...]]
 
     def current(self) -> set[Statement]:
-        """The statements that hold now."""
+        """Return the statements that hold now."""
         return {statement for statement, versions in self.versions.items() if versions[-1].interval.is_open}
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """The state in canonical form, for :func:`state_hash`."""
+        """Iterate over the result in canonical form, for :func:`state_hash`.
+
+        Yields:
+            One row for each episode and each version.
+        """
         for episode in self.episodes:
             yield "episode", episode.id
         for versions in self.versions.values():
@@ -97,16 +105,22 @@ class Fold:
 
 
 def fold(episodes: Iterable[Episode]) -> Fold:
-    """The graph of ``episodes``; their order and repetitions do not matter.
+    """Return the graph of some episodes, by the rules at the top of this module.
+
+    Args:
+        episodes: in any order; repetitions are allowed.
+
+    Returns:
+        The episodes and the versions of their statements.
 
     Raises:
-        InputError: the same episode comes with two different readings.
+        InputError: the same episode comes with two different extractions.
     """
     unique: dict[str, Episode] = {}
     for episode in episodes:
         known = unique.setdefault(episode.id, episode)
         if known.extraction.digest != episode.extraction.digest:
-            raise InputError(f"episode {episode.id} comes with two different readings")
+            raise InputError(f"episode {episode.id} comes with two different extractions")
     ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
     histories: dict[Statement, _History] = {}
     for episode in ordered:
@@ -133,7 +147,7 @@ def fold(episodes: Iterable[Episode]) -> Fold:
 
 
 def version_row(version: Version) -> tuple[str, ...]:
-    """A version in canonical form."""
+    """Return a version in canonical form: a row for :func:`state_hash`."""
     statement = version.statement
     shown: tuple[str, ...]
     if isinstance(statement, Fact):
@@ -152,10 +166,16 @@ def version_row(version: Version) -> tuple[str, ...]:
 
 
 def state_hash(rows: Iterable[tuple[str, ...]]) -> str:
-    """64 hexadecimal digits that are equal exactly when the states are (the order of ``rows`` does not matter).
+    """Return the hash of a graph, which two graphs share exactly when they are equal.
 
-    Covers episodes, statements as shown, intervals, sources, and endings with their reasons. Recorded time is left out:
-    it tells when something arrived, and the same episodes must give the same hash in whatever order they arrive.
+    It covers episodes, statements as written, intervals, sources, and endings with their reasons. Recorded time is left
+    out: the same episodes must give the same hash whenever and in whatever order they arrive.
+
+    Args:
+        rows: the graph in canonical form (:meth:`Fold.rows`, :meth:`TemporalGraph.rows`), in any order.
+
+    Returns:
+        64 hexadecimal digits.
     """
     total = 0
     for row in rows:

@@ -1,83 +1,129 @@
-"""A read-only window on a temporal graph: what holds now, or held at one moment of world time."""
+"""A read-only view of a temporal graph: what holds now, or held at one world time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from worldthread.graph.state import GraphState
+from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Statement, Thesis, Version
 
-if TYPE_CHECKING:
-    from worldthread.graph.temporal import TemporalGraph
-
 
 class GraphView:
-    """What holds in a graph at one moment. Live: it follows later changes of the graph.
+    """What holds in a graph at one world time. :meth:`TemporalGraph.view` makes one.
 
-    Every list is in a fixed order that depends on content only.
+    A view is live: it follows later changes of the graph. Every list has a fixed order that depends on content only.
+    Names are compared normalised.
 
     Args:
-        graph: the graph.
-        at: a moment of world time; ``None`` for now (statements that have not ended).
+        state: the tables of the graph.
+        at: a world time; ``None`` for now, which means the statements that have not ended.
     """
 
-    __slots__ = ("_graph", "at")
+    __slots__ = ("_state", "at")
 
-    def __init__(self, graph: TemporalGraph, at: float | None = None) -> None:
-        self._graph = graph
+    def __init__(self, state: GraphState, at: float | None = None) -> None:
+        self._state = state
         self.at = at
 
+    def __repr__(self) -> str:
+        when = "now" if self.at is None else f"at {self.at:g}"
+        return f"<GraphView {when} of {len(self._state.episodes.numbers)} episodes>"
+
     def holds(self, statement: Statement) -> bool:
-        """Whether ``statement`` holds."""
-        number = self._graph._find(statement)
-        return number is not None and self._graph._holds(number, self.at)
+        """Return whether a statement holds.
+
+        Args:
+            statement: a fact or a thesis, in any spelling.
+
+        Returns:
+            ``True`` when it holds at the time of this view.
+        """
+        number = self._state.find(statement)
+        return number is not None and self._state.holds(number, self.at)
 
     def facts(self, subject: str | None = None, relation: str | None = None, object: str | None = None) -> list[Fact]:
-        """Facts that hold and have the given names (compared normalised); ``None`` matches any."""
-        graph = self._graph
+        """Return the facts that hold and have the given names.
+
+        Args:
+            subject: name of the subject; ``None`` matches any.
+            relation: name of the relation; ``None`` matches any.
+            object: name of the object; ``None`` matches any.
+
+        Returns:
+            The facts, sorted by normalised subject, relation and object.
+        """
+        state, at = self._state, self.at
+        statements = state.statements
         given = [name for name in (subject, relation, object) if name is not None]
         wanted = [None if name is None else normalise_name(name) for name in (subject, relation, object)]
-        candidates = graph._incident_to(*given) if given else range(len(graph._keys))
-        strings = graph._strings.items
+        candidates = statements.incident_to(*given) if given else range(len(statements.keys))
+        strings, keys, holds = state.strings.items, statements.keys, state.holds
         found = []
         for number in candidates:
-            key = graph._keys[number]
-            if key[1] < 0 or not graph._holds(number, self.at):
+            key = keys[number]
+            if key[1] == ABSENT or not holds(number, at):
                 continue
             names = tuple(strings[part] for part in key)
             if all(w is None or w == name for w, name in zip(wanted, names, strict=True)):
                 found.append((names, number))
         found.sort()
-        return [fact for _, number in found if isinstance(fact := graph._display(number), Fact)]
+        return [fact for _, number in found if isinstance(fact := state.statement(number), Fact)]
 
     def theses(self, about: str | None = None) -> list[Thesis]:
-        """Theses that hold, all or those tied to the object ``about``."""
-        graph = self._graph
-        numbers = range(len(graph._keys)) if about is None else graph._incident_to(about)
-        shown = [
-            graph._display(number) for number in numbers if graph._keys[number][1] < 0 and graph._holds(number, self.at)
-        ]
+        """Return the theses that hold.
+
+        Args:
+            about: only those tied to this object; ``None`` for all.
+
+        Returns:
+            The theses, sorted by normalised text and objects.
+        """
+        state, at = self._state, self.at
+        keys = state.statements.keys
+        numbers = range(len(keys)) if about is None else state.statements.incident_to(about)
+        shown = [state.statement(n) for n in numbers if keys[n][1] == ABSENT and state.holds(n, at)]
         return sorted((s for s in shown if isinstance(s, Thesis)), key=lambda s: s.key)
 
     def value(self, subject: str, relation: str) -> str | None:
-        """The object of the only fact (``subject``, ``relation``, ...) that holds; ``None`` when there is none.
+        """Return the object of the fact (``subject``, ``relation``, ...) that holds.
 
-        With several, the first in order of names.
+        Args:
+            subject: name of the subject.
+            relation: name of the relation.
+
+        Returns:
+            The object as written; the first by normalised name when there are several such facts, ``None`` when there
+            is none.
         """
         found = self.facts(subject, relation)
         return found[0].object if found else None
 
     def about(self, name: str) -> list[Statement]:
-        """Facts and theses that hold and have ``name`` as subject, object or object of a thesis."""
+        """Return the statements that hold and have ``name`` as subject, object or object of a thesis.
+
+        Args:
+            name: a name in any spelling.
+
+        Returns:
+            The facts, sorted by normalised names, then the theses, sorted by normalised text.
+        """
         facts = {fact.key: fact for fact in (*self.facts(subject=name), *self.facts(object=name))}
         return [*(facts[key] for key in sorted(facts)), *self.theses(about=name)]
 
     def timeline(self, name: str) -> list[Version]:
-        """Every version of every statement about ``name`` that has begun by the moment of this view, by time."""
-        graph = self._graph
+        """Return every version of every statement about ``name``, ended ones included.
+
+        Args:
+            name: a name in any spelling.
+
+        Returns:
+            The versions that have begun by the time of this view, sorted by interval. Their ends are those that the
+            graph knows now, also when they lie after the time of this view.
+        """
+        state = self._state
         found: list[Version] = []
-        for number in graph.numbers_about(name):
-            found += graph._versions_of(number)
+        for number in state.about(name):
+            found += state.versions_of(number)
         if self.at is not None:
             found = [version for version in found if version.interval.valid_from <= self.at]
         return sorted(found, key=lambda v: (v.interval, str(v.statement), v.sources))

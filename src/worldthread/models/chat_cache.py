@@ -25,6 +25,7 @@ from worldthread.errors import (
 )
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.request_key import request_key, to_json
+from worldthread.sqlite_errors import SQLiteFault, fault_of
 
 APPLICATION_ID: Final = 0x77746361
 """At byte 68 of every file of ours: "wtca"."""
@@ -33,19 +34,6 @@ VERSION: Final = 1
 """Version of the file that is written, and the newest that is read."""
 
 _BUSY_SECONDS: Final = 30.0
-
-_DAMAGE: Final = frozenset(
-    {
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_FORMAT,
-        # the statements below are constant: what they meet when the table is another one is damage
-        sqlite3.SQLITE_ERROR,
-        sqlite3.SQLITE_CONSTRAINT,
-        sqlite3.SQLITE_MISMATCH,
-    }
-)
-_LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class ChatCache:
@@ -190,10 +178,10 @@ class ChatCache:
         try:
             yield
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # without one: text not UTF-8
-            if code in _DAMAGE:
+            fault = fault_of(error)
+            if fault is SQLiteFault.DAMAGED:
                 raise self._damaged(str(error)) from error
-            if code in _LOCKED:
+            if fault is SQLiteFault.LOCKED:
                 raise StoreLockedError(
                     f"another program holds the cache of answers: {error}", path=self._path
                 ) from error

@@ -1,4 +1,4 @@
-"""Rows of whole numbers that grow at the end."""
+"""A table of integers that grows at the end."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _FIRST_ROWS = 256
 class IntegerTable:
     """A table of int32, shape (len(self), width), to which rows are added at the end.
 
+    Whole columns are read as arrays, which is why this is not :class:`~worldthread.graph.columns.RowTable`: that one
+    holds lists of rows by key, which can be replaced, and has no columns.
+
     Args:
-        width: numbers in a row.
+        width: integers per row.
     """
 
     __slots__ = ("_count", "_rows")
@@ -26,14 +29,14 @@ class IntegerTable:
 
     @classmethod
     def of(cls, rows: NDArray[np.int32]) -> IntegerTable:
-        """A table with these rows, shape (n, width). They are copied when rows are added, and never written to."""
+        """Return a table with these rows, shape (n, width). They are copied before rows are added, never written to."""
         table = cls.__new__(cls)
-        table._rows = np.asarray(rows)  # of a mapped file, without its class, which makes slices slow
+        table._rows = np.asarray(rows)  # drops the class np.memmap, whose slices are slow
         table._count = len(rows)
         return table
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self._count
 
     def extend(self, rows: Sequence[tuple[int, ...]]) -> None:
@@ -49,18 +52,24 @@ class IntegerTable:
 
     @property
     def rows(self) -> NDArray[np.int32]:
-        """All rows. A view, until the next change."""
+        """All rows, shape (len(self), width). A view that is valid until the next change."""
         return self._rows[: self._count]
 
     def column(self, number: int) -> NDArray[np.int32]:
-        """One column, shape (len(self),). A view, until the next change."""
+        """Return one column, shape (len(self),). A view that is valid until the next change."""
         return self._rows[: self._count, number]
 
 
 def stable_order(numbers: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """What ``np.argsort(numbers, kind="stable")`` gives, for numbers from 0 to 2^31 - 1: about ten times as fast.
+    """Return ``np.argsort(numbers, kind="stable")``, about ten times as fast.
 
-    Number and place are sorted as one number of 64 bits, which numpy does with vector instructions.
+    Number and position are sorted as one integer of 64 bits, which numpy does with vector instructions.
+
+    Args:
+        numbers: shape (n,), from 0 to 2^31 - 1.
+
+    Returns:
+        Positions in ``numbers``, shape (n,).
     """
     keys = numbers.astype(np.int64) << 32 | np.arange(len(numbers))
     keys.sort()

@@ -1,4 +1,4 @@
-"""Where the record is kept: the contract of a store, and the default one, an SQLite file."""
+"""Stores, which hold recorded episodes: the contract, and the default store, an SQLite file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a store: one namespace of one place where memories are kept."""
+"""The contract of a store, which holds one namespace of a file or another place for memories."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ Durability: TypeAlias = Literal["normal", "full"]
 """What an acknowledged change survives.
 
 ``"normal"``: the end of the process by any means, ``kill -9`` included. A crash of the operating system or a loss of
-power can take the last changes with it; the file stays sound and holds everything up to some moment before.
+power can lose the last changes; the file stays intact and holds everything up to some earlier change.
 
-``"full"``: that too. Every change waits until the disk has it, which costs one ``fsync`` each.
+``"full"``: a crash of the operating system and a loss of power too. Every change waits until the disk has it, which
+costs one ``fsync`` each.
 """
 
 DEFAULT_NAMESPACE: Final = "default"
-_PLACE: Final = "the name of a file, or a stream"
+_FILE_OR_STREAM: Final = "the name of a file, or a stream"
 
 
 class ImportCounts(NamedTuple):
-    """What an import did.
+    """The result of an import.
 
     Args:
-        added: episodes that are new.
-        known: episodes that were there already, and were left alone.
+        added: number of new episodes.
+        known: number of episodes that the store had already; they were not changed.
     """
 
     added: int
@@ -45,26 +46,26 @@ class ImportCounts(NamedTuple):
 
 
 class Store(ABC):
-    """The record of one namespace, its graph and its vectors.
+    """The recorded episodes of one namespace, with their graph and their vectors. Thread-safe.
 
-    Every method may be called from several threads. :attr:`graph` and its views are live: while other threads write,
-    read them inside ``with store.read_lock() as graph``. A store does not survive a fork of the process.
+    :attr:`graph` and its views are live: while other threads write, read them inside
+    ``with store.read_lock() as graph``. Do not use a store after a fork of the process.
 
     Every method raises :class:`~worldthread.errors.ClosedError` after :meth:`close`,
-    :class:`~worldthread.errors.DamagedFileError` when it meets what cannot be read, and
-    :class:`~worldthread.errors.StoreError` with the reason when the disk or its permissions refuse; those that write
-    raise :class:`~worldthread.errors.ReadOnlyError` when the store was opened for reading.
+    :class:`~worldthread.errors.DamagedFileError` when something cannot be read, and
+    :class:`~worldthread.errors.StoreError` with the reason when the disk or its permissions refuse. Methods that write
+    raise :class:`~worldthread.errors.ReadOnlyError` when the store was opened for reading only.
     """
 
     @property
     @abstractmethod
     def namespace(self) -> str:
-        """Name of the namespace. Nothing of one namespace can be seen from another."""
+        """Name of the namespace. Nothing of one namespace is visible from another."""
 
     @property
     @abstractmethod
     def path(self) -> Path | None:
-        """The file; ``None`` when there is none."""
+        """The file of the store; ``None`` when it is in RAM."""
 
     @property
     @abstractmethod
@@ -73,141 +74,219 @@ class Store(ABC):
 
     @abstractmethod
     def require_writable(self) -> None:
-        """Do nothing, where the store may be written.
+        """Raise unless the store may be written.
 
         Raises:
-            ReadOnlyError: the store was opened for reading.
+            ReadOnlyError: the store was opened for reading only.
         """
 
     # -- the record -------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def append(self, episode: Episode) -> Episode:
-        """Record an episode durably: the episode with its recorded time (the clock's, unless it brings one).
+        """Record an episode durably.
 
-        An episode that is known already, with the same reading, is not recorded again: what is returned is as it was
-        recorded first. The change is acknowledged by the return: see :data:`Durability`.
+        The change is acknowledged when the method returns, see :data:`Durability`. An episode that is recorded already
+        with the same extraction is not recorded again.
+
+        Args:
+            episode: the episode. Without a recorded time it gets that of the store's clock.
+
+        Returns:
+            The episode as recorded (as recorded first, when it was there already).
 
         Raises:
-            InputError: not an episode, or one that is recorded with another reading (see :meth:`replace`).
+            InputError: ``episode`` is not an episode, or is recorded with another extraction (see :meth:`replace`).
         """
 
     @abstractmethod
     def append_many(self, episodes: Iterable[Episode]) -> int:
-        """Record many in one transaction: how many were new.
+        """Record many episodes in one transaction.
 
-        The batch is acknowledged as a whole: if ``episodes`` raises, or holds something unusable, nothing of it is
-        recorded. ``episodes`` is consumed one by one and must not change the store.
+        The batch is acknowledged as a whole: if ``episodes`` raises an error, or contains something unusable, none of
+        them is recorded.
+
+        Args:
+            episodes: in any order. They are consumed one by one; the iterable must not change the store.
+
+        Returns:
+            How many of them are new.
 
         Raises:
-            InputError: as for :meth:`append`.
+            InputError: as for :meth:`append`, or ``episodes`` is not iterable or changes the store.
         """
 
     @abstractmethod
     def replace(self, episode: Episode) -> Episode:
-        """Give a recorded episode a new reading (its id and recorded time stay): the episode as it is now recorded.
+        """Replace the extraction of a recorded episode. Its id and its recorded time stay.
+
+        Args:
+            episode: the recorded episode with its new extraction.
+
+        Returns:
+            The episode as recorded now.
 
         Raises:
-            InputError: not an episode.
-            NotFoundError: no such episode.
+            InputError: ``episode`` is not an episode.
+            NotFoundError: there is no such episode.
         """
 
     @abstractmethod
     def forget(self, episode_id: str) -> None:
-        """Remove an episode: afterwards the graph is the one in which it never happened.
+        """Remove an episode. Afterwards the graph is as if the episode had never been recorded.
 
-        Its text and its reading are overwritten in every file of the memory before this returns, unless another
-        process is in the middle of a long read of the record: then the write-ahead log keeps a copy until the next
-        change, or :meth:`close`, after that read. Vectors of its text, its statements and their names are removed;
+        Its text and its extraction are overwritten in every file of the memory before this method returns, unless
+        another process is in the middle of a long read of the record: then the write-ahead log keeps a copy until the
+        next change, or :meth:`close`, after that read. Vectors of its text, its statements and their names are removed;
         vectors of other excerpts stay, as numbers without their text.
 
+        Args:
+            episode_id: id of the episode.
+
         Raises:
-            NotFoundError: no such episode.
+            InputError: ``episode_id`` is not a string.
+            NotFoundError: there is no such episode.
         """
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove every episode and vector of this namespace. Views taken before show the graph as it was."""
+        """Remove every episode and vector of this namespace. Older views keep showing the graph as it was."""
 
     @abstractmethod
     def episode(self, episode_id: str) -> Episode:
-        """An episode with its text and its reading.
+        """Return a recorded episode.
+
+        Args:
+            episode_id: id of the episode.
+
+        Returns:
+            The episode with its text and its extraction.
 
         Raises:
-            NotFoundError: no such episode.
+            InputError: ``episode_id`` is not a string.
+            NotFoundError: there is no such episode.
         """
 
     @abstractmethod
     def episodes(self) -> Iterator[Episode]:
-        """The episodes in fold order (world time, then id). Those forgotten in the meantime are left out."""
+        """Iterate over the recorded episodes.
+
+        Yields:
+            Episodes in fold order (world time, then id), without those that are forgotten in the meantime.
+        """
 
     # -- the graph --------------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def graph(self) -> TemporalGraph:
-        """The graph, brought up to date with what other processes wrote. Not to be changed."""
+        """The graph, brought up to date with what other processes wrote. Do not change it."""
 
     @abstractmethod
     def read_lock(self) -> AbstractContextManager[TemporalGraph]:
-        """The graph and the record as at one moment: nobody can change them until the block ends, nor can the block."""
+        """Keep the graph and the record as they are until the block ends. The block itself cannot change them either.
+
+        Returns:
+            A context manager that gives the graph.
+        """
 
     @abstractmethod
     def refresh(self) -> bool:
-        """Take in what other processes wrote: whether there was anything. Every method that reads does so too."""
+        """Bring the graph up to date with what other processes wrote. Every method that reads does so by itself.
+
+        Returns:
+            Whether anything changed.
+        """
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """The vectors, shape ``(dimensions,)``, of those ``texts`` that are kept for ``model``, by text. Read-only."""
+        """Return the stored vectors of some texts.
+
+        Args:
+            model: name of the embedding model.
+            texts: the texts to look up.
+
+        Returns:
+            Vector by text, float32, shape (dimensions,); only for texts that have one.
+
+        Raises:
+            InputError: the name of the model is empty, or a text is not a string.
+        """
 
     @abstractmethod
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep row ``i`` of ``vectors``, shape ``(len(texts), dimensions)``, for ``texts[i]``. The texts are distinct.
+        """Store the vectors of some texts, in half precision. The texts themselves are not stored.
 
-        The vectors are kept in half precision, the texts are not. A store that was opened for reading keeps nothing.
+        A store that was opened for reading only ignores the call.
+
+        Args:
+            model: name of the embedding model.
+            texts: distinct texts.
+            vectors: shape (len(texts), dimensions); row ``i`` belongs to ``texts[i]``.
 
         Raises:
-            InputError: the shapes do not fit, or a number is not finite.
+            InputError: the shapes do not fit, a number is not finite, the name of the model is empty, or a text is not
+                a string.
         """
 
     @abstractmethod
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Keep what was derived from the graph as it is now, by the numbers that it gives: whether that was possible.
+        """Store an index of the graph as it is now, which refers to episodes and statements by their numbers.
 
-        It is not after something was forgotten, until the next opening: the numbers of the graph then have gaps, which
-        a snapshot has not.
+        This is not possible after something was forgotten, until the store is opened again: the numbers of the graph
+        then have gaps, and those of a snapshot have none.
 
         Args:
-            name: of the index, with a version.
-            arrays: by names that may be names of files.
+            name: name of the index, with a version.
+            arrays: arrays by name; the names are used as file names.
+
+        Returns:
+            Whether the index was stored.
         """
 
     @abstractmethod
     def load_index(self, name: str) -> Mapping[str, NDArray[Any]] | None:
-        """What was kept under a name, memory-mapped; ``None`` when there is nothing that fits the numbers of the graph.
+        """Return the index that was stored under a name. The graph may have grown since, and lost episodes.
 
-        The graph may have grown since, and lost episodes.
+        Args:
+            name: name of the index, with a version.
+
+        Returns:
+            Memory-mapped arrays by name; ``None`` when no stored index fits the numbers of the graph.
         """
 
     @abstractmethod
     def clear_vectors(self) -> None:
         """Remove all vectors of this namespace."""
 
-    # -- care -------------------------------------------------------------------------------------------------------
+    # -- maintenance --------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def checkpoint(self) -> None:
-        """Write a snapshot for quick opening, give back space, empty the log. :meth:`close` does of this what pays."""
+        """Write a snapshot for fast opening, reclaim space and empty the log.
+
+        :meth:`close` does each of these where it pays off.
+        """
 
     @abstractmethod
     def stats(self) -> dict[str, int]:
-        """Numbers of episodes, statements (see :meth:`TemporalGraph.counts`) and vectors."""
+        """Count what the namespace holds.
+
+        Returns:
+            The numbers of :meth:`TemporalGraph.counts`, and ``vectors``.
+        """
 
     @abstractmethod
     def open_namespace(self, namespace: str) -> Self:
-        """Another namespace of the same place. Each is closed on its own; the place, with the last of them.
+        """Open another namespace of the same file. Close each store; the last one closes the file.
+
+        Args:
+            namespace: name of the namespace.
+
+        Returns:
+            A store of that namespace, which shares the file.
 
         Raises:
             InputError: the name is empty or not valid Unicode.
@@ -215,7 +294,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Release everything. May be called again."""
+        """Release the file. May be called again."""
 
     def __enter__(self) -> Self:
         return self
@@ -228,19 +307,22 @@ class Store(ABC):
     # -- export and import ------------------------------------------------------------------------------------------
 
     def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str]) -> int:
-        """Write every episode as JSON Lines (:mod:`worldthread.stores.exchange`): how many.
+        """Write every episode as JSON Lines (:mod:`worldthread.stores.exchange`).
 
         Args:
-            target: a file, written whole or not at all; a pipe or device, or a stream.
+            target: a file, which is written whole or not at all; or a pipe, a device, or an open stream.
+
+        Returns:
+            The number of episodes.
 
         Raises:
-            InputError: ``target`` is the file of this memory, or neither a file nor a stream.
+            InputError: ``target`` is a file of this memory, or neither a file nor a stream.
             StoreError: ``target`` cannot be written.
         """
         with self.read_lock() as graph:
             count = len(graph)
             if not isinstance(target, str | os.PathLike):
-                require_methods(target, ("write",), "the target of an export", _PLACE)
+                require_methods(target, ("write",), "the target of an export", _FILE_OR_STREAM)
                 write_lines(target, self.episodes(), count)
                 return count
             path = require_path(target, "the target of an export")
@@ -252,18 +334,21 @@ class Store(ABC):
             return count
 
     def import_(self, source: str | os.PathLike[str] | IO[bytes] | IO[str]) -> ImportCounts:
-        """Record every episode of an export, with its recorded time; all or nothing. Known episodes are skipped.
+        """Record every episode of an export with its recorded time, all or nothing. Known episodes are skipped.
 
         Args:
-            source: a file or a stream; read line by line.
+            source: a file or an open stream; it is read line by line.
+
+        Returns:
+            How many episodes are new, and how many were known.
 
         Raises:
             InputError: ``source`` is neither a file nor a stream.
-            FormatError: a line is not what it should be, or an episode is recorded here with another reading.
+            FormatError: a line is malformed, or an episode is recorded here with another extraction.
             StoreError: ``source`` cannot be read.
         """
         if not isinstance(source, str | os.PathLike):
-            require_methods(source, ("read",), "the source of an import", _PLACE)
+            require_methods(source, ("read",), "the source of an import", _FILE_OR_STREAM)
             return self._import_lines(LineReader(source))
         path = require_path(source, "the source of an import")
         try:

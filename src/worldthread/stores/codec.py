@@ -1,4 +1,4 @@
-"""An episode as one JSON document and back. Used for the rows of a store and for the lines of an export.
+"""An episode as one JSON document, and back. Rows of a store and lines of an export have this form.
 
 ::
 
@@ -9,7 +9,7 @@
                  "endings": [{"statement": {"fact": ["key", "is in", "chest"]}, "reason": "it was taken"}],
                  "failures": ["key; ;"]}}
 
-``text`` and ``at`` are required; what is empty is left out. Numbers survive exactly (shortest decimal form).
+``text`` and ``at`` are required; empty parts are left out. Numbers survive exactly (shortest decimal form).
 """
 
 from __future__ import annotations
@@ -23,20 +23,26 @@ from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thes
 
 
 def encode_episode(episode: Episode) -> bytes:
-    """The document of ``episode``, UTF-8 on one line, without a newline at the end."""
+    """Return the document of ``episode``: UTF-8 on one line, without a newline at the end."""
     document: dict[str, Any] = {"text": episode.text, "at": episode.at}
     if episode.source:
         document["source"] = episode.source
     if episode.recorded_at is not None:
         document["recorded_at"] = episode.recorded_at
-    extraction = _reading_document(episode.extraction)
+    extraction = _extraction_document(episode.extraction)
     if extraction:
         document["reading"] = extraction
     return orjson.dumps(document)
 
 
 def decode_episode(data: bytes | str) -> Episode:
-    """The inverse of :func:`encode_episode`.
+    """Return the episode of a document.
+
+    Args:
+        data: a document as :func:`encode_episode` returns it.
+
+    Returns:
+        The episode.
 
     Raises:
         ValueError: ``data`` is not such a document; the message says what is wrong.
@@ -46,16 +52,16 @@ def decode_episode(data: bytes | str) -> Episode:
         document["text"],
         document["at"],
         document.get("source", ""),
-        _decode_reading(document.get("reading", {})),
+        _decode_extraction(document.get("reading", {})),
         document.get("recorded_at"),
     )
 
 
 _EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "reading"})
-_READING_KEYS = frozenset({"reader", "statements", "endings", "failures"})
+_EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures"})
 
 
-def _reading_document(extraction: Extraction) -> dict[str, Any]:
+def _extraction_document(extraction: Extraction) -> dict[str, Any]:
     document: dict[str, Any] = {}
     if extraction.extractor:
         document["reader"] = extraction.extractor
@@ -84,8 +90,8 @@ def _statement_document(statement: Statement) -> dict[str, Any]:
     return document
 
 
-def _decode_reading(value: object) -> Extraction:
-    document = _object(value, "a reading", optional=_READING_KEYS)
+def _decode_extraction(value: object) -> Extraction:
+    document = _object(value, "the reading", optional=_EXTRACTION_KEYS)
     return Extraction(
         document.get("reader", ""),
         tuple(_decode_statement(item) for item in _list(document.get("statements", []), "statements")),

@@ -1,4 +1,4 @@
-"""One open SQLite file: whose it is, who may write, transactions, and errors in plain words.
+"""One open SQLite file: checks before opening, the writer lock, transactions, and error messages.
 
 Files beside the memory: ``-wal`` and ``-shm`` (SQLite's write-ahead log), ``-lock`` (empty; held by the writer),
 ``-snapshot/`` (:mod:`worldthread.stores.snapshots`).
@@ -30,20 +30,21 @@ from worldthread.errors import (
     StoreError,
     StoreLockedError,
 )
+from worldthread.sqlite_errors import SQLiteFault, fault_of
 from worldthread.stores.base import Durability
 
 APPLICATION_ID: Final = 0x77746872
-"""At byte 68 of every file of ours: "wthr"."""
+"""At byte 68 of every memory: "wthr"."""
 
 _RECORD_COLUMNS: Final = "(number INTEGER PRIMARY KEY, digest BLOB NOT NULL, content BLOB NOT NULL)"
 
 MIGRATIONS: list[str] = [
-    # record is append-only: a row is never deleted or resized, and what is forgotten is overwritten with as many zeros.
+    # record is append-only: a row is never deleted or resized, and a forgotten row is overwritten with zeros.
     # SQLite's secure_delete alone leaves copies of moved rows in the gaps of pages; rows that are only appended and
     # overwritten are never moved.
-    # current holds the episodes that a namespace has, and where they are in the record.
-    # change says which episode each change was about: what it is like now is in the other tables.
-    # vector.text is the digest of a text.
+    # current: the episodes of each namespace, and their rows in record.
+    # change: which episode each change was about; the other tables hold its present state.
+    # vector.text: the digest of a text.
     f"""
     CREATE TABLE record {_RECORD_COLUMNS};
     CREATE TABLE namespace (
@@ -75,47 +76,28 @@ _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
 
-_DAMAGE: Final = frozenset(
-    {
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_FORMAT,
-        # our statements are constant: what they meet when a table is missing or a constraint fails is damage
-        sqlite3.SQLITE_ERROR,
-        sqlite3.SQLITE_CONSTRAINT,
-        sqlite3.SQLITE_MISMATCH,
-        None,
-    }
-)
-_FAILED_WRITES: Final = frozenset(
-    {
-        sqlite3.SQLITE_IOERR_WRITE,
-        sqlite3.SQLITE_IOERR_FSYNC,
-        sqlite3.SQLITE_IOERR_TRUNCATE,
-        sqlite3.SQLITE_IOERR_SHMSIZE,
-    }
-)
-_LOST: Final = "nothing of this change was kept: close the memory, put the file back, and open it again"
-_LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_CHANGE_LOST: Final = "nothing of this change was kept: close the memory, put the file back, and open it again"
 
-# Closing any handle of a file drops every POSIX lock that the process holds on it, SQLite's too; SQLite knows of its
-# own handles only. So a file that is open here must not be opened here with open(): its header is not read again.
+# Closing any handle of a file drops every POSIX lock that the process holds on it, also those of SQLite, which knows of
+# its own handles only. So the header of a file that this process has open must not be read again with open().
 _open_files: Counter[tuple[int, int]] = Counter()
 _open_files_guard = threading.Lock()
 
 
 class Database:
-    """A connection to the file at ``path``, or to a database in RAM, with one lock for all threads.
+    """A connection to a file, or to a database in RAM, with one lock for all threads.
 
     Args:
-        path: the file; made when it does not exist and may be written. ``None`` for RAM.
-        readonly: never write. Any number of readers may stand beside one writer.
+        path: the file; it is created when it does not exist and may be written. ``None`` for RAM.
+        readonly: never write. Any number of readers can use the file beside one writer.
         durability: see :data:`~worldthread.stores.base.Durability`.
         wait: seconds to wait for another writer; ``math.inf`` for as long as it takes.
 
     Raises:
         InputError: an argument cannot be used.
-        ForeignFileError, DamagedFileError, FileVersionError: the file was not touched.
+        ForeignFileError: the file is not a memory; it was not touched.
+        DamagedFileError: the file is a damaged memory; it was not touched.
+        FileVersionError: a newer release wrote the file; it was not touched.
         StoreLockedError: another writer did not finish in time.
         StoreError: the file cannot be opened; the message says why.
     """
@@ -133,7 +115,7 @@ class Database:
         self.readonly = readonly
         self.lock = threading.RLock()
         self.users = 0
-        """How many stores share this connection."""
+        """Number of stores that share this connection."""
         self._durability = durability
         self._writer_lock: FileLock | None = None
         self._file: tuple[int, int] | None = None
@@ -150,7 +132,7 @@ class Database:
                 self._open_for_writing(path, wait)
         except OSError as error:
             self._release()
-            raise StoreError(f"cannot be opened: {error.strerror or error}", path=self.place) from error
+            raise StoreError(f"cannot be opened: {error.strerror or error}", path=self.location) from error
         except BaseException:
             self._release()
             raise
@@ -160,11 +142,11 @@ class Database:
     def _open_for_reading(self, path: Path) -> None:
         if not path.exists():
             raise StoreError("there is no memory here to read", path=path)
-        self._claim(path)
+        self._register(path)
         if path.stat().st_size == 0:
             raise StoreError("the file is empty: open it once for writing to make it a memory", path=path)
-        # two ways in: a reader takes part in SQLite's locking, for which it needs files beside the memory; where the
-        # folder cannot be written and no log waits there, nobody writes, and the file can be read as it lies
+        # a reader takes part in SQLite's locking, for which it needs files beside the memory; where the folder cannot
+        # be written and holds no log, nobody writes, and the file can be read without locks
         try:
             if self._is_at_rest(path):
                 self._probe(path)
@@ -172,31 +154,32 @@ class Database:
             self._check_tables()
         except StoreError as error:
             cause = error.__cause__
-            if not (isinstance(cause, sqlite3.Error) and _code(cause) in _NEEDS_FOLDER and self._is_complete(path)):
+            can_read_alone = isinstance(cause, sqlite3.Error) and fault_of(cause) is SQLiteFault.NO_ACCESS
+            if not (can_read_alone and self._is_complete(path)):
                 raise
             self._disconnect()
             self._connect(_uri(path, "mode=ro&immutable=1"))
             self._check_tables()
 
     def _open_for_writing(self, path: Path, wait: float) -> None:
-        # before anything is written: a file that is not ours must not even get a lock beside it
-        _inspect(path)
+        # checked before anything is written: a foreign file must not even get a lock beside it
+        _check_file(path)
         if path.exists() and not os.access(path, os.W_OK):
-            raise StoreError("the file may not be written: pass readonly=True, or change its permissions", path=path)
+            raise StoreError("the file cannot be written: pass readonly=True, or change its permissions", path=path)
         lock_file = path.with_name(path.name + "-lock")
         is_new = not lock_file.exists()
         self._acquire(path, lock_file, wait)
         try:
             if not path.exists():
                 path.touch()
-            self._claim(path)
+            self._register(path)
             if path.stat().st_size and self._is_at_rest(path):
                 self._probe(path)
             self._connect(_uri(path, "mode=rw"))
             self._configure()
             self._migrate()
             self._check_tables()
-            # what a process that was killed left in the log, forgotten text included
+            # a process that was killed may have left forgotten text in the log
             self.truncate_log()
         except (ForeignFileError, DamagedFileError, FileVersionError):
             self._disconnect()
@@ -215,39 +198,40 @@ class Database:
                 path=path,
             ) from None
         except OSError as error:
-            raise StoreError(f"the lock {lock_file} cannot be made: {error.strerror or error}", path=path) from error
+            raise StoreError(f"the lock {lock_file} cannot be created: {error.strerror or error}", path=path) from error
         self._writer_lock = lock
 
-    def _claim(self, path: Path) -> None:
-        """Look at the header, and remember that the file is open in this process."""
+    def _register(self, path: Path) -> None:
+        """Check the header, and note that the file is open in this process."""
         with _open_files_guard:
-            _inspect_unless_open(path)
+            _check_unless_open(path)
             status = path.stat()
             self._file = (status.st_dev, status.st_ino)
             _open_files[self._file] += 1
 
     @staticmethod
     def _is_at_rest(path: Path) -> bool:
-        """Whether nobody has the file open, and nothing waits beside it to be moved into it."""
+        """Return whether no log lies beside the file: nobody has it open, and it holds all changes."""
         return not any(path.with_name(path.name + ending).exists() for ending in ("-wal", "-journal"))
 
     @staticmethod
     def _is_complete(path: Path) -> bool:
-        """Whether nothing waits beside the file to be moved into it (an empty log may be left by a reader)."""
+        """Return whether the file holds all changes. A reader may have left an empty log."""
         sidecars = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
         return not any(sidecar.exists() and sidecar.stat().st_size for sidecar in sidecars)
 
     def _probe(self, path: Path) -> None:
-        """Look inside without a trace: such a connection makes no file and takes no lock."""
+        """Check the tables and the size through a connection that creates no file and takes no lock."""
         self._connect(_uri(path, "mode=ro&immutable=1"))
         try:
             self._check_tables()
-            pages, page_bytes = self.one("PRAGMA page_count")[0], self.one("PRAGMA page_size")[0]
+            pages, page_bytes = self.fetch_one("PRAGMA page_count")[0], self.fetch_one("PRAGMA page_size")[0]
             if path.stat().st_size < pages * page_bytes:
                 raise DamagedFileError("the end of the file is missing", path=path)
         except DamagedFileError:
             if self._is_at_rest(path):
-                raise  # else somebody wrote while we looked: the real connection will tell
+                raise
+            # otherwise somebody wrote in the meantime, and the real connection decides
         self._disconnect()
 
     def _connect(self, address: str, *, uri: bool = True) -> None:
@@ -259,16 +243,16 @@ class Database:
                 self._connection.execute(f"PRAGMA {pragma}")
 
     def _configure(self) -> None:
-        # an empty file becomes ours in one transaction with its first tables (see _migrate), so the log comes later
-        if self.one("PRAGMA application_id") == (APPLICATION_ID,):
+        # the log of an empty file is started in _migrate: its first tables are created in one transaction with its id
+        if self.fetch_one("PRAGMA application_id") == (APPLICATION_ID,):
             self._start_log()
         self.execute(f"PRAGMA synchronous = {self._durability.upper()}")
         self.execute("PRAGMA secure_delete = ON")
 
     def _start_log(self) -> None:
-        mode = self.one("PRAGMA journal_mode = WAL")
+        mode = self.fetch_one("PRAGMA journal_mode = WAL")
         if mode not in (("wal",), ("memory",)):
-            raise StoreError("SQLite cannot keep a write-ahead log on this file system", path=self.place)
+            raise StoreError("SQLite cannot keep a write-ahead log on this file system", path=self.location)
 
     def _migrate(self) -> None:
         version = self._version()
@@ -283,43 +267,43 @@ class Database:
                 self._start_log()
 
     def _version(self) -> int:
-        version: int = self.one("PRAGMA user_version")[0]
+        version: int = self.fetch_one("PRAGMA user_version")[0]
         if version > len(MIGRATIONS):
-            raise _too_new(version, self.place)
+            raise _too_new(version, self.location)
         return version
 
     def _check_tables(self) -> None:
         version = self._version()
-        rows = self.all("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
+        rows = self.fetch_all("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
         if version == len(MIGRATIONS):
             expected = {("table", name) for name in ("record", "namespace", "current", "change", "vector")}
             if set(rows) != expected:
-                raise DamagedFileError("the tables of a memory are not there, or others are", path=self.place)
+                raise DamagedFileError("the file does not have the tables of a memory", path=self.location)
         elif self.readonly:
-            raise StoreError("written by an older release: open it once for writing to bring it up", path=self.place)
+            raise StoreError("written by an older release: open it once for writing to upgrade it", path=self.location)
 
     # -- using ------------------------------------------------------------------------------------------------------
 
     @property
-    def place(self) -> Path | str:
-        """The path, or words for RAM; for errors."""
+    def location(self) -> Path | str:
+        """The path, or the words "memory in RAM"; for error messages."""
         return self.path or "memory in RAM"
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run one statement."""
+        """Run one SQL statement."""
         if self._connection is None:
-            raise ClosedError("the memory was closed: open it again", path=self.place)
+            raise ClosedError("the memory was closed: open it again", path=self.location)
         with self.translated():
             return self._connection.execute(sql, parameters)
 
-    def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """All rows."""
+    def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Run one SQL statement and return all its rows."""
         cursor = self.execute(sql, parameters)
         with self.translated():
             return cursor.fetchall()
 
-    def one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """The first row; ``None`` without one."""
+    def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """Run one SQL statement and return its first row, or ``None`` when there is none."""
         cursor = self.execute(sql, parameters)
         with self.translated():
             return cursor.fetchone()
@@ -327,31 +311,31 @@ class Database:
     def require_writable(self) -> None:
         """Raise ReadOnlyError when the file was opened for reading only."""
         if self.readonly:
-            raise ReadOnlyError("the memory was opened for reading only (readonly=True)", path=self.place)
+            raise ReadOnlyError("the memory was opened for reading only (readonly=True)", path=self.location)
 
     def _require_file(self) -> None:
-        """Raise when the path leads to another file, or to none: SQLite would write where nobody finds it any more."""
+        """Raise when the path does not lead to the open file: SQLite would write where nobody finds it any more."""
         if self.path is None:
             return
         try:
             status = os.stat(self.path)
         except OSError as error:
             raise StoreError(
-                f"the file cannot be found any more ({error.strerror or error}); {_LOST}", path=self.path
+                f"the file does not exist any more ({error.strerror or error}); {_CHANGE_LOST}", path=self.path
             ) from error
         if (status.st_dev, status.st_ino) != self._file:
-            raise StoreError(f"the file was replaced while it was open; {_LOST}", path=self.path)
+            raise StoreError(f"the file was replaced while it was open; {_CHANGE_LOST}", path=self.path)
         if status.st_size < self._size:
-            raise DamagedFileError(f"the file was cut short while it was open; {_LOST}", path=self.path)
+            raise DamagedFileError(f"the file was cut short while it was open; {_CHANGE_LOST}", path=self.path)
         self._size = status.st_size
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of the block or nothing. To be used with the lock held."""
+        """Apply all changes of the block or none. Hold the lock while using it."""
         self.require_writable()
         if self._is_in_transaction():
             raise InputError(
-                "the memory cannot be changed inside a block that reads it, or by the iterable that feeds it"
+                "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
             )
         self._require_file()
         self._is_changing = True
@@ -366,8 +350,8 @@ class Database:
             self._is_changing = False
 
     @contextmanager
-    def one_moment(self) -> Iterator[None]:
-        """All reads of the block see the file as at one moment. To be used with the lock held."""
+    def read_transaction(self) -> Iterator[None]:
+        """Let all reads of the block see the same state of the file. Hold the lock while using it."""
         if self._is_in_transaction():
             yield
             return
@@ -378,7 +362,7 @@ class Database:
             self._roll_back()
 
     def _roll_back(self) -> None:
-        # some errors (a full disk) have ended the transaction already, and others must not hide what led here
+        # some errors (a full disk) end the transaction by themselves; an error here must not hide the first one
         if self._connection is not None and self._connection.in_transaction:
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
@@ -387,31 +371,38 @@ class Database:
         return self._connection is not None and self._connection.in_transaction
 
     def data_version(self) -> int:
-        """Changes when another connection has changed the file."""
-        version: int = self.one("PRAGMA data_version")[0]
+        """Return a number that changes when another connection has changed the file."""
+        version: int = self.fetch_one("PRAGMA data_version")[0]
         return version
 
-    def truncate_log(self, *, patiently: bool = True) -> bool:
-        """Move the log into the file and empty it: whether nothing stood in the way (a reader can)."""
+    def truncate_log(self, *, wait: bool = True) -> bool:
+        """Move the log into the file and empty it.
+
+        Args:
+            wait: give readers in the middle of a read some seconds to finish.
+
+        Returns:
+            Whether the log was emptied; a reader can prevent it.
+        """
         if self.path is None:
             return True
-        if not patiently:
+        if not wait:
             self.execute("PRAGMA busy_timeout = 0")
         try:
-            busy, *_ = self.one("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, *_ = self.fetch_one("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self.execute(f"PRAGMA busy_timeout = {int(_BUSY_SECONDS * 1000)}")
         return not busy
 
-    def blank_rows(self) -> tuple[int, int]:
-        """How many rows of the record are overwritten, of how many."""
-        rows, used = self.one("SELECT (SELECT COUNT(*) FROM record), (SELECT COUNT(*) FROM current)")
+    def overwritten_rows(self) -> tuple[int, int]:
+        """Return the number of overwritten rows of the record, and the number of all its rows."""
+        rows, used = self.fetch_one("SELECT (SELECT COUNT(*) FROM record), (SELECT COUNT(*) FROM current)")
         return rows - used, rows
 
     def rewrite_record(self) -> None:
-        """Give back the space of overwritten rows. Part of a transaction.
+        """Reclaim the space of overwritten rows, inside a transaction.
 
-        The pages of a dropped table are overwritten whole, so nothing of the old rows is left.
+        SQLite overwrites the pages of a dropped table completely, so nothing of the old rows is left.
         """
         self.execute(f"CREATE TABLE fresh {_RECORD_COLUMNS}")
         self.execute(
@@ -423,25 +414,25 @@ class Database:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
+        """Raise a :class:`StoreError` in place of an error of SQLite."""
         try:
             yield
         except sqlite3.Error as error:
-            raise self._in_plain_words(error) from error
+            raise self._store_error(error) from error
 
-    def _in_plain_words(self, error: sqlite3.Error) -> StoreError:
-        code = _code(error)
-        if code in _DAMAGE:
-            return DamagedFileError(f"the memory cannot be read: {error}", path=self.place)
-        if code in _LOCKED:
-            return StoreLockedError(f"another program holds the file: {error}", path=self.place)
-        if code == sqlite3.SQLITE_FULL or getattr(error, "sqlite_errorcode", None) in _FAILED_WRITES:
-            kept = "Nothing of this change was kept; what" if self._is_changing else "What"
+    def _store_error(self, error: sqlite3.Error) -> StoreError:
+        fault = fault_of(error)
+        if fault is SQLiteFault.DAMAGED:
+            return DamagedFileError(f"the memory cannot be read: {error}", path=self.location)
+        if fault is SQLiteFault.LOCKED:
+            return StoreLockedError(f"another program holds the file: {error}", path=self.location)
+        if fault is SQLiteFault.WRITE_FAILED:
+            kept = "Nothing of this change was kept; every" if self._is_changing else "Every"
             return StoreError(
-                f"SQLite cannot write it: {error}; is the disk full? {kept} was acknowledged before is safe",
-                path=self.place,
+                f"SQLite cannot write the file: {error}; is the disk full? {kept} earlier change is safe",
+                path=self.location,
             )
-        return StoreError(f"SQLite cannot read or write it: {error}", path=self.place)
+        return StoreError(f"SQLite cannot read or write the file: {error}", path=self.location)
 
     # -- closing ----------------------------------------------------------------------------------------------------
 
@@ -471,29 +462,26 @@ class Database:
             self._connection = None
 
 
-_NEEDS_FOLDER: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
-
-
-def _code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary result code; ``None`` when the error comes from Python's module (text that is not UTF-8)."""
-    code: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF
-
-
 def _uri(path: Path, parameters: str) -> str:
     return f"file:{quote(os.fsencode(path))}?{parameters}"
 
 
-def _inspect(path: Path) -> None:
+def _check_file(path: Path) -> None:
     with _open_files_guard:
-        _inspect_unless_open(path)
+        _check_unless_open(path)
 
 
-def _inspect_unless_open(path: Path) -> None:
-    """Whose file is it? Nothing is changed; an absent or empty file may become ours.
+def _check_unless_open(path: Path) -> None:
+    """Raise unless a file can be opened as a memory. An absent or empty file can become one.
+
+    Args:
+        path: the file; it is not changed.
 
     Raises:
-        ForeignFileError, DamagedFileError, StoreError: it cannot be used.
+        ForeignFileError: it is not a memory.
+        DamagedFileError: it was a memory and is damaged.
+        FileVersionError: a newer release wrote it.
+        StoreError: it cannot be read, or its folder does not exist.
     """
     try:
         status = path.stat()
@@ -513,27 +501,27 @@ def _inspect_unless_open(path: Path) -> None:
             header = file.read(_HEADER_BYTES)
     except OSError as error:
         raise StoreError(f"cannot be opened: {error.strerror or error}", path=path) from error
-    _judge(header, path)
+    _check_header(header, path)
 
 
-def _judge(header: bytes, path: Path) -> None:
-    ours = int.from_bytes(header[68:72], "big") == APPLICATION_ID
+def _check_header(header: bytes, path: Path) -> None:
+    is_memory = int.from_bytes(header[68:72], "big") == APPLICATION_ID
     if len(header) < _HEADER_BYTES and _MAGIC.startswith(header[: len(_MAGIC)]):
         raise DamagedFileError(f"only {len(header)} bytes are left of the file", path=path)
     if not header.startswith(_MAGIC):
-        if ours:
+        if is_memory:
             raise DamagedFileError("the beginning of the file is overwritten", path=path)
         raise ForeignFileError("is not a memory of worldthread; it was left as it is", path=path)
-    if not ours:
+    if not is_memory:
         raise ForeignFileError("is an SQLite database of another program; it was left as it is", path=path)
     version = int.from_bytes(header[60:64], "big")
     if version > len(MIGRATIONS):
         raise _too_new(version, path)
 
 
-def _too_new(version: int, place: Path | str) -> FileVersionError:
+def _too_new(version: int, location: Path | str) -> FileVersionError:
     return FileVersionError(
         f"written by a newer release of worldthread (file version {version}, this release knows up to "
         f"{len(MIGRATIONS)}): upgrade worldthread",
-        path=place,
+        path=location,
     )

@@ -1,9 +1,9 @@
-"""Snapshots of a graph: arrays beside the memory, so that opening need not fold the whole record.
+"""Snapshots of a graph: arrays beside the memory, so that opening does not have to fold the whole record.
 
 ``<memory>-snapshot/<namespace key>-<token>/`` holds one ``.npy`` file for each array of
-:meth:`TemporalGraph.to_arrays` and ``manifest.json``, which names the change of the record that the snapshot shows
-(number and random token, so that the history of another file, or one that was rolled back, cannot be taken for it) and
-a digest of every array. Whatever does not fit is ignored: a snapshot can always be made again.
+:meth:`TemporalGraph.to_arrays`, and ``manifest.json``, which has a digest of every array, and the number and random
+token of the last change that the snapshot shows. The token rules out the history of another file, or one that was
+rolled back. A snapshot that does not fit is ignored: it can always be made again.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 
 FORMAT: Final = 1
-"""Version of the manifest; what is inside the arrays has its own (``worldthread.graph.temporal.ARRAYS_FORMAT``)."""
+"""Version of the manifest. The arrays have their own (:data:`worldthread.graph.arrays.ARRAYS_FORMAT`)."""
 
 _MANIFEST: Final = "manifest.json"
 
 
 @dataclass(frozen=True)
 class ChangePosition:
-    """A place in the history of one namespace: the number of its last change, from 1, and that change's token.
+    """A position in the history of changes of one namespace.
 
-    Number 0 with an empty token is the beginning.
+    Args:
+        number: number of the last change, from 1; 0 at the beginning.
+        token: random token of that change; empty at the beginning.
     """
 
     number: int = 0
@@ -46,7 +48,7 @@ class Snapshots:
 
     Args:
         memory: the file of the memory.
-        namespace: any name; only its digest becomes part of a path.
+        namespace: name of the namespace; only its digest becomes part of a path.
     """
 
     def __init__(self, memory: Path, namespace: str) -> None:
@@ -55,10 +57,13 @@ class Snapshots:
         self._key = hashlib.blake2b(namespace.encode(), digest_size=16).hexdigest()
 
     def load(self, is_on_record: Callable[[ChangePosition], bool]) -> tuple[TemporalGraph, ChangePosition] | None:
-        """The newest usable snapshot and its position; ``None`` without one.
+        """Return the newest usable snapshot.
 
         Args:
-            is_on_record: whether a position belongs to the history of the memory.
+            is_on_record: says whether a position belongs to the history of the memory.
+
+        Returns:
+            The graph and its position; ``None`` when there is no usable snapshot.
         """
         found = [pair for folder in self._folders() if (pair := _manifest(folder)) is not None]
         for folder, manifest in sorted(found, key=lambda pair: -pair[1].position.number):
@@ -72,21 +77,21 @@ class Snapshots:
         """Write a snapshot and remove the older ones.
 
         Args:
-            graph: what it is to show.
-            position: of the graph in the history.
-            base: of an older snapshot, in which everything has the numbers that it has in this one: the indexes beside
-                it are kept.
+            graph: the graph to write.
+            position: the position of the graph in the history.
+            base: the position of an older snapshot with the same numbers of episodes and statements, whose indexes are
+                kept; ``None`` to drop all indexes.
 
         Raises:
-            OSError: it cannot be written; the older ones are as they were.
+            OSError: the snapshot cannot be written; the older ones were not changed.
         """
-        # readable by whom the memory is readable by
+        # the same people can read the memory and its snapshots
         mode = self._memory.stat().st_mode & 0o666
         folder_mode = mode | (mode & 0o444) >> 2
         self._folder.mkdir(exist_ok=True)
         self._folder.chmod(folder_mode)
-        final = self._place(position)
-        # the random part keeps a half-written folder from being taken for a snapshot, or from being written into
+        final = self._folder_of(position)
+        # a random name, so that nobody reads or writes a half-written folder
         part = self._folder / f"{self._key}.{secrets.token_hex(8)}.part"
         try:
             part.mkdir(mode=folder_mode)
@@ -104,7 +109,7 @@ class Snapshots:
             (part / _MANIFEST).write_bytes(orjson.dumps(manifest))
             for file in part.iterdir():
                 file.chmod(mode)
-            for index in () if base is None else self._place(base).glob("index-*"):
+            for index in () if base is None else self._folder_of(base).glob("index-*"):
                 if index.suffix != ".part":
                     shutil.copytree(index, part / index.name, copy_function=os.link)
             if final.exists():
@@ -116,12 +121,17 @@ class Snapshots:
         self._remove_all_but(final)
 
     def write_index(self, position: ChangePosition, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Keep arrays beside the arrays of the snapshot of a position, in place of older ones of that name.
+        """Write an index beside the snapshot of a position. It replaces an older index of that name.
+
+        Args:
+            position: the position of the snapshot.
+            name: name of the index.
+            arrays: arrays by name; the names are used as file names.
 
         Raises:
-            OSError: they cannot be written; the older ones may be gone.
+            OSError: the index cannot be written; the older one may be gone.
         """
-        folder = self._place(position)
+        folder = self._folder_of(position)
         mode = self._memory.stat().st_mode & 0o666
         key = _index_key(name)
         part = folder / f"{key}.{secrets.token_hex(8)}.part"
@@ -142,22 +152,22 @@ class Snapshots:
             raise
 
     def load_index(self, position: ChangePosition, name: str) -> Mapping[str, NDArray[Any]] | None:
-        """The arrays of that name beside the snapshot of a position, memory-mapped; ``None`` without usable ones."""
-        folder = self._place(position) / _index_key(name)
+        """Return the memory-mapped arrays of an index beside the snapshot of a position, or ``None`` if unusable."""
+        folder = self._folder_of(position) / _index_key(name)
         try:
             document = orjson.loads((folder / _MANIFEST).read_bytes())
             return _load_arrays(folder, document["arrays"]) if document["name"] == name else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def _place(self, position: ChangePosition) -> Path:
+    def _folder_of(self, position: ChangePosition) -> Path:
         return self._folder / f"{self._key}-{position.token.hex()}"
 
     def remove(self) -> None:
         """Remove every snapshot of the namespace, finished or not.
 
         Raises:
-            OSError: something cannot be removed.
+            OSError: a file cannot be removed.
         """
         self._remove_all_but(None)
 
@@ -201,7 +211,7 @@ def _load_graph(folder: Path, manifest: _Manifest) -> TemporalGraph | None:
 
 
 def _load_arrays(folder: Path, digests: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
-    """Arrays by name, memory-mapped; ``None`` when one is not as it was written."""
+    """Return memory-mapped arrays by name; ``None`` when one of them has changed since it was written."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, digest in digests.items():
         array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)

@@ -1,1 +1,1 @@
-"""Tables of vectors, and the search in them."""
+"""Tables of unit vectors, and search in them."""

@@ -1,4 +1,4 @@
-"""One matrix of unit vectors in memory, searched row by row: exact, and quick up to some 10,000 rows."""
+"""A matrix of unit vectors in RAM, compared row by row: exact, and fast up to about 10,000 rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST_ROWS = 64
 
 
 class VectorTable:
-    """Unit vectors numbered 0, 1, 2, ...; a number without a vector has a row of zeros.
+    """Unit vectors numbered 0, 1, 2, ...; a row that was never set is zeros.
 
     Args:
         dimensions: length of a vector.
@@ -27,7 +27,7 @@ class VectorTable:
         self._count = 0
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self._count
 
     @property
@@ -37,11 +37,11 @@ class VectorTable:
 
     @property
     def rows(self) -> NDArray[np.float32]:
-        """All rows, shape (len(self), dimensions). A view, until the next change."""
+        """All rows, shape (len(self), dimensions). A view that is valid until the next change."""
         return self._rows[: self._count]
 
     def extend(self, count: int) -> None:
-        """Have at least ``count`` rows; new ones are zeros."""
+        """Grow to at least ``count`` rows; new rows are zeros."""
         if count > len(self._rows):
             grown = np.zeros((max(count, len(self._rows) * 5 // 4, _FIRST_ROWS), self.dimensions), np.float32)
             grown[: self._count] = self.rows
@@ -52,7 +52,7 @@ class VectorTable:
 
     @classmethod
     def of(cls, rows: NDArray[np.floating[Any]], filled: NDArray[np.bool_]) -> VectorTable:
-        """A table with ``rows``, shape (n, dimensions); those that are not ``filled``, shape (n,), are missing."""
+        """Return a table with copies of ``rows``, shape (n, dimensions), and ``filled``, shape (n,): which were set."""
         table = cls(rows.shape[1])
         table._rows = np.array(rows, np.float32)
         table._filled = np.array(filled)
@@ -61,50 +61,73 @@ class VectorTable:
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which rows were set, shape (len(self),). A view, until the next change."""
+        """Whether each row was set, shape (len(self),). A view that is valid until the next change."""
         return self._filled[: self._count]
 
     def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Set the rows ``numbers``, shape (n,), to ``vectors``, shape (n, dimensions).
+        """Set some rows. The table grows as needed.
+
+        Args:
+            numbers: the rows to set, shape (n,).
+            vectors: their unit vectors, shape (n, dimensions).
 
         Raises:
             InputError: the shapes do not fit.
         """
         if vectors.shape != (len(numbers), self.dimensions):
-            raise InputError(f"{len(numbers)} rows of {self.dimensions} numbers, not {vectors.shape}")
+            raise InputError(
+                f"{len(numbers)} rows of {self.dimensions} numbers are needed, not an array of shape {vectors.shape}"
+            )
         if len(numbers):
             self.extend(int(numbers.max()) + 1)
             self._rows[numbers] = vectors
             self._filled[numbers] = True
 
     def missing(self) -> list[int]:
-        """The numbers whose vector was never set."""
+        """Return the numbers of the rows that were never set."""
         found: list[int] = np.flatnonzero(~self._filled[: self._count]).tolist()
         return found
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each within [-1, 1]."""
-        found: NDArray[np.float32] = self.likenesses(query[None])[0]
+        """Return the inner product of every row with a query (the cosine, since all are unit vectors).
+
+        Args:
+            query: a unit vector, shape (dimensions,).
+
+        Returns:
+            Shape (len(self),), each in [-1, 1].
+        """
+        found: NDArray[np.float32] = self.similarity_matrix(query[None])[0]
         return found
 
-    def likenesses(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """:meth:`similarities` for many queries, shape (n, dimensions), at once: shape (n, len(self))."""
+    def similarity_matrix(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the :meth:`similarities` of many queries at once.
+
+        Args:
+            queries: unit vectors, shape (n, dimensions).
+
+        Returns:
+            Inner products, shape (n, len(self)).
+        """
         if not self._count or not len(queries):
             return np.zeros((len(queries), self._count), np.float32)
         import simsimd
 
-        # on this thread: BLAS would wake its own, and wait for them on a machine that has other work
+        # simsimd stays on this thread; BLAS would wait for threads of its own on a busy machine
         queries = np.ascontiguousarray(queries, np.float32)
         return np.asarray(simsimd.cdist(queries, self.rows, metric="dot"), np.float32)
 
 
 def best(scores: NDArray[np.float32], k: int, ties: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
-    """Numbers of the ``k`` highest finite scores, best first. Shape (<= k,).
+    """Return the numbers of the highest finite scores.
 
     Args:
         scores: shape (n,).
-        k: how many at most.
-        ties: among equal scores the lowest of these comes first, shape (n,); ``None``: the lowest number.
+        k: the greatest number of results.
+        ties: among equal scores the lowest of these comes first, shape (n,); ``None`` for the lowest number.
+
+    Returns:
+        At most ``k`` numbers of finite scores, best first.
     """
     usable = np.flatnonzero(np.isfinite(scores)) if not np.isfinite(scores.sum()) else None
     values = scores if usable is None else scores[usable]
@@ -112,7 +135,7 @@ def best(scores: NDArray[np.float32], k: int, ties: NDArray[np.uint64] | None = 
     if k < len(values):
         chosen = np.argpartition(values, len(values) - k)[len(values) - k :]
         limit = values[chosen].min()
-        # which of the equals of the last one are chosen must depend on nothing but scores and ties
+        # the choice among equal scores must depend on scores and ties only, which argpartition does not ensure
         above = np.flatnonzero(values > limit)
         equal = np.flatnonzero(values == limit)
         wanted = k - len(above)

@@ -1,4 +1,4 @@
-"""Unit vectors in eight bits a number: a quarter of the memory and of the time; cosines are off by some .002."""
+"""Unit vectors with eight bits a number: a quarter of the RAM and of the time; cosines are off by about 0.002."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 
 _LEVELS: Final = 127
-_ALONE: Final = 200_000  # rows that one thread goes through in less time than it takes to wait for others
-_PART: Final = 1 << 16  # rows that are rounded at a time
+_ONE_THREAD_ROWS: Final = 200_000  # up to here one thread is faster than starting several
+_PART: Final = 1 << 16  # rows to round at a time
 
 
 class DecodedRows:
-    """The rows of a :class:`QuantisedTable`, to be indexed by numbers as an array is."""
+    """The rows of a :class:`QuantisedTable`, indexed like an array and decoded on demand.
+
+    Args:
+        table: the table.
+    """
 
     __slots__ = ("_table",)
 
@@ -32,14 +36,14 @@ class DecodedRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory."""
+        """Number of bytes in RAM."""
         return self._table.codes.nbytes + self._table.factors.nbytes
 
 
 class QuantisedTable:
-    """Like :class:`~worldthread.vectors.exact.VectorTable`, for tables beyond some 10,000 rows.
+    """Like :class:`~worldthread.vectors.exact.VectorTable`, for tables of more than about 10,000 rows.
 
-    Each row is stored as whole numbers from -127 to 127 and one factor, so that its greatest number is exact.
+    Each row is stored as integers from -127 to 127 and one factor, chosen so that its largest number is exact.
 
     Args:
         dimensions: length of a vector.
@@ -55,14 +59,14 @@ class QuantisedTable:
 
     @classmethod
     def of(cls, codes: NDArray[np.int8], factors: NDArray[np.float32], filled: NDArray[np.bool_]) -> QuantisedTable:
-        """A table from :attr:`codes`, :attr:`factors` and :attr:`filled`, which are copied before the first change."""
+        """Return a table of :attr:`codes`, :attr:`factors` and :attr:`filled`, which are copied before any change."""
         table = cls(codes.shape[1])
         table._codes, table._factors, table._filled = map(np.asarray, (codes, factors, filled))
         table._count = len(codes)
         return table
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self._count
 
     @property
@@ -72,31 +76,31 @@ class QuantisedTable:
 
     @property
     def codes(self) -> NDArray[np.int8]:
-        """Whole numbers, shape (len(self), dimensions). A view, until the next change."""
+        """Integers, shape (len(self), dimensions). A view that is valid until the next change."""
         return self._codes[: self._count]
 
     @property
     def factors(self) -> NDArray[np.float32]:
-        """What each row of :attr:`codes` is multiplied by, shape (len(self),). A view, until the next change."""
+        """The factor of each row of :attr:`codes`, shape (len(self),). A view that is valid until the next change."""
         return self._factors[: self._count]
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which rows were set, shape (len(self),). A view, until the next change."""
+        """Whether each row was set, shape (len(self),). A view that is valid until the next change."""
         return self._filled[: self._count]
 
     @property
     def rows(self) -> DecodedRows:
-        """All rows, decoded as they are asked for."""
+        """All rows, decoded on demand."""
         return DecodedRows(self)
 
     def missing(self) -> list[int]:
-        """The numbers whose vector was never set."""
+        """Return the numbers of the rows that were never set."""
         found: list[int] = np.flatnonzero(~self.filled).tolist()
         return found
 
     def extend(self, count: int) -> None:
-        """Have at least ``count`` rows; new ones are zeros."""
+        """Grow to at least ``count`` rows; new rows are zeros."""
         if count > len(self._codes):
             size = max(count, len(self._codes) * 5 // 4)
             for name in ("_codes", "_factors", "_filled"):
@@ -107,13 +111,19 @@ class QuantisedTable:
         self._count = max(self._count, count)
 
     def put(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Set the rows ``numbers``, shape (n,), to ``vectors``, shape (n, dimensions).
+        """Set some rows. The table grows as needed.
+
+        Args:
+            numbers: the rows to set, shape (n,).
+            vectors: their unit vectors, shape (n, dimensions).
 
         Raises:
             InputError: the shapes do not fit.
         """
         if vectors.shape != (len(numbers), self.dimensions):
-            raise InputError(f"{len(numbers)} rows of {self.dimensions} numbers, not {vectors.shape}")
+            raise InputError(
+                f"{len(numbers)} rows of {self.dimensions} numbers are needed, not an array of shape {vectors.shape}"
+            )
         if not len(numbers):
             return
         self.extend(int(numbers.max()) + 1)
@@ -126,24 +136,38 @@ class QuantisedTable:
         self._filled[numbers] = True
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Inner product of every row with ``query``, shape (dimensions,): shape (len(self),), each about in [-1, 1]."""
-        found: NDArray[np.float32] = self.likenesses(query[None])[0]
+        """Return the inner product of every row with a query.
+
+        Args:
+            query: a unit vector, shape (dimensions,).
+
+        Returns:
+            Shape (len(self),), each about in [-1, 1].
+        """
+        found: NDArray[np.float32] = self.similarity_matrix(query[None])[0]
         return found
 
-    def likenesses(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """:meth:`similarities` for many queries, shape (n, dimensions), at once: shape (n, len(self))."""
+    def similarity_matrix(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the :meth:`similarities` of many queries at once.
+
+        Args:
+            queries: unit vectors, shape (n, dimensions).
+
+        Returns:
+            Inner products, shape (n, len(self)).
+        """
         if not self._count or not len(queries):
             return np.zeros((len(queries), self._count), np.float32)
         import simsimd
 
         codes, factors = _rounded(queries)
-        threads = 0 if self._count > _ALONE else 1  # 0: as many as there are processors
+        threads = 0 if self._count > _ONE_THREAD_ROWS else 1  # 0: one for each processor
         products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot", threads=threads))
         return np.asarray(products * (self.factors * factors[:, None]), np.float32)
 
 
 def _rounded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Codes and factors of rows."""
+    """Return the codes and factors of some rows."""
     factors = np.abs(vectors).max(axis=1) / _LEVELS
     safe = np.where(factors > 0, factors, 1)
     return np.rint(vectors / safe[:, None]).astype(np.int8), factors.astype(np.float32)

@@ -105,7 +105,7 @@ def _semantic_search(query: Query, corpus: RetrievalIndex, settings: AriGraphSet
     vectors = query.vector[None, :]
     for depth in range(settings.depth):
         following: dict[str, int] = {}
-        likeness = corpus.statements.likenesses(vectors)
+        likeness = corpus.statements.similarity_matrix(vectors)
         for (name, before), row in zip(level, likeness, strict=True):
             for number in _top(row, searched, walk, corpus.statement_ties, settings):
                 score = float(row[number]) - _LEVEL * depth

@@ -1,0 +1,113 @@
+"""The episodes that a graph was made from, by number: everything but their texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from worldthread.errors import NotFoundError
+from worldthread.graph.strings import StringTable
+
+
+@dataclass(frozen=True)
+class EpisodeRecord:
+    """What the graph keeps of an episode: everything but its text.
+
+    Args:
+        id: id of the episode.
+        at: world time.
+        source: where the episode comes from.
+        recorded_at: recorded time, in seconds since 1970-01-01 UTC; ``None`` when it was never stored.
+        extractor: name of the extractor that read the episode; empty when nothing has read it.
+        failures: number of pieces that the extractor could not understand.
+    """
+
+    id: str
+    at: float
+    source: str
+    recorded_at: float | None
+    extractor: str = ""
+    failures: int = 0
+
+
+class EpisodeTable:
+    """Episodes, numbered from 0 in order of arrival. The number of a removed episode is not used again.
+
+    Args:
+        strings: holds sources and names of extractors.
+    """
+
+    __slots__ = ("at", "digests", "extractors", "failures", "ids", "numbers", "recorded", "sources", "strings")
+
+    def __init__(self, strings: StringTable) -> None:
+        self.strings = strings
+        self.ids: list[str] = []
+        self.at: list[float] = []
+        self.sources: list[int] = []
+        self.recorded: list[float | None] = []
+        self.extractors: list[int] = []
+        self.failures: list[int] = []
+        self.digests: list[str] = []
+        """Digests of the extractions."""
+        self.numbers: dict[str, int] = {}
+        """Numbers of the episodes that were not removed, by id."""
+
+    def add(self, record: EpisodeRecord, digest: str) -> int:
+        """Add an episode whose extraction has this digest, and return its number."""
+        number = len(self.ids)
+        self.ids.append(record.id)
+        self.at.append(record.at)
+        self.sources.append(self.strings.intern(record.source))
+        self.recorded.append(record.recorded_at)
+        self.extractors.append(self.strings.intern(record.extractor))
+        self.failures.append(record.failures)
+        self.digests.append(digest)
+        self.numbers[record.id] = number
+        return number
+
+    def number(self, episode_id: str) -> int:
+        """Return the number of an episode.
+
+        Args:
+            episode_id: id of the episode.
+
+        Returns:
+            The number.
+
+        Raises:
+            NotFoundError: there is no such episode.
+        """
+        try:
+            return self.numbers[episode_id]
+        except KeyError:
+            raise NotFoundError(f"no episode {episode_id!r} in this memory") from None
+
+    def record(self, number: int) -> EpisodeRecord:
+        """Return the episode of a number."""
+        strings = self.strings.items
+        return EpisodeRecord(
+            self.ids[number],
+            self.at[number],
+            strings[self.sources[number]],
+            self.recorded[number],
+            strings[self.extractors[number]],
+            self.failures[number],
+        )
+
+    def order(self, number: int) -> tuple[float, str]:
+        """Return the sort key of the fold order: world time, then id."""
+        return self.at[number], self.ids[number]
+
+    def last(self) -> tuple[float, str] | None:
+        """Return the greatest sort key; ``None`` without episodes."""
+        if self.is_compact:
+            return max(zip(self.at, self.ids, strict=True), default=None)
+        return max((self.order(number) for number in self.numbers.values()), default=None)
+
+    def is_read(self, number: int) -> bool:
+        """Return whether an extractor has read the episode and has understood all of it."""
+        return not self.failures[number] and bool(self.strings.items[self.extractors[number]])
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether no episode was removed."""
+        return len(self.numbers) == len(self.ids)

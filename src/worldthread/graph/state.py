@@ -1,0 +1,179 @@
+"""The tables of a temporal graph, and what can be read from them by number.
+
+The versions of one statement depend on three kinds of events alone: its *assertions*, the *endings* that name it, and
+the assertions of other statements under an *aspect* that it holds with. The tables index these events by statement, by
+aspect and by episode, and hold the versions that follow from them. :mod:`worldthread.graph.increment` keeps the
+versions up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from worldthread.graph.columns import RowTable
+from worldthread.graph.episodes import EpisodeTable
+from worldthread.graph.statements import StatementTable
+from worldthread.graph.strings import ABSENT, StringTable
+from worldthread.names import normalise_name
+from worldthread.types import FOREVER, Ending, Extraction, Interval, Statement, Version
+
+_COUNTS: Final = ("episodes", "unread", "failed", "facts", "theses", "current_facts", "current_theses", "ended")
+
+
+class GraphState:
+    """Strings, statements, episodes, events and versions of one graph; they refer to each other by number.
+
+    Args:
+        strings: the strings of the graph.
+        statements: its statements; their names are numbers of ``strings``.
+        episodes: its episodes; their sources are numbers of ``strings``.
+    """
+
+    __slots__ = (
+        "aspect_assertions",
+        "assertions",
+        "endings",
+        "episode_assertions",
+        "episode_endings",
+        "episodes",
+        "statements",
+        "strings",
+        "versions",
+    )
+
+    def __init__(self, strings: StringTable, statements: StatementTable, episodes: EpisodeTable) -> None:
+        self.strings = strings
+        self.statements = statements
+        self.episodes = episodes
+        self.assertions = RowTable(2)
+        """Statement -> (episode, form); in fold order."""
+        self.endings = RowTable(2)
+        """Statement -> (episode, reason)."""
+        self.aspect_assertions = RowTable(2)
+        """Aspect -> (episode, statement)."""
+        self.episode_assertions = RowTable(1)
+        """Episode -> (form,); in the order of the extraction."""
+        self.episode_endings = RowTable(2)
+        """Episode -> (form, reason); in the order of the extraction."""
+        self.versions = RowTable(4)
+        """Statement -> (first assertion, assertion after the last, ended by, reason); in order of time."""
+
+    @classmethod
+    def empty(cls) -> GraphState:
+        """Return the state of a graph without episodes."""
+        strings = StringTable([])
+        return cls(strings, StatementTable(strings), EpisodeTable(strings))
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def find(self, statement: Statement) -> int | None:
+        """Return the number of a statement, or ``None`` when no episode asserts it."""
+        number = self.statements.find(statement)
+        return number if number is not None and self.assertions.get(number) else None
+
+    def statement(self, number: int) -> Statement:
+        """Return an asserted statement as its first assertion in fold order wrote it."""
+        return self.statements.written(self.assertions.get(number)[0][1])
+
+    def is_open(self, statement: int) -> bool:
+        """Return whether a statement holds now."""
+        versions = self.versions.get(statement)
+        return bool(versions) and versions[-1][2] == ABSENT
+
+    def holds(self, statement: int, at: float | None) -> bool:
+        """Return whether a statement holds now (``at`` is ``None``) or held at a world time."""
+        if at is None:
+            return self.is_open(statement)
+        times = self.episodes.at
+        assertions = self.assertions.get(statement)
+        return any(
+            times[assertions[first][0]] <= at and (ended_by == ABSENT or at < times[ended_by])
+            for first, _, ended_by, _ in self.versions.get(statement)
+        )
+
+    def versions_of(self, statement: int) -> tuple[Version, ...]:
+        """Return the versions of an asserted statement, in order of time."""
+        display = self.statement(statement)
+        ids, times, strings = self.episodes.ids, self.episodes.at, self.strings.items
+        assertions = self.assertions.get(statement)
+        result = []
+        for first, after, ended_by, reason in self.versions.get(statement):
+            sources = tuple(dict.fromkeys(ids[episode] for episode, _ in assertions[first:after]))
+            start = times[assertions[first][0]]
+            if ended_by == ABSENT:
+                result.append(Version(display, Interval(start, FOREVER), sources))
+            else:
+                interval = Interval(start, times[ended_by])
+                result.append(Version(display, interval, sources, ids[ended_by], strings[reason]))
+        return tuple(result)
+
+    def about(self, name: str) -> list[int]:
+        """Return the asserted statements of any time that have ``name`` as subject, object or object of a thesis."""
+        key = normalise_name(name)
+        statements = self.statements
+        return [
+            number
+            for number in statements.incident_to(name)
+            if self.assertions.count(number) and statements.has_vertex(number, key)
+        ]
+
+    def asserted(self) -> Iterator[int]:
+        """Yield the number of every statement that an episode asserts."""
+        for number in range(len(self.statements.keys)):
+            if self.assertions.get(number):
+                yield number
+
+    # -- episodes ---------------------------------------------------------------------------------------------------
+
+    def extraction(self, episode: int) -> Extraction:
+        """Return what was extracted from an episode; without its failures, of which only the number is kept."""
+        written = self.statements.written
+        strings = self.strings.items
+        return Extraction(
+            strings[self.episodes.extractors[episode]],
+            tuple(written(row[0]) for row in self.episode_assertions.get(episode)),
+            tuple(Ending(written(form), strings[reason]) for form, reason in self.episode_endings.get(episode)),
+        )
+
+    def aspects_stated(self, episode: int) -> set[int]:
+        """Return the aspects that an episode states."""
+        forms = self.statements.forms
+        return {forms[form][4] for (form,) in self.episode_assertions.get(episode)} - {ABSENT}
+
+    def ended_by(self, episode: int) -> list[tuple[Statement, str]]:
+        """Return the statements that an episode ended, with the reasons, in no particular order."""
+        forms = self.statements.forms
+        candidates = {forms[form][0] for form, _ in self.episode_endings.get(episode)}
+        candidates.update(
+            statement for aspect in self.aspects_stated(episode) for _, statement in self.aspect_assertions.get(aspect)
+        )
+        return [
+            (self.statement(candidate), self.strings.items[reason])
+            for candidate in candidates
+            for _, _, ended_by, reason in self.versions.get(candidate)
+            if ended_by == episode
+        ]
+
+    # -- totals -----------------------------------------------------------------------------------------------------
+
+    def names(self) -> set[str]:
+        """Return the normalised subjects, objects and objects of theses of all asserted statements."""
+        found: set[str] = set()
+        for number in self.asserted():
+            found.update(self.statements.vertices(number))
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers that :meth:`TemporalGraph.counts` describes."""
+        result = dict.fromkeys(_COUNTS, 0)
+        result["episodes"] = len(self.episodes.numbers)
+        for number in self.episodes.numbers.values():
+            result["failed"] += self.episodes.failures[number] > 0
+            result["unread"] += not self.episodes.is_read(number)
+        for number in self.asserted():
+            kind = "theses" if self.statements.keys[number][1] == ABSENT else "facts"
+            result[kind] += 1
+            result[f"current_{kind}"] += self.is_open(number)
+            result["ended"] += sum(1 for row in self.versions.get(number) if row[2] != ABSENT)
+        return result

@@ -1,0 +1,139 @@
+"""The statements that a graph knows, by number: their normalised keys and the forms in which they were written.
+
+A *statement* is identified by its normalised names or text. A *form* is a statement as one episode wrote it, with its
+aspect; several forms can belong to one statement. Names and texts are numbers of a
+:class:`~worldthread.graph.strings.StringTable`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from worldthread.graph.columns import Row, RowTable
+from worldthread.graph.strings import ABSENT, StringTable
+from worldthread.names import normalise_name
+from worldthread.types import Fact, Statement, Thesis
+
+Key: TypeAlias = tuple[int, int, int]
+
+_SEPARATOR: Final = "\x1f"  # joins the objects of a thesis; names cannot contain it
+
+
+class StatementTable:
+    """Statements and their forms, numbered from 0 in order of arrival.
+
+    Args:
+        strings: holds the names and texts.
+    """
+
+    __slots__ = ("_made", "_number_by_form", "_number_by_key", "forms", "incident", "keys", "strings")
+
+    def __init__(self, strings: StringTable) -> None:
+        self.strings = strings
+        self.keys: list[Key] = []
+        """Normalised (subject, relation, object) of a fact; (text, ``ABSENT``, joined objects) of a thesis."""
+        self._number_by_key: dict[Key, int] = {}
+        self.forms: list[Row] = []
+        """(statement, subject, relation, object, aspect), or (statement, text, ``ABSENT``, joined objects, aspect)."""
+        self._number_by_form: dict[Row, int] = {}
+        self._made: dict[int, Statement] = {}  # form -> the object that was made of it
+        self.incident = RowTable(1)
+        """Number of a normalised name -> (statement,) for each statement with it as vertex or relation."""
+
+    @classmethod
+    def restored(
+        cls, strings: StringTable, keys: list[Key], forms: list[Row], number_by_form: dict[Row, int], incident: RowTable
+    ) -> StatementTable:
+        """Return the table with these columns, which become its own; ``number_by_form`` is keyed by ``form[1:]``."""
+        table = cls(strings)
+        table.keys = keys
+        table._number_by_key = dict(zip(keys, range(len(keys)), strict=True))
+        table.forms = forms
+        table._number_by_form = number_by_form
+        table.incident = incident
+        return table
+
+    def intern_form(self, statement: Statement) -> int:
+        """Return the number of a statement as written, with its aspect; a new one is added."""
+        intern = self.strings.intern
+        aspect = ABSENT if statement.aspect is None else intern(statement.aspect)
+        if isinstance(statement, Fact):
+            written = (intern(statement.subject), intern(statement.relation), intern(statement.object), aspect)
+        else:
+            written = (intern(statement.text), ABSENT, intern(_SEPARATOR.join(statement.objects)), aspect)
+        form = self._number_by_form.get(written)
+        if form is None:
+            form = self._number_by_form[written] = len(self.forms)
+            self.forms.append((self._intern_key(statement), *written))
+        return form
+
+    def _intern_key(self, statement: Statement) -> int:
+        intern = self.strings.intern
+        if isinstance(statement, Fact):
+            subject, relation, object_ = statement.key
+            key = (intern(subject), intern(relation), intern(object_))
+            names = set(key)
+        else:
+            text, objects = statement.key
+            key = (intern(text), ABSENT, intern(_SEPARATOR.join(objects)))
+            names = {intern(name) for name in objects}
+        number = self._number_by_key.get(key)
+        if number is None:
+            number = self._number_by_key[key] = len(self.keys)
+            self.keys.append(key)
+            for name in sorted(names):
+                self.incident.append(name, (number,))
+        return number
+
+    def find(self, statement: Statement) -> int | None:
+        """Return the number of a statement, or ``None`` when it was never added."""
+        find = self.strings.find
+        if isinstance(statement, Fact):
+            parts = tuple(find(name) for name in statement.key)
+        else:
+            text, objects = statement.key
+            parts = (find(text), ABSENT, find(_SEPARATOR.join(objects)))
+        return None if None in parts else self._number_by_key.get(parts)  # type: ignore[arg-type]
+
+    def written(self, form: int) -> Statement:
+        """Return a form as a fact or thesis."""
+        statement = self._made.get(form)
+        if statement is None:
+            _, a, b, c, aspect_number = self.forms[form]
+            strings = self.strings.items
+            aspect = None if aspect_number == ABSENT else strings[aspect_number]
+            if b != ABSENT:
+                statement = Fact(strings[a], strings[b], strings[c], aspect)
+            else:
+                statement = Thesis(strings[a], tuple(strings[c].split(_SEPARATOR)) if strings[c] else (), aspect)
+            self._made[form] = statement
+        return statement
+
+    def vertices(self, number: int) -> tuple[str, ...]:
+        """Return the normalised subject and object of a fact, or the objects of a thesis."""
+        strings = self.strings.items
+        subject, relation, object_ = self.keys[number]
+        if relation != ABSENT:
+            return strings[subject], strings[object_]
+        return tuple(strings[object_].split(_SEPARATOR)) if strings[object_] else ()
+
+    def has_vertex(self, number: int, key: str) -> bool:
+        """Return whether a statement that is incident to ``key`` has it as a vertex, not only as its relation."""
+        strings = self.strings.items
+        subject, relation, object_ = self.keys[number]
+        return relation == ABSENT or key in (strings[subject], strings[object_])
+
+    def incident_to(self, *names: str) -> list[int]:
+        """Return the statements that are incident to the one of ``names`` with the fewest of them.
+
+        Args:
+            *names: at least one name, in any spelling.
+
+        Returns:
+            Numbers of statements that have that name as vertex or relation; none when one of the names is unknown.
+        """
+        numbers = [self.strings.find(normalise_name(name)) for name in names]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            return []
+        return [row[0] for row in self.incident.get(min(known, key=self.incident.count))]

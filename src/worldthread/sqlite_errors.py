@@ -1,0 +1,59 @@
+"""What the errors of SQLite mean for a file of ours: one table for every module that keeps something in SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from enum import Enum, auto
+from typing import Final
+
+
+class SQLiteFault(Enum):
+    """What an error of SQLite says about the file."""
+
+    DAMAGED = auto()
+    """The file is not what it was when it was written, or is not a file of ours."""
+    LOCKED = auto()
+    """Another connection holds the file."""
+    WRITE_FAILED = auto()
+    """The disk refused a write; most often it is full."""
+    NO_ACCESS = auto()
+    """The file, or the files that SQLite needs beside it, cannot be opened or written."""
+    OTHER = auto()
+
+
+_BY_PRIMARY_CODE: Final = {
+    sqlite3.SQLITE_CORRUPT: SQLiteFault.DAMAGED,
+    sqlite3.SQLITE_NOTADB: SQLiteFault.DAMAGED,
+    sqlite3.SQLITE_FORMAT: SQLiteFault.DAMAGED,
+    # our statements are constant, so a missing table or a failed constraint means that the file has changed
+    sqlite3.SQLITE_ERROR: SQLiteFault.DAMAGED,
+    sqlite3.SQLITE_CONSTRAINT: SQLiteFault.DAMAGED,
+    sqlite3.SQLITE_MISMATCH: SQLiteFault.DAMAGED,
+    sqlite3.SQLITE_BUSY: SQLiteFault.LOCKED,
+    sqlite3.SQLITE_LOCKED: SQLiteFault.LOCKED,
+    sqlite3.SQLITE_FULL: SQLiteFault.WRITE_FAILED,
+    sqlite3.SQLITE_CANTOPEN: SQLiteFault.NO_ACCESS,
+    sqlite3.SQLITE_READONLY: SQLiteFault.NO_ACCESS,
+}
+_BY_EXTENDED_CODE: Final = {
+    sqlite3.SQLITE_IOERR_WRITE: SQLiteFault.WRITE_FAILED,
+    sqlite3.SQLITE_IOERR_FSYNC: SQLiteFault.WRITE_FAILED,
+    sqlite3.SQLITE_IOERR_TRUNCATE: SQLiteFault.WRITE_FAILED,
+    sqlite3.SQLITE_IOERR_SHMSIZE: SQLiteFault.WRITE_FAILED,
+}
+
+
+def fault_of(error: sqlite3.Error) -> SQLiteFault:
+    """Return what an error says about the file.
+
+    Args:
+        error: raised while a statement without a mistake of ours was run.
+
+    Returns:
+        The meaning of its code. An error without a code comes from Python's module, which found text that is not
+        UTF-8: damage.
+    """
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return SQLiteFault.DAMAGED
+    return _BY_EXTENDED_CODE.get(code) or _BY_PRIMARY_CODE.get(code & 0xFF, SQLiteFault.OTHER)
