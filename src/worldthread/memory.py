@@ -318,7 +318,7 @@ class Memory:
 
         source = "" if source is None else require_string(source, "source")
         intake = EpisodeBuilder(world_time(at, self._clock()), source)
-        taken: Iterator[Episode | list[Episode]] = map(intake.take, require_many(contents, "contents"))
+        taken: Iterator[Episode | list[Episode]] = map(intake.build, require_many(contents, "contents"))
         total = None
         errors: list[Exception] = []
         if isinstance(contents, Sequence):
@@ -371,13 +371,13 @@ class Memory:
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
     def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
-        from worldthread.extract.pipeline import read
+        from worldthread.extract.pipeline import extract_episodes
 
         self._store.require_writable()
         graph = self.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
-        outcomes = list(read(extractor, fresh))
+        outcomes = list(extract_episodes(extractor, fresh))
         episodes = [self._settled(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
         self._embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
