@@ -39,7 +39,7 @@ _MARKS: Final = (
 
 
 def load(path: str | os.PathLike[str]) -> Iterator[Document]:
-    """Yield the documents of a file in its order, reading it as they are taken.
+    """Yield the documents of a file in its order, reading the file lazily.
 
     * Markdown (``.md``, ``.markdown``): one document.
     * JSON Lines (``.jsonl``, ``.ndjson``): one document for each line, read line by line. A text is a mapping with

@@ -167,7 +167,7 @@ def _utterances_of(lines: Sequence[str], heads: Sequence[_Head]) -> Iterator[Utt
 
 
 def _times(heads: Sequence[_Head]) -> list[float | None]:
-    """Return the world time of each head; :func:`utterances` says how day and month are told apart."""
+    """Return the world time of each head; :func:`utterances` explains the order of day and month."""
     by_order = {day_first: [_time(head, day_first) for head in heads] for day_first in (True, False)}
     failures = {day_first: times.count(None) for day_first, times in by_order.items()}
     if failures[True] != failures[False]:

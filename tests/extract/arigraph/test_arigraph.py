@@ -76,7 +76,7 @@ OLD, NEW, OLD2, NEW2 = facts("cup, is in, sink", "cup, is on, shelf", "lid, is, 
 
 
 @pytest.mark.parametrize(
-    ("text", "mends"),
+    ("text", "kinds"),
     [
         ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]]", []),
         ('[["Cup, is in, sink" -> "cup, is on, shelf"], ["lid, is, shut" -> "lid, is, open"]]', []),
@@ -95,10 +95,10 @@ OLD, NEW, OLD2, NEW2 = facts("cup, is in, sink", "cup, is on, shelf", "lid, is, 
         ("[cup, is in, sink -> cup, is on, shelf; lid, is, shut -> lid, is, open]", []),
     ],
 )
-def test_outdated_pairs_in_every_dress(text: str, mends: list[RepairKind]) -> None:
+def test_outdated_pairs_in_every_dress(text: str, kinds: list[RepairKind]) -> None:
     answer = parse_outdated(text)
     assert list(answer.pairs) == [(OLD, NEW), (OLD2, NEW2)]
-    assert [repair.kind for repair in answer.repairs] == mends
+    assert [repair.kind for repair in answer.repairs] == kinds
     assert answer.failures == ()
 
 
@@ -193,7 +193,7 @@ TEXT = json.dumps(PLAN, indent=2)
 
 
 @pytest.mark.parametrize(
-    ("text", "mends"),
+    ("text", "kinds"),
     [
         (f"```json\n{TEXT}\n```", {RepairKind.CODE_FENCE}),
         (f"The plan: {TEXT} Good luck.", {RepairKind.TEXT_BEFORE, RepairKind.TEXT_AFTER}),
@@ -206,10 +206,10 @@ TEXT = json.dumps(PLAN, indent=2)
         (TEXT[:-1], {RepairKind.MISSING_BRACKET}),
     ],
 )
-def test_a_damaged_plan_is_mended_and_each_mend_is_named(text: str, mends: set[RepairKind]) -> None:
+def test_a_damaged_plan_is_repaired_and_each_repair_is_named(text: str, kinds: set[RepairKind]) -> None:
     plan = parse_plan(text)
     assert (plan.main_goal, plan.sub_goals, plan.emotion) == ("Warm the room", SUB_GOALS, "calm")
-    assert {repair.kind for repair in plan.repairs} == mends
+    assert {repair.kind for repair in plan.repairs} == kinds
     assert plan.failures == ()
 
 
@@ -262,7 +262,7 @@ OFFERED = ["take Red Cup", "go north", "look"]
 
 
 @pytest.mark.parametrize(
-    ("text", "action", "mends"),
+    ("text", "action", "kinds"),
     [
         ('{"reason_for_action": "thirst", "action_to_take": "take Red Cup"}', "take Red Cup", []),
         ('{"action_to_take": "Take  red cup"}', "take Red Cup", [RepairKind.OTHER_WRITING]),
@@ -271,10 +271,10 @@ OFFERED = ["take Red Cup", "go north", "look"]
         ('{"reason_for_action": "bored"\n "action_to_take": "look"}', "look", [RepairKind.MISSING_COMMA]),
     ],
 )
-def test_an_action_that_was_offered(text: str, action: str, mends: list[RepairKind]) -> None:
+def test_an_action_that_was_offered(text: str, action: str, kinds: list[RepairKind]) -> None:
     answer = parse_action(text, OFFERED, rooms={"attic"})
     assert answer.action == action
-    assert [repair.kind for repair in answer.repairs] == mends
+    assert [repair.kind for repair in answer.repairs] == kinds
     assert answer.failures == ()
 
 
@@ -355,7 +355,7 @@ def test_something_else_than_a_text_is_refused(parse: object) -> None:
         parse(None)  # type: ignore[operator]
 
 
-# -- the reader -------------------------------------------------------------------------------------------------------
+# -- the extractor ----------------------------------------------------------------------------------------------------
 
 
 def graph_of(*lines: str) -> TemporalGraph:

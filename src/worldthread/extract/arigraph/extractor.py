@@ -51,7 +51,7 @@ class DeletionOutcome(StrEnum):
 
 
 def spatial_facts(move: RoomChange) -> tuple[Fact, ...]:
-    """Return how the two rooms of a move lie, both ways round; empty without a step in one of four directions."""
+    """Return how the two rooms of a move lie, in both directions; empty without a step in a direction."""
     before, after = move.before.lower(), move.after.lower()
     action = move.action.lower()
     direction = next((word for word in action.split() if word in DIRECTIONS), None)

@@ -87,7 +87,7 @@ _REFUSED: Final = re.compile(
 
 
 def extract_move(action: str, before: str | None, after: str, collector: StatementCollector) -> None:
-    """Add how two rooms lie to each other, both ways round, when ``action`` moved from one to the other.
+    """Add how two rooms lie to each other, in both directions, when ``action`` moved from one to the other.
 
     Args:
         action: the command.

@@ -113,6 +113,7 @@ class ClauseExtractor(CopulaExtractor):
             offset = link.end() - self._text[: link.end()].endswith(" ")
 
     def _predicate(self, subject: Phrase, offset: int) -> int | None:
+        """Add the facts of the predicate at ``offset``; the first construction that matches counts."""
         for pattern, extract in (
             (BE, self._living_or_working),
             (BE, self._present_copula),
@@ -128,6 +129,7 @@ class ClauseExtractor(CopulaExtractor):
         return None
 
     def _living_or_working(self, subject: Phrase, offset: int) -> int | None:
+        """Add a home, an employer or a job: "lives in Rome", "working for Acme as a clerk"."""
         text = self._text
         if lives := LIVING.match(text, offset):
             relation = f"lives {lives['word']}"
@@ -144,6 +146,7 @@ class ClauseExtractor(CopulaExtractor):
         return None
 
     def _active_verb(self, subject: Phrase, offset: int) -> int | None:
+        """Add the fact of a verb in the active voice: "moved to Rome", "wrote Emma", "loves tea"."""
         text = self._text
         end = self._living_or_working(subject, offset)
         if end is not None:
@@ -185,6 +188,7 @@ class ClauseExtractor(CopulaExtractor):
         return None if present is None else self._present_verb(subject, present)
 
     def _present_verb(self, subject: Phrase, match: re.Match[str]) -> int | None:
+        """Add the fact of a verb in the present tense: "loves tea and cake", "costs 5 euros"."""
         verb, _, particle = match["verb"].partition(" ")
         verb = {"have": "has", "teach": "teaches", "study": "studies"}.get(
             verb, verb if verb.endswith("s") else verb + "s"

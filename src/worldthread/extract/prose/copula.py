@@ -87,6 +87,7 @@ class CopulaExtractor:
             self._add_fact(owner, f"has {noun}", value, noun)
 
     def _present_copula(self, subject: Phrase, offset: int) -> int | None:
+        """Add what the subject is now; ``offset`` is after "is"."""
         text = self._text
         if age := AGE.match(text, offset):
             if subject.determiner and subject.owner is None and "old" not in age[0]:
@@ -115,6 +116,7 @@ class CopulaExtractor:
         return self._identity(subject, offset, "is")
 
     def _past_copula(self, subject: Phrase, offset: int) -> int | None:
+        """Add what was so of the subject and stays true ("was born in", "was a"); ``offset`` is after "was"."""
         if born := (BORN.match(self._text, offset)):
             return self._add_circumstances(subject, born.end(), "born")
         if passive := PARTICIPLE.match(self._text, offset):
@@ -173,8 +175,8 @@ class CopulaExtractor:
             if self._phrases.is_partial(values[-1]):
                 break
             word = "on" if value.is_date and "-" in value.name[5:] else link["word"]
-            for one_value in values:
-                self._add_fact(subject, f"{relation} {word}", one_value.full_name)
+            for value in values:
+                self._add_fact(subject, f"{relation} {word}", value.full_name)
             end = offset = values[-1].end
             if relation in WORDS["states"] or link["word"] == "as":
                 break
@@ -184,11 +186,10 @@ class CopulaExtractor:
         """Add what the subject is: "is a doctor", "is the capital of France", "is closed", "is Anna"."""
         text = self._text
         value = self._phrases.phrase_at(offset)
-        end = (
-            self._attribute_value(subject, value) if be == "is" and value is not None and not value.determiner else None
-        )
-        if end is not None:
-            return end
+        if be == "is" and value is not None and not value.determiner:
+            end = self._attribute_value(subject, value)
+            if end is not None:
+                return end
         if (
             be == "is"
             and (adjective := ADJECTIVE.match(text, offset))
@@ -275,9 +276,9 @@ class CopulaExtractor:
         if text.startswith(" and ", value.end):
             other = self._phrases.phrase_at(value.end + 5)
             return other is not None and other.head in WORDS["persons"] and value.head not in WORDS["persons"]
-        bare = " " not in value.name and value.head not in WORDS["persons"] | WORDS["places"]
-        adjective = bare or value.head.endswith(tuple(WORDS["adjective_endings"]))
-        return adjective and re.match(r", [a-z]", text[value.end : value.end + 3]) is not None
+        is_single_word = " " not in value.name and value.head not in WORDS["persons"] | WORDS["places"]
+        may_be_adjective = is_single_word or value.head.endswith(tuple(WORDS["adjective_endings"]))
+        return may_be_adjective and re.match(r", [a-z]", text[value.end : value.end + 3]) is not None
 
     def _participle_phrase(self, subject: Phrase, value: Phrase, end: int) -> int:
         """Add what a participle after the noun says ("... directed by Jo Lee"); return where it ends, else ``end``."""

@@ -9,7 +9,7 @@ need an article).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.prose.dates import MONTH, iso_date
@@ -46,8 +46,6 @@ _FUNCTION: Final = WORDS["function"]
 _PHRASE_END: Final = _FUNCTION | WORDS["verbs"]
 _DETERMINERS: Final = WORDS["determiners"]
 _NAMED_TIMES: Final = WORDS["months"] | WORDS["weekdays"]
-
-
 _ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th)")
 _YEAR: Final = re.compile(r"(?:1\d|20)\d\ds?")
 _BRACKET: Final = re.compile(r"\s*\([^()]*\)\s*$")
@@ -172,8 +170,8 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
             found.append(Entity(head.lower(), "phrase", start, start + len(head)))
         else:
             _add_name(("name", start, start + len(head), head), text, body, context, found)
-        behind = end - len(tail.removeprefix("the "))
-        _add_name(("name", behind, end, text[behind:end]), text, body, context, found)
+        following = end - len(tail.removeprefix("the "))
+        _add_name(("name", following, end, text[following:end]), text, body, context, found)
         return
     if len(words) > _LONGEST_NAME:
         return
@@ -194,13 +192,13 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
     found.append(Entity(span, _kind_of_name(context, span), start, end))
 
 
-def _add_phrase(tokens: list[Token], determined: bool, behind: str, found: list[Entity]) -> None:
+def _add_phrase(tokens: list[Token], determined: bool, following: str, found: list[Entity]) -> None:
     """Add the common noun phrase among a run of lower-case words, if there is one.
 
     Args:
         tokens: the words.
         determined: whether an article or another determiner comes before them.
-        behind: the function word or verb that ends the run; empty when something else does.
+        following: the function word or verb that ends the run; empty when something else does.
         found: takes the entity.
     """
     words: list[Token] = []
@@ -210,7 +208,12 @@ def _add_phrase(tokens: list[Token], determined: bool, behind: str, found: list[
         if not before.endswith("ly") and _VERB_FORM.match(word) and not (word.endswith("ing") and before[-1] != "s"):
             break
         words.append(token)
-    if len(words) > 1 and len(words) == len(tokens) and behind in _DETERMINERS and re.search(r"[^sui]s$", words[-1][3]):
+    if (
+        len(words) > 1
+        and len(words) == len(tokens)
+        and following in _DETERMINERS
+        and re.search(r"[^sui]s$", words[-1][3])
+    ):
         words.pop()  # "the bank issues the": a verb
     while words and words[0][3].endswith("ly"):
         words = words[1:]
@@ -246,10 +249,14 @@ class AnnotatedPassage(NamedTuple):
     sentences: list[tuple[Sentence, list[Entity]]]
 
 
-def annotated_passages(text: str) -> Iterable[AnnotatedPassage]:
-    """Yield a text as passages of at most 400 sentences, which share the title and nothing else."""
+def annotated_passages(text: str) -> Iterator[AnnotatedPassage]:
+    """Return an iterator of passages of at most 400 sentences, which share the title and nothing else."""
     title, begin = title_of(text)
-    topic = None if title is None else topic_of(title)
+    return _annotated(text, None if title is None else topic_of(title), begin)
+
+
+def _annotated(text: str, topic: str | None, begin: int) -> Iterator[AnnotatedPassage]:
+    """Yield the passages of a text with this topic, whose sentences start at ``begin``."""
     sentences = split_sentences(text, begin)
     for first in range(0, len(sentences), _WINDOW):
         part = sentences[first : first + _WINDOW]
@@ -272,12 +279,12 @@ def entities(text: str) -> list[Entity]:
         The entities, with offsets in ``text``; a name that is mentioned twice is in the list twice.
     """
     found: list[Entity] = []
-    title, _ = title_of(text)
-    if title is not None:
-        topic = topic_of(title)
+    title, begin = title_of(text)
+    topic = None if title is None else topic_of(title)
+    if topic is not None:
         start = text.index(topic)
         found.append(Entity(topic, "name", start, start + len(topic)))
-    for passage in annotated_passages(text):
+    for passage in _annotated(text, topic, begin):
         for sentence, named in passage.sentences:
             if sentence.speaker is not None and sentence.body:
                 found.append(Entity(sentence.speaker, "person", sentence.start, sentence.start + len(sentence.speaker)))
@@ -290,6 +297,6 @@ def _in_whole_text(entity: Entity, sentence: Sentence, text: str) -> Entity:
     if sentence.end - sentence.start == len(sentence.text):
         return entity._replace(start=sentence.start + entity.start, end=sentence.start + entity.end)
     mention = r"\s+".join(map(re.escape, sentence.text[entity.start : entity.end].split()))
-    place = re.compile(mention).search(text, sentence.start + entity.start, sentence.end)
-    assert place is not None
-    return entity._replace(start=place.start(), end=place.end())
+    match = re.compile(mention).search(text, sentence.start + entity.start, sentence.end)
+    assert match is not None
+    return entity._replace(start=match.start(), end=match.end())

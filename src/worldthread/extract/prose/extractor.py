@@ -80,7 +80,7 @@ class ProseExtractor:
         if _CONTROL.search(text):
             text = _CONTROL.sub(_space_for_control, text)
         groups = [group for passage in annotated_passages(text) for group in _PassageExtractor(passage).extract()]
-        return _merged(groups)
+        return _merge(groups)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         """Return ``extraction`` unchanged: its aspects and endings end all older statements.
@@ -137,11 +137,8 @@ class _PassageExtractor:
     def _extract_sentence(self, sentence: Sentence, found: list[Entity]) -> tuple[list[Statement], list[Ending]]:
         if sentence.paragraph != self._paragraph:
             self._paragraph, self._quoted = sentence.paragraph, False
-            self._subject, self._subject_is_person, self._other_person_named = (
-                self._default_subject,
-                self._topic_is_person,
-                False,
-            )
+            self._subject, self._subject_is_person = self._default_subject, self._topic_is_person
+            self._other_person_named = False
         quoted = self._quoted
         if len(_QUOTES.findall(sentence.text)) % 2:
             self._quoted = not quoted
@@ -191,7 +188,7 @@ class _PassageExtractor:
 
         Returns:
             The entities in order, then the meaning of a pronoun at the beginning, the names in the facts, the speaker
-            and the topic; each once, and at most 40 before the topic.
+            and the topic; each once, with at most five common noun phrases, and at most 40 before the topic.
         """
         names: dict[str, str] = {}
         phrases = 0
@@ -293,7 +290,7 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
-def _merged(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
+def _merge(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
     """Merge what the sentences of a text state and end; of statements with one aspect, the last sentence counts."""
     last: dict[str, int] = {}
     ended: dict[Statement, int] = {}
@@ -302,7 +299,7 @@ def _merged(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
         ended.update((ending.statement, number) for ending in endings)
     final = {
         aspect: {s for s in groups[number][0] if s.aspect == aspect} for aspect, number in last.items()
-    }  # a repetition of what counts is no older statement
+    }  # a repetition of the last value is not stale
     kept: dict[tuple[Statement, str | None], Statement] = {}
     for number, (statements, _) in enumerate(groups):
         stale = {

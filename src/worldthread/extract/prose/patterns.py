@@ -51,45 +51,11 @@ LOCATION: Final = re.compile(
     r"(?P<word>in|at|on|inside|under|behind|near|next to|on top of) "
     r"(?=(?:the|my|his|her|its|a) [a-z]+[.,!;]?(?:$| now| and | of )|[^a-z])"
 )
-NOT_PLACES: Final = frozenset(
-    [
-        "process",
-        "middle",
-        "form",
-        "case",
-        "way",
-        "sense",
-        "list",
-        "top",
-        "verge",
-        "mood",
-        "same",
-        "hurry",
-        "mess",
-        "trouble",
-        "dark",
-        "phone",
-        "road",
-        "move",
-        "rise",
-        "fence",
-        "spot",
-        "ground",
-        "wrong",
-        "right",
-        "end",
-        "beginning",
-        "time",
-        "hook",
-        "run",
-        "way",
-        "lead",
-        "house",
-        "rocks",
-        "ropes",
-        "edge",
-    ]
-)
+NOT_PLACES: Final = frozenset({
+    "process", "middle", "form", "case", "way", "sense", "list", "top", "verge", "mood", "same", "hurry", "mess",
+    "trouble", "dark", "phone", "road", "move", "rise", "fence", "spot", "ground", "wrong", "right", "end", "beginning",
+    "time", "hook", "run", "lead", "house", "rocks", "ropes", "edge",
+})  # fmt: skip
 AGE: Final = re.compile(r"(?P<age>\d{1,3})(?: years? old| years? of age|(?=[.!]|$))")
 PREDICATE_LINK: Final = re.compile(r",? (?:and|but) (?:also (?=\w))?|,(?= (?:is|was|has|lives|works) )")
 CLAUSE_LINK: Final = re.compile(r",? (?:and|but|while) |; ")

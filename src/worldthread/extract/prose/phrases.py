@@ -108,14 +108,14 @@ class Phrases:
 
     Args:
         text: the sentence.
-        found: its entities.
+        entities: its entities, in any order.
         referents: whom its pronouns mean.
     """
 
-    def __init__(self, text: str, found: list[Entity], referents: Referents) -> None:
+    def __init__(self, text: str, entities: list[Entity], referents: Referents) -> None:
         self.text = text
         self.referents = referents
-        self._entities_by_start = {e.start: e for e in found if e.kind != "phrase"}
+        self._entities_by_start = {e.start: e for e in entities if e.kind != "phrase"}
 
     def entity_at(self, offset: int) -> tuple[Entity, int] | None:
         """Return the name, title, number or date at ``offset`` and where it ends, including quotation marks."""
@@ -155,18 +155,18 @@ class Phrases:
             elif article in ("our", "your", "their"):
                 return None
         start = end = offset
-        only: Entity | None = None
+        entity: Entity | None = None
         head = ""
         for _ in range(_LONGEST_PHRASE):
             named = self.entity_at(offset)
-            if named is not None and only is None and offset > start and self._ends_phrase(*named):
+            if named is not None and entity is None and offset > start and self._ends_phrase(*named):
                 if head in WORDS["words_for_words"]:
                     return None  # "the name Anna": the sentence is about the name
                 # "her sister Maria", "the carpenter Jo Lee"
                 role = (self.text[start : offset - 1], owner) if owner is not None else None
                 return Phrase(named[0].name, named[1], named[0], named[0].name, role=role)
             if named is not None:
-                only = named[0] if offset == start else None
+                entity = named[0] if offset == start else None
                 head, end = named[0].name, named[1]
             else:
                 word = _WORD.match(self.text, offset)
@@ -178,24 +178,24 @@ class Phrases:
                     break
                 if offset > start and _VERBISH.match(word[0]):
                     break
-                only, head, end = None, word[0], word.end()
+                entity, head, end = None, word[0], word.end()
             possessive = _POSSESSIVE.match(self.text, end)
-            if possessive is not None and only is not None and owner is None and named is not None:
-                owner, start, offset, only = only.name, possessive.end(), possessive.end(), None
+            if possessive is not None and entity is not None and owner is None and named is not None:
+                owner, start, offset, entity = entity.name, possessive.end(), possessive.end(), None
                 head, end = "", end
                 continue
             elif possessive is not None and named is None:
                 return None  # "the album's lead single": it is not clear which album
-            if self.text[end : end + 1] != " " or (only is not None and only.kind in ("date", "title")):
+            if self.text[end : end + 1] != " " or (entity is not None and entity.kind in ("date", "title")):
                 break
             offset = end + 1
         if not head or end <= start:
             return None
-        if only is None and head.endswith("ing") and " " in self.text[start:end] and self.text[end : end + 1] == " ":
+        if entity is None and head.endswith("ing") and " " in self.text[start:end] and self.text[end : end + 1] == " ":
             end = self.text.rindex(" ", start, end)  # "a station broadcasting at"
             head = self.text[start:end].rpartition(" ")[2]
-        name = only.name if only is not None else self.text[start:end]
-        return Phrase(name, end, only if owner is None else None, head, article, owner)
+        name = entity.name if entity is not None else self.text[start:end]
+        return Phrase(name, end, entity if owner is None else None, head, article, owner)
 
     def _ends_phrase(self, entity: Entity, end: int) -> bool:
         """Return whether a name ends its phrase, so that the words before describe it: "the carpenter Jo Lee"."""
@@ -248,10 +248,10 @@ class Phrases:
         if pronoun is not None:
             name = self.referents.of(pronoun[0])
             if name is not None:
-                kind: Entity | None = None
+                entity: Entity | None = None
                 if pronoun[0] not in ("It", "it"):
-                    kind = Entity(name, "person", offset, pronoun.end())
-                yield [Phrase(name, pronoun.end(), kind, name)], pronoun.end()
+                    entity = Entity(name, "person", offset, pronoun.end())
+                yield [Phrase(name, pronoun.end(), entity, name)], pronoun.end()
             return
         article = _ARTICLE.match(self.text, offset)
         named = self.entity_at(offset if article is None else article.end())

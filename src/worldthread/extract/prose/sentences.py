@@ -222,19 +222,19 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Yield where the sentences of ``text[start:end]`` end; the last one ends at ``end``."""
     begin = start
     for match in _END.finditer(text, start, end):
-        place = match.end()
-        if place >= end:
+        offset = match.end()
+        if offset >= end:
             break
         if match["semicolon"] is not None:
-            after = text.find(";", place, min(end, place + _SHORTEST_CLAUSE))
-            is_end = match.start() - begin >= _SHORTEST_CLAUSE and end - place >= _SHORTEST_CLAUSE and after < 0
+            after = text.find(";", offset, min(end, offset + _SHORTEST_CLAUSE))
+            is_end = match.start() - begin >= _SHORTEST_CLAUSE and end - offset >= _SHORTEST_CLAUSE and after < 0
         elif match["wide"] is not None:
             is_end = True
         else:
             is_end = _ends_sentence(text, begin, match, end)
         if is_end:
-            yield place
-            begin = place
+            yield offset
+            begin = offset
     yield end
 
 
