@@ -36,7 +36,7 @@ class Extractor(Protocol):
     memory holds as well, so it runs for one passage after the other, in order of world time.
 
     Neither step raises for what a text, or a model's answer about it, contains: what could not be understood is in
-    ``failures`` of the extraction, verbatim. The same text, view and model answers give the same extraction.
+    ``failures`` of the extraction, verbatim.
     """
 
     @property
@@ -48,16 +48,15 @@ class Extractor(Protocol):
         """How many calls of :meth:`extract` may usefully run at once; at least 1."""
 
     def extract(self, text: str) -> Extraction:
-        """Return what ``text`` states, from the text alone. Thread-safe when :attr:`concurrency` is above 1.
+        """Return what ``text`` states, from the text alone. Thread-safe.
 
         Args:
             text: one passage, usually of at most 120 words (see :func:`~worldthread.extract.chunks.chunk`), but any
                 string is accepted.
 
         Returns:
-            An extraction with :attr:`name` as its extractor; ``statements`` in the order of the text, each at most
-            once; ``endings`` that the text states outright, if any; ``failures`` empty unless something could not be
-            understood.
+            An extraction with :attr:`name` as its extractor; ``statements`` in a fixed order; ``endings`` that the
+            text states outright, if any; ``failures`` empty unless something could not be understood.
 
         Raises:
             ModelError: a model is needed and cannot be called, or its budget is spent.
