@@ -90,7 +90,7 @@ def main() -> None:
                     step = percept.step
                     moved = GameStep(step.text, step.action, step.inventory, step.goal, step.turn + shift)
                     started = time.perf_counter()
-                    GameExtractor().read(moved, memory.view())
+                    GameExtractor().extract(moved, memory.view())
                     read = time.perf_counter()
                     clerk.perceive(Percept(moved, percept.score, percept.valid_actions))
                     done = time.perf_counter()

@@ -102,7 +102,7 @@ class Ingestion:
 
         source = "" if source is None else require_string(source, "source")
         builder = EpisodeBuilder(world_time(at, now), source)
-        taken: Iterator[Episode | list[Episode]] = map(builder.take, require_iterable(contents, "contents"))
+        taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
         if isinstance(contents, Sequence):
@@ -154,13 +154,13 @@ class Ingestion:
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
     def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
-        from worldthread.extract.pipeline import read
+        from worldthread.extract.pipeline import extract_episodes
 
         self._store.require_writable()
         graph = self._store.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
-        outcomes = list(read(extractor, fresh))
+        outcomes = list(extract_episodes(extractor, fresh))
         episodes = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
         self._index.embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]

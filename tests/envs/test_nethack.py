@@ -188,7 +188,7 @@ def test_an_observation_tells_place_things_exits_and_state(world: Environment) -
 def test_the_game_reader_understands_it() -> None:
     with make("nethack", seed=4) as env:
         text, info = env.reset()
-    extraction = GameExtractor().read(GameStep(text, None, info.inventory, info.goal), TemporalGraph().view())
+    extraction = GameExtractor().extract(GameStep(text, None, info.inventory, info.goal), TemporalGraph().view())
     facts = {statement.key for statement in extraction.statements if isinstance(statement, Fact)}
     room = "room 1 of level 1"
     assert {

@@ -60,7 +60,7 @@ def sections(request: ChatRequest) -> tuple[list[str], list[str]]:
 # -- extract ----------------------------------------------------------------------------------------------------------
 
 
-def test_is_a_text_reader_with_the_models_concurrency() -> None:
+def test_is_an_extractor_with_the_models_concurrency() -> None:
     extractor = ModelExtractor(FakeChat([], concurrency=7))
     assert isinstance(extractor, Extractor)
     assert (extractor.name, extractor.concurrency) == ("model/1", 7)
@@ -251,8 +251,8 @@ class Slow:
 def test_readings_from_many_threads_are_counted_together() -> None:
     extractor = ModelExtractor(Slow())
     with ThreadPoolExecutor(extractor.concurrency) as pool:
-        readings = list(pool.map(extractor.extract, [f"text {number}" for number in range(40)]))
-    assert readings == [Extraction("model/1", (Fact("lamp", "is on", "desk"),))] * 40
+        extractions = list(pool.map(extractor.extract, [f"text {number}" for number in range(40)]))
+    assert extractions == [Extraction("model/1", (Fact("lamp", "is on", "desk"),))] * 40
     assert extractor.dropped == {"blank": 40}
 
 

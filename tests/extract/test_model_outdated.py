@@ -1,4 +1,4 @@
-"""The second step of a reader with a model: what new statements end."""
+"""The second step of an extractor with a model: what new statements end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_candidates_come_by_shared_names_then_by_recency() -> None:
     ModelExtractor(model).outdate("text", new, view)
     listed = [line.partition(". ")[2] for line in sections(model.requests[0])[0]]
     assert listed == [str(both), str(late), str(plural), str(early)]
-    assert not {str(shut), str(KEY_IN_CHEST), str(open_)} & set(listed), "it has ended, or the reading states it"
+    assert not {str(shut), str(KEY_IN_CHEST), str(open_)} & set(listed), "it has ended, or the extraction states it"
     ModelExtractor(model, max_candidates=2).outdate("text", new, view)
     assert len(sections(model.requests[1])[0]) == 2
 
@@ -107,8 +107,8 @@ def test_without_candidates_there_is_no_call() -> None:
         Extraction("model/1", (), (), ("unusable",)),
     ):
         assert ModelExtractor(silent).outdate("text", extraction, view) is extraction
-    told = Extraction("model/1", (KEY_IN_HAND,))
-    assert ModelExtractor(silent, outdated=False).outdate("text", told, view) is told
+    extraction = Extraction("model/1", (KEY_IN_HAND,))
+    assert ModelExtractor(silent, outdated=False).outdate("text", extraction, view) is extraction
     assert silent.requests == []
 
 

@@ -144,12 +144,12 @@ def test_pooling() -> None:
 def test_a_random_walk_through_a_published_game_is_read_without_an_error(name: str, textworld_games: Path) -> None:
     """Whatever a player does, the memory agrees with the world (the walk is random, so no strategy is assumed)."""
     chance = random.Random(name)
-    reader, graph, auditor = GameExtractor(), TemporalGraph(), Auditor()
+    extractor, graph, auditor = GameExtractor(), TemporalGraph(), Auditor()
     with make(f"textworld:{textworld_games / name}.z8") as env:
         text, info = env.reset()
         step = GameStep(text, None, info.inventory, info.goal)
         for turn in range(1, 121):
-            graph.add(Episode(step.text, step.turn, extraction=reader.read(step, graph.view())))
+            graph.add(Episode(step.text, step.turn, extraction=extractor.extract(step, graph.view())))
             auditor.observe(step, env.truth(), graph.view())
             actions = [a for a in info.valid_actions or () if not a.startswith(("eat ", "look", "inventory"))]
             action = chance.choice(actions)

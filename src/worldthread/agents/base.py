@@ -179,4 +179,4 @@ class PerceivingAgent(Agent):
 
     def _reading(self, percept: Percept) -> Extraction:
         """What a percept states, given what is remembered before it."""
-        return self.extractor.read(percept.step, self.memory.view())
+        return self.extractor.extract(percept.step, self.memory.view())

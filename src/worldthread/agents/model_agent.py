@@ -13,7 +13,7 @@ import msgspec
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import AgentError, AnswerError
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.structured import complete_structured
 from worldthread.models.valid_actions import valid_actions_text

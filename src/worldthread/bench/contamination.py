@@ -28,7 +28,8 @@ from worldthread.envs.base import Environment
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import GameExtractor, direction_of
+from worldthread.extract.game.commands import direction_of
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.configured import ConfiguredChat
@@ -225,7 +226,7 @@ def _title(text: str, command: str | None, place: str) -> str:
     """
     # any move: where the text stands is known
     action = None if command is None else (command if direction_of(command) else "look")
-    extraction = GameExtractor().read(GameStep(text, action), TemporalGraph().view())
+    extraction = GameExtractor().extract(GameStep(text, action), TemporalGraph().view())
     short = _plain(place)
     for statement in extraction.statements:
         if isinstance(statement, Fact) and statement.key[:2] == (v.PLAYER, v.IS_IN):

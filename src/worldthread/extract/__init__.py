@@ -1,1 +1,1 @@
-"""From text to statements."""
+"""Extracts statements from text: prose and games, by rule or with a chat model."""

@@ -1,4 +1,4 @@
-"""What readers are given and what they promise."""
+"""The contract of extractors, and the step of a game that a game extractor is given."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from worldthread.types import Extraction
 
 @dataclass(frozen=True)
 class GameStep:
-    """One step of a game as the player sees it; nothing else reaches a reader.
+    """One step of a game as the player sees it. A game extractor sees nothing else of the game.
 
     Args:
         text: the observation.
         action: the command that led to it; ``None`` for the opening text.
-        inventory: the text of the inventory, if the game gives it.
-        goal: the task in words, if any.
+        inventory: the text of the inventory; ``None`` when the game does not show it.
+        goal: the task in words; empty when there is none.
         turn: world time; 0 for the opening text.
     """
 
@@ -30,32 +30,52 @@ class GameStep:
 
 @runtime_checkable
 class Extractor(Protocol):
-    """Turns a passage of prose into statements, in two steps, of which only the second sees what is known already.
+    """Extracts the statements of a passage of prose, in two steps.
 
-    Neither step raises for what the text, or a model's answer about it, contains: what could not be understood is in
-    the failures of the reading, verbatim.
+    :meth:`extract` sees the passage alone, so it can run for many passages at once. :meth:`outdate` sees what the
+    memory holds as well, so it runs for one passage after the other, in order of world time.
+
+    Neither step raises for what a text, or a model's answer about it, contains: what could not be understood is in
+    ``failures`` of the extraction, verbatim.
     """
 
     @property
     def name(self) -> str:
-        """Name and version, such as ``"prose/1"``; the ``reader`` of its readings."""
+        """Name and version, such as ``"prose/1"``; recorded as ``extractor`` of every extraction."""
 
     @property
     def concurrency(self) -> int:
         """How many calls of :meth:`extract` may usefully run at once; at least 1."""
 
     def extract(self, text: str) -> Extraction:
-        """What ``text`` states, from the text alone. May be called from several threads at once.
+        """Return what ``text`` states, from the text alone. Thread-safe.
+
+        Args:
+            text: one passage, usually of at most 120 words (see :func:`~worldthread.extract.chunks.chunk`), but any
+                string is accepted.
+
+        Returns:
+            An extraction with :attr:`name` as its extractor; ``statements`` in a fixed order; ``endings`` that the
+            text states outright, if any; ``failures`` empty unless something could not be understood.
 
         Raises:
-            ModelError: a model was needed and could not be asked (its call failed, or the budget is spent).
+            ModelError: a model is needed and cannot be called, or its budget is spent.
         """
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
-        """``reading`` (what :meth:`extract` gave for ``text``) with the older statements of ``view`` that it ends.
+        """Return ``extraction`` with an ending for each older statement of ``view`` that it ends.
 
-        Called in order of world time, after everything older has been taken in. A reader whose aspects say all gives
-        ``reading`` back.
+        Called after everything older has been added to the graph. An extractor whose aspects end all older statements
+        returns ``extraction`` unchanged.
+
+        Args:
+            text: the passage.
+            extraction: what :meth:`extract` returned for ``text``.
+            view: what the memory holds before the passage is added.
+
+        Returns:
+            An extraction that keeps the statements, endings and failures of ``extraction``, in their order; new
+            endings, and new failures, follow them.
 
         Raises:
             ModelError: as for :meth:`extract`.

@@ -1,4 +1,4 @@
-"""A long text in passages that each can be read alone: cut by structure first, by length only where it must be.
+"""Splits a long text into passages that can be understood alone: by structure first, by length only where needed.
 
 Takes time linear in the text.
 """
@@ -15,7 +15,7 @@ from worldthread.errors import InputError
 from worldthread.extract.markdown import LIST_ITEM, LONGEST_HEADING, BlockKind, blocks, fence_end, is_fence
 from worldthread.extract.prose.sentences import split_sentences, title_of
 
-_LETTERS_A_WORD: Final = 12  # what has fewer spaces than this weighs by its letters: tables, links, code
+_LETTERS_A_WORD: Final = 12  # text with fewer spaces is measured by its letters: tables, links, code
 _LONGEST_TOKEN: Final = 60  # characters without a space that are never cut apart
 
 _TOKEN: Final = re.compile(rf"[^\s、，；：]{{1,{_LONGEST_TOKEN}}}[、，；：]*|[、，；：]+")
@@ -27,25 +27,29 @@ _CLAUSE_ENDS: Final = tuple(",;:)—、，；：")
 
 _Span: TypeAlias = tuple[int, int]
 _Cutter: TypeAlias = Callable[[str, int], Iterator[int]]
-"""Gives, rising, the offsets at which the pieces of a text begin; may be told how many words a piece may have."""
+"""Yields the offsets at which the pieces of a text begin, rising, for a text and the most words of a piece."""
 
 
 def chunk(text: str, *, max_words: int = 120) -> list[str]:
-    """Cut a plain or Markdown text into passages of at most ``max_words`` words.
+    """Split a plain or Markdown text into passages of at most ``max_words`` words.
 
     A passage never crosses a heading. Paragraphs, lists, fenced code and tables stay whole when they fit; small
     neighbours under one heading share a passage. A longer block is cut between list items, rows or lines, else between
-    sentences; a longer sentence behind a clause, else between words; only what has no space for 60 characters is cut
-    anywhere.
+    sentences; a longer sentence after a clause, else between words; only a piece of 60 characters without a space is
+    cut anywhere.
 
-    The first line of a passage says where it stands, as ``Title > Section > Part``: the headings above it, or the title
-    of a plain text (a short first line that does not end like a sentence). A passage that goes on in a table begins
-    with the table's head as well. The rest is a slice of the text in order and without overlap; nothing is left out but
-    needless white space and the headings that the first lines repeat.
+    The first line of a passage is its place in the text, as ``Title > Section > Part``: the headings above it, or the
+    title of a plain text (a short first line that does not end like a sentence). A passage that continues a table
+    begins with the head of the table as well. The rest is a slice of the text, in order and without overlap; only
+    needless white space and the headings that the first lines repeat are left out.
 
     Args:
-        max_words: without the repeated lines. Twelve letters count as at least one word, and so do two characters of
-            a script without spaces.
+        text: the text.
+        max_words: the most words of a passage, without the repeated lines; at least 1. Twelve letters count as at least
+            one word, and so do two characters of a script without spaces.
+
+    Returns:
+        The passages, in order; none for a text of white space.
 
     Raises:
         InputError: ``max_words`` is below 1.
@@ -71,7 +75,7 @@ def chunk(text: str, *, max_words: int = 120) -> list[str]:
         head = ""
         if block.kind is BlockKind.TABLE and offsets[block.first + 2] - start <= 2 * LONGEST_HEADING:
             head = text[start : offsets[block.first + 2]]
-        outline.show()
+        outline.mark_shown()
         for span, weight in _fitting(text, (start, end), _CUTTERS[block.kind], max_words):
             packer.add(span, weight, outline, head if span[0] > start else "")
     outline.close(0)
@@ -79,16 +83,16 @@ def chunk(text: str, *, max_words: int = 120) -> list[str]:
 
 
 class _Outline:
-    """The headings that are open, outermost first. One that has no text of its own is kept as text of the one above."""
+    """The open headings, outermost first. A heading without text of its own is kept as text of the one above."""
 
     def __init__(self, packer: _Packer) -> None:
         self._packer = packer
         self._levels: list[int] = []
         self._titles: list[str] = []
         self._spans: list[_Span] = []
-        self._shown = 0  # how many of them stand in the first line of a passage
+        self._shown = 0  # how many of them are in the first line of a passage
         self.path = ""
-        self.section = -1  # tells apart sections of one name: where the innermost heading begins
+        self.section = -1  # offset of the innermost heading: sections of one name differ in it
 
     def open(self, level: int, title: str, span: _Span) -> None:
         self.close(level)
@@ -100,21 +104,21 @@ class _Outline:
     def close(self, level: int) -> None:
         """End the headings of ``level`` and below it."""
         while self._levels and self._levels[-1] >= level:
-            bare = self._shown < len(self._levels)
+            is_empty = self._shown < len(self._levels)
             span = self._spans.pop()
             self._levels.pop()
             title = self._titles.pop()
             self._move()
-            if bare:
-                self._packer.add(span, _weight(title) + 1, self)  # and its mark
-            self.show()
+            if is_empty:
+                self._packer.add(span, _weight(title) + 1, self)  # + 1 for its mark
+            self.mark_shown()
 
     def _move(self) -> None:
         self.path = " > ".join(self._titles)
         self.section = self._spans[-1][0] if self._spans else -1
 
-    def show(self) -> None:
-        """Say that a passage with the present path follows, or stands already."""
+    def mark_shown(self) -> None:
+        """Record that a passage with the current path follows, or exists already."""
         self._shown = len(self._levels)
 
 
@@ -127,25 +131,25 @@ class _Packer:
         self._passages: list[str] = []
         self._start = self._end = 0
         self._weight = 0.0
-        self._hollow = True
+        self._has_no_word = True
         self._section = -1
         self._above: tuple[str, ...] = ()
 
     def add(self, span: _Span, weight: float, outline: _Outline, head: str = "") -> None:
-        """Add a span that stands under the open headings; ``head`` goes before it when it begins a passage."""
+        """Add a span below the open headings; ``head`` goes before it when it begins a passage."""
         if not weight:  # white space
             return
-        hollow = _WORD.search(self._text, *span) is None  # rulers, closing fences: they go with their neighbours
+        has_no_word = _WORD.search(self._text, *span) is None  # rulers, closing fences: they go with their neighbours
         total = self._weight + weight
-        fits = total <= self._limit or ((hollow or self._hollow) and total <= 2 * self._limit)
+        fits = total <= self._limit or ((has_no_word or self._has_no_word) and total <= 2 * self._limit)
         if self._weight and (outline.section != self._section or not fits):
             self._flush()
         if not self._weight:
-            self._start, self._section, self._hollow = span[0], outline.section, True
+            self._start, self._section, self._has_no_word = span[0], outline.section, True
             self._above = (outline.path, head.rstrip("\n"))
         self._end = span[1]
         self._weight += weight
-        self._hollow = self._hollow and hollow
+        self._has_no_word = self._has_no_word and has_no_word
 
     def finish(self) -> list[str]:
         if self._weight:
@@ -157,13 +161,13 @@ class _Packer:
         body = self._text[self._start : self._end].rstrip()
         if len(body) > 40:
             body = _WIDE_SPACE.sub(r"\1", _BLANK_LINES.sub("\n\n", body))
-        body = body.lstrip() if within_line else body.lstrip("\n")  # else what is indented stays so
+        body = body.lstrip() if within_line else body.lstrip("\n")  # else the indentation stays
         self._passages.append("\n".join(filter(None, (*self._above, body))))
         self._weight = 0.0
 
 
 def _weight(text: str) -> float:
-    """Length in words."""
+    """Return the length of a text in words."""
     words = text.split()
     unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
     return max(len(words) + unspaced / 2, sum(map(len, words)) / _LETTERS_A_WORD)
@@ -174,7 +178,7 @@ def _is_title(text: str, first_line: str) -> bool:
 
 
 def _fitting(text: str, span: _Span, cutters: Sequence[_Cutter], limit: int) -> Iterator[tuple[_Span, float]]:
-    """The span, or its pieces by the first of the ``cutters`` that makes them small enough, each with its weight."""
+    """Yield the span, or its pieces by the first of ``cutters`` that makes them small enough, each with its weight."""
     start, end = span
     part = text[start:end]
     weight = _weight(part)
@@ -197,7 +201,7 @@ def _cut_lines(part: str, _: int) -> Iterator[int]:
 
 
 def _cut_items(part: str, _: int) -> Iterator[int]:
-    """At the items that are not inside another one."""
+    """Return the offsets of the items that are not inside another item."""
     indent = len(part) - len(part.lstrip())
     return (begin for begin, line in _item_lines(part) if len(line) - len(line.lstrip()) <= indent)
 
@@ -222,7 +226,7 @@ def _cut_sentences(part: str, _: int) -> Iterator[int]:
 
 
 def _cut_anywhere(part: str, limit: int) -> Iterator[int]:
-    """Behind the last clause of each passage-full when that is in its second half, else between words."""
+    """Yield the offset after the last clause of each passage when it is in the second half, else between words."""
     weight = clause_weight = 0.0
     clause = 0
     for token in _TOKEN.finditer(part):

@@ -1,4 +1,4 @@
-"""Files as documents to remember: plain text, Markdown, JSON, JSON Lines and conversations."""
+"""Loads files as documents to remember: plain text, Markdown, JSON, JSON Lines and conversations."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from worldthread.extract.transcripts import Utterance, utterances
 __all__ = ["STANDARD_INPUT", "SUFFIXES", "Document", "Utterance", "load", "load_all"]
 
 STANDARD_INPUT: Final = "-"
+"""The path that means standard input."""
 
 _MARKDOWN: Final = (".md", ".markdown")
 _LINES: Final = (".jsonl", ".ndjson")
 SUFFIXES: Final = (".txt", ".text", *_MARKDOWN, ".json", *_LINES)
-"""The names of files that are read when a folder is given, each also with ``.gz`` behind it."""
+"""The endings of the files that are loaded from a folder; each may be followed by ``.gz``."""
 
 _GZIP: Final = b"\x1f\x8b"
 _BLOCK: Final = 1 << 20  # bytes read at a time
@@ -38,20 +39,26 @@ _MARKS: Final = (
 
 
 def load(path: str | os.PathLike[str]) -> Iterator[Document]:
-    """The documents of a file, in its order, read as they are asked for.
+    """Yield the documents of a file in its order, reading the file lazily.
 
     * Markdown (``.md``, ``.markdown``): one document.
-    * JSON Lines (``.jsonl``, ``.ndjson``): one for each line, read line by line. A text is a mapping with ``text`` (or
-      ``content``, ``passage``, ``body``) and perhaps ``title``, ``at`` (or ``time``, ``timestamp``, ``date``,
-      ``created_at``) and ``source`` (or ``id``). A message is a mapping with ``role`` (or ``speaker``, ``name``,
-      ``user``, ``from``) and ``content`` (or ``text``, ``message``).
+    * JSON Lines (``.jsonl``, ``.ndjson``): one document for each line, read line by line. A text is a mapping with
+      ``text`` (or ``content``, ``passage``, ``body``) and optionally ``title``, ``at`` (or ``time``, ``timestamp``,
+      ``date``, ``created_at``) and ``source`` (or ``id``). A message is a mapping with ``role`` (or ``speaker``,
+      ``name``, ``user``, ``from``) and ``content`` (or ``text``, ``message``).
     * JSON (``.json``): a list of such mappings, or a mapping with a list of ``messages``.
-    * All else, and standard input (``"-"``): JSON Lines or JSON when it is that, else a conversation when it looks like
-      one (:func:`~worldthread.extract.transcripts.utterances`), else one document of plain text.
+    * Any other file, and standard input (``"-"``): JSON Lines or JSON when it is valid as such, else a conversation
+      when it looks like one (:func:`~worldthread.extract.transcripts.utterances`), else one document of plain text.
 
-    What gzip compressed is unpacked. Texts are UTF-8, or UTF-16 with a byte-order mark. An empty file gives nothing.
-    The source is ``path`` as given, unless the file names one. An utterance without a time has none: the order tells
-    what came first.
+    A file compressed with gzip is unpacked. Texts are UTF-8, or UTF-16 with a byte-order mark. An empty file has no
+    documents. The source is ``path`` as given, unless the file names one. An utterance without a time gets none; its
+    place in the order says what came first.
+
+    Args:
+        path: the file, or ``"-"`` for standard input.
+
+    Yields:
+        The documents.
 
     Raises:
         FormatError: the file is binary or damaged, its encoding is another one, or a line has none of the forms above.
@@ -71,28 +78,34 @@ def load(path: str | os.PathLike[str]) -> Iterator[Document]:
 
 
 def load_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Document]:
-    """The documents of files and folders, in the order given; ``"-"`` is standard input.
+    """Yield the documents of files and folders, in the order given.
 
-    A folder gives its files and those of the folders in it, sorted by name, whose names end in one of
-    :data:`SUFFIXES`; what begins with a dot is left out.
+    Of a folder, all files in it and in its subfolders are loaded, sorted by name, whose names end in one of
+    :data:`SUFFIXES`; names that begin with a dot are left out.
+
+    Args:
+        paths: files and folders; ``"-"`` is standard input.
+
+    Yields:
+        The documents.
 
     Raises:
         FormatError: see :func:`load`.
-        InputError: see :func:`load`; or a folder holds no file to read.
+        InputError: see :func:`load`; or a folder has no file to load.
     """
     for entry in paths:
         if os.fspath(entry) != STANDARD_INPUT and Path(entry).is_dir():
-            yield from chain.from_iterable(map(load, _inside(Path(entry))))
+            yield from chain.from_iterable(map(load, _files_in(Path(entry))))
         else:
             yield from load(entry)
 
 
-def _inside(folder: Path) -> list[Path]:
-    def refuse(error: OSError) -> None:
+def _files_in(folder: Path) -> list[Path]:
+    def raise_error(error: OSError) -> None:
         raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
 
     found = []
-    for parent, folders, files in os.walk(folder, onerror=refuse):
+    for parent, folders, files in os.walk(folder, onerror=raise_error):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [
             Path(parent, name) for name in sorted(files) if not name.startswith(".") and _suffix(name) in SUFFIXES
@@ -103,7 +116,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _suffix(name: str) -> str:
-    """The ending of a file's name in lower case, without ``.gz``."""
+    """Return the ending of a file's name in lower case, without ``.gz``."""
     path = Path(name.lower())
     return path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
 
@@ -117,7 +130,7 @@ def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Do
     if suffix in _MARKDOWN:
         yield from _plain("".join(texts), source, path)
         return
-    # the first line that is not empty tells JSON Lines, which are too long to be read at once, from the rest
+    # the first non-empty line shows whether this is JSON Lines, which may be too long to be read at once
     lines = _lines(texts)
     seen: list[str] = []
     for line in lines:
@@ -131,11 +144,11 @@ def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Do
     if suffix == ".json" or _is_json(text, "{["):
         yield from _whole_json(text, source, path)
         return
-    said = utterances(text)
-    if said is None:
+    conversation = utterances(text)
+    if conversation is None:
         yield from _plain(text, source, path)
     else:
-        yield from (Document(str(utterance), utterance.at, source) for utterance in said)
+        yield from (Document(str(utterance), utterance.at, source) for utterance in conversation)
 
 
 def _plain(text: str, source: str, path: Path | None) -> Iterator[Document]:
@@ -184,7 +197,7 @@ def _whole_json(text: str, source: str, path: Path | None) -> Iterator[Document]
 
 
 def _lines(texts: Iterable[str]) -> Iterator[str]:
-    """The lines of a text that comes in blocks, without their ends."""
+    """Yield the lines, without their ends, of a text that comes in blocks."""
     parts: list[str] = []
     for text in texts:
         first, *others = text.split("\n")
@@ -197,15 +210,22 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _decoded(stream: IO[bytes], path: Path | None) -> Iterator[str]:
-    """The text of a file in blocks.
+    """Yield the text of a file in blocks.
+
+    Args:
+        stream: the file.
+        path: its path for error messages; ``None`` for standard input.
+
+    Yields:
+        The blocks, none of which is empty.
 
     Raises:
-        FormatError: with the offset of the first byte (of what gzip unpacked) that is no text.
+        FormatError: the file is not text, or its gzip data are damaged. Offsets count the unpacked bytes.
     """
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream))
-    packed = buffered.peek(2)[:2] == _GZIP
+    is_gzip = buffered.peek(2)[:2] == _GZIP
     try:
-        yield from _blocks(gzip.GzipFile(fileobj=buffered) if packed else buffered, path)
+        yield from _blocks(gzip.GzipFile(fileobj=buffered) if is_gzip else buffered, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(f"damaged gzip data: {error}", path=path) from error
 
@@ -214,20 +234,20 @@ def _blocks(stream: IO[bytes] | gzip.GzipFile, path: Path | None) -> Iterator[st
     data = stream.read(_BLOCK)
     mark, encoding = next((pair for pair in _MARKS if data.startswith(pair[0])), (b"", "utf-8"))
     decoder = codecs.getincrementaldecoder(encoding)()
-    data, place = data[len(mark) :], len(mark)
+    data, offset_of_block = data[len(mark) :], len(mark)
     while True:
-        waiting = len(decoder.getstate()[0])  # bytes of a character that the last block cut apart
+        pending = len(decoder.getstate()[0])  # bytes of a character that was cut between two blocks
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            offset = place - waiting + error.start
+            offset = offset_of_block - pending + error.start
             raise FormatError(
                 f"byte {offset} is not {encoding.upper()} ({error.reason}); save the file as UTF-8, or as UTF-16 with "
                 "a byte-order mark; binary files cannot be read",
                 path=path,
             ) from None
         if "\0" in text:
-            offset = place - waiting + len(text[: text.index("\0")].encode(encoding))
+            offset = offset_of_block - pending + len(text[: text.index("\0")].encode(encoding))
             raise FormatError(
                 f"byte {offset} is the character NUL: a binary file, or UTF-16 without a byte-order mark", path=path
             )
@@ -235,5 +255,5 @@ def _blocks(stream: IO[bytes] | gzip.GzipFile, path: Path | None) -> Iterator[st
             yield text
         if not data:
             return
-        place += len(data)
+        offset_of_block += len(data)
         data = stream.read(_BLOCK)

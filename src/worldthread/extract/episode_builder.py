@@ -1,4 +1,4 @@
-"""What a memory is given to remember, turned into episodes."""
+"""Builds episodes from the contents that a memory is given to remember."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from worldthread.extract.records import documents_of
 from worldthread.extract.when import world_time
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
-GIVEN: Final = "given/1"
-"""The reader of statements that came as such."""
+GIVEN_EXTRACTOR: Final = "given/1"
+"""The extractor recorded for statements that were given as such."""
 
 MESSAGE_GAP: Final = 1e-3
-"""World time between two messages of one list without times: a millisecond, where it counts seconds."""
+"""World time between two messages of one list without times: a millisecond, where world time counts seconds."""
 
 PART_GAP: Final = 1e-6
 """World time between two passages of one text, and between documents of one source without times: a microsecond."""
@@ -32,33 +32,41 @@ _WANTED: Final = (
 
 
 class EpisodeBuilder:
-    """Takes contents one after the other.
+    """Builds episodes from contents, one content after the other.
 
-    What stands later in a text is to overrule what stands before, and the fold knows no order within a moment. So the
-    passages of a text stand :data:`PART_GAP` apart, the last at the time of the text; messages of one list without
-    times, :data:`MESSAGE_GAP`, the last at the time of all; and documents of one source without a time,
-    :data:`PART_GAP`, the first at that time.
+    A later passage of a text can end what an earlier one states, and the graph does not order episodes of the same
+    world time. So they are spaced: passages of one text by :data:`PART_GAP`, the last at the time of the text; messages
+    of one list without times by :data:`MESSAGE_GAP`, the last at ``at``; documents of one source without a time by
+    :data:`PART_GAP`, the first at ``at``.
 
     Args:
-        at: world time of contents that bring none.
-        source: the source of contents that bring none.
+        at: world time of contents without a time.
+        source: the source of contents without one.
     """
 
     def __init__(self, at: float, source: str = "") -> None:
         self._at = at
         self._source = source
-        self._of_source: Counter[str] = Counter()
+        self._documents_of_source: Counter[str] = Counter()
 
-    def take(self, content: object) -> Episode | list[Episode]:
-        """An episode that needs no reading, or those that do: one for each passage. All are checked.
+    def build(self, content: object) -> Episode | list[Episode]:
+        """Return the episodes of one content, checked.
+
+        Args:
+            content: a text, a ``Document``, an ``Episode``, messages (mappings with ``role`` and ``content``), or
+                statements (``Fact``, ``Thesis``, or triples of strings).
+
+        Returns:
+            One episode when its statements are given; else a list with an episode for each passage, whose statements
+            are still to be extracted.
 
         Raises:
-            InputError: this cannot be remembered.
+            InputError: the content is none of these, or has no text.
         """
         return self._given_episode(content) or self._passages(content)
 
     def _given_episode(self, content: object) -> Episode | None:
-        """The episode of what was read before, or of plain statements; ``None`` for all else."""
+        """Return the episode of a content that brings its statements; ``None`` for any other content."""
         if isinstance(content, Episode):
             return content if content.extraction.extractor else None
         if isinstance(content, Fact | Thesis) or _is_triple(content):
@@ -68,13 +76,15 @@ class EpisodeBuilder:
         if not all(isinstance(item, Fact | Thesis | tuple) for item in content):
             return None
         statements = tuple(_statement(item) for item in content)
-        return Episode("\n".join(map(_said, statements)), self._at, self._source, Extraction(GIVEN, statements))
+        return Episode(
+            "\n".join(map(_sentence, statements)), self._at, self._source, Extraction(GIVEN_EXTRACTOR, statements)
+        )
 
     def _passages(self, content: object) -> list[Episode]:
         if isinstance(content, Episode):
             return [content]
         found = []
-        for document, at in self._timed(content):
+        for document, at in self._documents_with_times(content):
             parts = chunk(document.text)
             for until_last, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
                 found.append(Episode(part, at - until_last * PART_GAP, document.source or self._source))
@@ -82,8 +92,8 @@ class EpisodeBuilder:
             raise InputError("there is nothing to remember: no text is in it")
         return found
 
-    def _timed(self, content: object) -> Iterator[tuple[Document, float]]:
-        """Documents with their world times."""
+    def _documents_with_times(self, content: object) -> Iterator[tuple[Document, float]]:
+        """Yield the documents of a content with their world times."""
         if isinstance(content, str):
             yield Document(content), self._at
         elif isinstance(content, Document):
@@ -102,8 +112,8 @@ class EpisodeBuilder:
             return world_time(document.at, self._at)
         if not document.source:
             return self._at
-        self._of_source[document.source] += 1
-        return self._at + (self._of_source[document.source] - 1) * PART_GAP
+        self._documents_of_source[document.source] += 1
+        return self._at + (self._documents_of_source[document.source] - 1) * PART_GAP
 
     def _messages(self, messages: list[Any]) -> Iterator[tuple[Document, float]]:
         if not all(isinstance(message, Mapping) for message in messages):
@@ -128,7 +138,7 @@ def _statement(item: object) -> Statement:
     return replace(fact, aspect=aspect_of(fact))
 
 
-def _said(statement: Statement) -> str:
+def _sentence(statement: Statement) -> str:
     if isinstance(statement, Thesis):
         return statement.text
     return f"{statement.subject} {statement.relation} {statement.object}."

@@ -1,7 +1,7 @@
-"""The blocks of a Markdown or plain text by simple line rules, in time linear in the text.
+"""Splits a Markdown or plain text into blocks by simple line rules, in time linear in the text.
 
-A full CommonMark parser (markdown-it-py, block rules only) was measured and left out: 15 to 30 s and up to 1.8 GB for
-4 MB of headings or list items, 10 s for 0.4 MB of lazily continued quotes, and reference definitions vanish.
+A full CommonMark parser (markdown-it-py, block rules only) was measured and not used: it takes 15 to 30 s and up to
+1.8 GB for 4 MB of headings or list items, 10 s for 0.4 MB of lazily continued quotes, and loses reference definitions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 
 LONGEST_HEADING: Final = 80
-"""Characters. A heading is repeated before each passage under it, so a longer line counts as text."""
+"""Characters. A longer line counts as text, because a heading is repeated before each passage under it."""
 
 LIST_ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|(\d{1,9})[.)])(?:[ \t]|$)")
 
@@ -22,7 +22,7 @@ _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
 
 
 class BlockKind(Enum):
-    """What a block is."""
+    """The kind of a block."""
 
     HEADING = auto()
     PARAGRAPH = auto()
@@ -32,7 +32,15 @@ class BlockKind(Enum):
 
 
 class Block(NamedTuple):
-    """The half-open range of lines of one paragraph, list, fenced block, table or heading."""
+    """One paragraph, list, fenced block, table or heading.
+
+    Args:
+        kind: what it is.
+        first: number of its first line, from 0.
+        last: number of the line after its last one.
+        level: of a heading, 1 to 6; else 0.
+        title: the text of a heading; else empty.
+    """
 
     kind: BlockKind
     first: int
@@ -42,7 +50,14 @@ class Block(NamedTuple):
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks, in order; between them are only empty lines."""
+    """Yield the blocks of a text in order; only empty lines lie between them.
+
+    Args:
+        lines: the lines of the text without their ends, at least one.
+
+    Yields:
+        The blocks.
+    """
     number = 0
     if lines[0].rstrip() == "---":
         number = _front_matter_end(lines)
@@ -58,7 +73,7 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _block(lines: Sequence[str], first: int) -> Block:
-    """The block that begins in the line ``first``, which is not empty."""
+    """Return the block that begins in the line ``first``, which is not empty."""
     line = lines[first]
     below = lines[first + 1].strip() if first + 1 < len(lines) else ""
     heading = _heading(line)
@@ -77,7 +92,7 @@ def _block(lines: Sequence[str], first: int) -> Block:
 
 
 def _heading(line: str) -> tuple[int, str] | None:
-    """Level and text of a heading that is marked with ``#``."""
+    """Return level and text of a heading that is marked with ``#``; ``None`` for any other line."""
     if len(line) > 2 * LONGEST_HEADING or not (found := _HEADING.match(line)):
         return None
     title = found[2].rstrip()
@@ -88,7 +103,7 @@ def _heading(line: str) -> tuple[int, str] | None:
 
 
 def is_fence(line: str) -> bool:
-    """Whether the line opens a fenced block."""
+    """Return whether the line opens a fenced block."""
     found = _FENCE.match(line)
     return found is not None and not (found[1][0] == "`" and "`" in found[2])
 
@@ -98,7 +113,7 @@ def _is_delimiter(stripped: str) -> bool:
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
-    """Behind the line that ends the data at the beginning of a file; 0 when there are none."""
+    """Return the number of the line after the front matter of a file; 0 when there is none."""
     for number in range(1, min(len(lines), _FRONT_MATTER)):
         if lines[number].rstrip() in ("---", "..."):
             return number + 1 if number > 1 else 0
@@ -108,7 +123,17 @@ def _front_matter_end(lines: Sequence[str]) -> int:
 
 
 def fence_end(lines: Sequence[str], first: int) -> int:
-    """Behind the closing fence; as in CommonMark, a fence that nothing closes holds all that follows."""
+    """Return the number of the line after a fenced block.
+
+    As in CommonMark, a block without a closing fence goes to the end of the text.
+
+    Args:
+        lines: the lines of the text.
+        first: number of the line with the opening fence.
+
+    Returns:
+        The number of the line after the closing fence, or the number of lines.
+    """
     opening = lines[first].strip()
     mark = opening[0]
     length = len(opening) - len(opening.lstrip(mark))
@@ -120,7 +145,7 @@ def fence_end(lines: Sequence[str], first: int) -> int:
 
 
 def _list_end(lines: Sequence[str], first: int) -> int:
-    """Behind the last line of a list: items, what is indented under them, and lines that just go on."""
+    """Return the number of the line after a list: items, lines indented under them, and lines that continue them."""
     number = last = first + 1
     while number < len(lines):
         line = lines[number]

@@ -1,17 +1,17 @@
-"""Reading prose with a chat model: facts, theses, and the older statements that they end.
+"""Extracts statements from prose with a chat model: facts, theses, and the older statements that they end.
 
-Two calls a passage at most. The first takes facts (AriGraph) and theses with their objects (PersonalAI) from the
-passage alone. The second is shown the stored statements that share a name with the new ones, both lists numbered, and
-answers with pairs of numbers. PersonalAI asks about facts and about theses apart, and has the model write statements
-out, which are then looked for by exact match; numbers cost one call instead of two, cannot be misspelt, and let a fact
-end a thesis.
+A passage takes two calls at most. The first extracts facts (AriGraph) and theses with their objects (PersonalAI) from
+the passage alone. The second shows the stored statements that share a name with the new ones, both lists numbered, and
+is answered with pairs of numbers. PersonalAI asks about facts and about theses separately, and has the model write
+statements out, which are then found by exact match. Numbers cost one call instead of two, cannot be misspelt, and let a
+fact end a thesis.
 
-What a passage says is shown between two lines that bear a mark made from the passage itself, and the model is told to
-take it as material. That is no proof against an instruction hidden in a passage; what bounds the harm is that an answer
-can only state and end statements, and that both are part of the record with their episode.
+The prompt shows the passage between two lines with a mark that is computed from the passage, and instructs the model to
+treat it as material. This is no proof against an instruction hidden in a passage. The harm is bounded because an answer
+can only state and end statements, and both are recorded with their episode.
 
-The schema that is sent bounds the length of every list. A small model tends to repeat itself without end, and a server
-that holds it to the schema then ends the list instead of cutting the answer off. Answers are not checked against it.
+The schema that is sent bounds the length of every list. A small model tends to repeat itself without end; a server that
+enforces the schema then ends the list instead of cutting the answer off. Answers are not checked against the bounds.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from worldthread.names import normalise_name, normalise_text, number_variants
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 NAME_LIMIT: Final = 200
-"""Longest name of a subject, relation or object, in characters. What is longer is a piece of text, not a name."""
+"""Longest name of a subject, relation or object, in characters. Anything longer is a piece of text, not a name."""
 
 TEXT_LIMIT: Final = 1000
 """Longest text of a thesis, and of the reason of an ending, in characters."""
 
-# In bytes, since a sign of a script without spaces says more than a letter. Of 1,890 passages that gpt-3.5-turbo took
-# facts from (MuSiQue), none has more than three quarters of what this allows once it is rounded up.
+# In bytes, because a character of a script without spaces says more than a letter. Of 1,890 passages (MuSiQue) from
+# which gpt-3.5-turbo took facts, none has more than three quarters of what this allows once it is rounded up.
 _BYTES_PER_FACT: Final = 12
 _BYTES_PER_THESIS: Final = 24
 
@@ -98,29 +98,28 @@ class OutdatedAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ModelExtractor:
-    """Reads prose with a chat model. A :class:`~worldthread.extract.base.Extractor`.
+    """Extracts statements with a chat model. A :class:`~worldthread.extract.base.Extractor`.
 
-    A reading depends on the text, the candidates and the model's answers alone, so with recorded answers it comes out
-    the same again. Two things can be wrong with an answer:
+    An extraction depends only on the text, the candidates and the model's answers, so recorded answers give the same
+    extraction again. Two things can be wrong with an answer:
 
-    - It is unusable as a whole, and so is its repair: both are in the failures of the reading, verbatim (but for
-      characters that no file can hold, which are written as escapes), and the episode counts as not read. So does an
-      answer with nothing but items that had to be left out, unless they are merely blank.
-    - Single items are unusable: they are left out and counted in :attr:`dropped`, and the rest is kept. The episode
-      counts as read: the model would say the same again.
+    - The whole answer is unusable, and so is its repair. Both are in the failures of the extraction, verbatim (except
+      that characters that UTF-8 cannot hold are written as escapes), and the episode counts as not understood. The same
+      holds for an answer of which every item had to be left out, unless the items are merely blank.
+    - Single items are unusable. They are left out and counted in :attr:`dropped`, and the rest is kept. The episode
+      counts as understood, because the model would answer the same again.
 
-    May be used from several threads at once.
+    Thread-safe.
 
     Args:
-        model: what is asked. Its errors of calling (no answer, budget spent, not in the recording) pass through.
+        model: the chat model. The errors of its calls (no answer, budget spent, not in the recording) are raised.
         facts: ask for facts.
         theses: ask for theses.
-        outdated: ask which stored statements have ended; without it only aspects end statements, and this reader gives
-            none.
-        max_candidates: how many stored statements the model is shown at once, at least 1.
+        outdated: ask which stored statements have ended; otherwise none end, because this extractor sets no aspects.
+        max_candidates: the most stored statements that one call shows, at least 1.
         max_tokens: limit of one answer; ``None`` leaves it to the server, as a model that thinks before it answers
-            needs. A small model that may repeat itself for ever is stopped by it (a passage of 100 words takes about
-            500).
+            needs. A limit stops a small model that repeats itself without end (a passage of 100 words takes about 500
+            tokens).
 
     Raises:
         InputError: neither facts nor theses are asked for, or ``max_candidates`` is below 1.
@@ -139,17 +138,17 @@ class ModelExtractor:
         max_tokens: int | None = None,
     ) -> None:
         if not (facts or theses):
-            raise InputError("a reader must be asked for facts, for theses, or for both")
+            raise InputError("a ModelExtractor must extract facts, theses or both: set facts or theses to True")
         if max_candidates < 1:
             raise InputError(f"max_candidates must be at least 1, not {max_candidates}")
         self._model = model
-        self._into: type[FactsAnswer] | type[ThesesAnswer] | type[StatementsAnswer]
+        self._answer_type: type[FactsAnswer] | type[ThesesAnswer] | type[StatementsAnswer]
         if facts and theses:
-            self._into, self._wanted = StatementsAnswer, "facts and theses"
+            self._answer_type, self._wanted = StatementsAnswer, "facts and theses"
         elif facts:
-            self._into, self._wanted = FactsAnswer, "facts"
+            self._answer_type, self._wanted = FactsAnswer, "facts"
         else:
-            self._into, self._wanted = ThesesAnswer, "theses"
+            self._answer_type, self._wanted = ThesesAnswer, "theses"
         self._outdated = outdated
         self._max_candidates = max_candidates
         self._max_tokens = max_tokens
@@ -160,32 +159,39 @@ class ModelExtractor:
 
     @property
     def concurrency(self) -> int:
-        """That of the model."""
+        """The concurrency of the model."""
         return self._model.concurrency
 
     @property
     def dropped(self) -> Counter[str]:
-        """How many items of usable answers were left out since the reader was made, by reason.
+        """The number of items of usable answers that were left out since the extractor was made, by reason.
 
         ``"blank"``: a name is empty or says "none"; ``"too long"``: see :data:`NAME_LIMIT` and :data:`TEXT_LIMIT`;
-        ``"unusable"``: control characters; ``"duplicate"``: the reading has it already; ``"no such number"``: of a
-        stored or of a new statement. An object of a thesis, and the reason of an ending, counts as an item of its own.
+        ``"unusable"``: control characters; ``"duplicate"``: the extraction has it already; ``"no such number"``: there
+        is no stored or new statement of this number. The object of a thesis and the reason of an ending count as items
+        too.
         """
         with self._lock:
             return self._dropped.copy()
 
     def extract(self, text: str) -> Extraction:
-        """The facts and theses that the model takes from ``text``; facts first, each kind in its order.
+        """Return the facts and theses that the model extracts from a passage.
+
+        Args:
+            text: the passage.
+
+        Returns:
+            An extraction with facts before theses, each kind in the order of the answer, and no endings.
 
         Raises:
-            ModelError: the model could not be asked (see :class:`~worldthread.models.chat.ChatModel`).
+            ModelError: the model could not be called (see :class:`~worldthread.models.chat.ChatModel`).
         """
-        messages = self._statements_prompt.messages(wanted=self._wanted, mark=_mark(text), text=text)
+        messages = self._statements_prompt.messages(wanted=self._wanted, mark=_boundary_mark(text), text=text)
         size = len(text.encode("utf-8", "surrogatepass"))
-        schema = _bounded(self._into, facts=size // _BYTES_PER_FACT, theses=size // _BYTES_PER_THESIS)
+        schema = _bounded_schema(self._answer_type, facts=size // _BYTES_PER_FACT, theses=size // _BYTES_PER_THESIS)
         request = ChatRequest(messages, "extract", schema, max_tokens=self._max_tokens)
         try:
-            answer = complete_structured(self._model, request, self._into)
+            answer = complete_structured(self._model, request, self._answer_type)
         except AnswerError as error:
             return Extraction(self.name, failures=_verbatim(error))
         dropped: Counter[str] = Counter()
@@ -194,20 +200,29 @@ class ModelExtractor:
             if statement in statements:
                 dropped["duplicate"] += 1
             statements.setdefault(statement)
-        self._count(dropped)
+        self._add_dropped(dropped)
         if not statements and (dropped["unusable"] or dropped["too long"]):
             return Extraction(self.name, failures=(msgspec.json.encode(answer).decode(),))
         return Extraction(self.name, tuple(statements))
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
-        """``reading`` with the statements of ``view`` that the model says have ended.
+        """Return ``extraction`` with the endings of the statements of ``view`` that have ended, as the model judges.
 
-        The model is shown what holds in ``view`` about the subjects and objects of the new statements (in either
-        number), but for what the reading itself states: first what shares most names with them, then what began last.
-        Without any there is no call. An unusable answer joins the failures, and the statements stay.
+        The prompt shows the statements that hold in ``view`` about the subjects and objects of the new ones (singular
+        or plural), without those that the extraction itself states: those that share most names first, of these the
+        latest first. Without candidates the model is not called. An unusable answer is added to the failures, and no
+        statement ends.
+
+        Args:
+            text: the passage.
+            extraction: what :meth:`extract` returned for ``text``; with failures, it is returned unchanged.
+            view: what the memory holds before the passage is added.
+
+        Returns:
+            The extraction with new endings, or new failures, after its own.
 
         Raises:
-            ModelError: the model could not be asked (see :class:`~worldthread.models.chat.ChatModel`).
+            ModelError: the model could not be called (see :class:`~worldthread.models.chat.ChatModel`).
         """
         if not self._outdated or extraction.failures:
             return extraction
@@ -215,9 +230,9 @@ class ModelExtractor:
         if not stored:
             return extraction
         messages = self._outdated_prompt.messages(
-            mark=_mark(text), text=text, stored=_numbered(stored), new=_numbered(extraction.statements)
+            mark=_boundary_mark(text), text=text, stored=_numbered(stored), new=_numbered(extraction.statements)
         )
-        schema = _bounded(OutdatedAnswer, ended=len(stored))
+        schema = _bounded_schema(OutdatedAnswer, ended=len(stored))
         request = ChatRequest(messages, "outdated", schema, max_tokens=self._max_tokens)
         try:
             answer = complete_structured(self._model, request, OutdatedAnswer)
@@ -233,18 +248,25 @@ class ModelExtractor:
             else:
                 old, new = stored[item.old - 1], extraction.statements[item.new - 1]
                 endings[item.old] = Ending(old, _reason(new, item.reason, dropped))
-        self._count(dropped)
+        self._add_dropped(dropped)
         return replace(extraction, endings=(*extraction.endings, *endings.values()))
 
-    def _count(self, dropped: Counter[str]) -> None:
+    def _add_dropped(self, dropped: Counter[str]) -> None:
         with self._lock:
             self._dropped.update(dropped)
 
 
-def _bounded(into: type[msgspec.Struct], **limits: int) -> dict[str, Any]:
-    """The schema of ``into``, with at most so many items in its lists, rounded up to a power of two, 8 at least.
+def _bounded_schema(into: type[msgspec.Struct], **limits: int) -> dict[str, Any]:
+    """Return the JSON schema of an answer with bounded lists.
 
-    Rounded, because a server may take seconds to prepare a schema that it has not seen.
+    Bounds are rounded up to a power of two, at least 8, because a server may take seconds to prepare a new schema.
+
+    Args:
+        into: the type of the answer.
+        limits: the most items of each list, by the name of its field.
+
+    Returns:
+        The schema.
     """
     schema = schema_of(into)
     for name, items in schema["properties"].items():
@@ -253,7 +275,7 @@ def _bounded(into: type[msgspec.Struct], **limits: int) -> dict[str, Any]:
 
 
 def _statements(answer: FactsAnswer | ThesesAnswer | StatementsAnswer, dropped: Counter[str]) -> Iterator[Statement]:
-    """The statements of an answer in its order; counts in ``dropped`` what is left out."""
+    """Yield the statements of an answer in its order; count in ``dropped`` what is left out."""
     for item in () if isinstance(answer, ThesesAnswer) else answer.facts:
         names = [_SPACE.sub(" ", name).strip() for name in (item.subject, item.relation, item.object)]
         problem = next(filter(None, map(_problem, names)), None)
@@ -282,7 +304,7 @@ def _objects(names: Iterable[str], dropped: Counter[str]) -> Iterator[str]:
 
 
 def _problem(text: str, limit: int = NAME_LIMIT) -> str | None:
-    """Why ``text`` cannot be a name, or the text of a thesis; ``None`` when it can."""
+    """Return why ``text`` cannot be a name or the text of a thesis; ``None`` when it can."""
     if len(text) > limit:
         return "too long"
     if normalise_text(text) in _BLANK:
@@ -295,7 +317,7 @@ def _problem(text: str, limit: int = NAME_LIMIT) -> str | None:
 
 
 def _reason(new: Statement, why: str, dropped: Counter[str]) -> str:
-    """The reason of an ending: the statement that takes the place, and what the model said if that can be kept."""
+    """Return the reason of an ending: the statement that replaces the old one, and the model's reason if usable."""
     why = _SPACE.sub(" ", why).strip()
     problem = _problem(why, TEXT_LIMIT)
     if problem is None:
@@ -304,15 +326,15 @@ def _reason(new: Statement, why: str, dropped: Counter[str]) -> str:
     return f"replaced by: {new}"
 
 
-def _names(statement: Statement) -> tuple[str, ...]:
+def _names_in(statement: Statement) -> tuple[str, ...]:
     return (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
 
 
 def _candidates(extraction: Extraction, view: GraphView) -> list[Statement]:
-    """What holds in ``view`` about the names in ``reading``, but for what it states itself; the likeliest first."""
+    """Return the statements of ``view`` that share a name with ``extraction``, without its own; the likeliest first."""
     shared: defaultdict[Statement, set[str]] = defaultdict(set)
     began: dict[Statement, float] = {}
-    for name in sorted({normalise_name(name) for statement in extraction.statements for name in _names(statement)}):
+    for name in sorted({normalise_name(name) for statement in extraction.statements for name in _names_in(statement)}):
         for form in sorted({name} | number_variants(name)):
             for version in view.timeline(form):
                 if version.interval.is_open if view.at is None else view.at in version.interval:
@@ -329,12 +351,12 @@ def _numbered(statements: Sequence[Statement]) -> str:
     return "\n".join(f"{number}. {_SPACE.sub(' ', str(s))}" for number, s in enumerate(statements, 1))
 
 
-def _mark(text: str) -> str:
-    """Eight hexadecimal digits that a passage cannot well contain, for they depend on all of it."""
+def _boundary_mark(text: str) -> str:
+    """Return eight hexadecimal digits that the passage is unlikely to contain, because they depend on all of it."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def _verbatim(error: AnswerError) -> tuple[str, ...]:
-    """The answer and its repair, with lone surrogates, which UTF-8 cannot hold, as escapes."""
+    """Return the answer and its repair, with lone surrogates, which UTF-8 cannot hold, as escapes."""
     texts = dict.fromkeys((error.text, error.repair))
     return tuple(text.encode("utf-8", "backslashreplace").decode() for text in texts if text is not None)

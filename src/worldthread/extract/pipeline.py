@@ -1,4 +1,4 @@
-"""From episodes to what they state: several read at once, the order kept, nothing lost on the way."""
+"""Extracts the statements of many episodes: several at once, in order, and with no episode lost to an error."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from worldthread.types import Episode, Extraction
 
 @dataclass(frozen=True)
 class ExtractionOutcome:
-    """What came of reading one episode.
+    """The result of extracting from one episode.
 
     Args:
-        episode: as it was before.
-        reading: with no reader's name when the episode could not be read.
-        problem: why it could not; ``None`` when it could.
+        episode: the episode, unchanged.
+        extraction: what it states; without the name of an extractor when the model could not be called.
+        problem: why the model could not be called; ``None`` when there was no problem.
     """
 
     episode: Episode
@@ -27,45 +27,61 @@ class ExtractionOutcome:
     problem: ModelError | None = None
 
 
-def read(extractor: Extractor, episodes: Sequence[Episode]) -> Iterator[ExtractionOutcome]:
-    """Extract from each of ``episodes``, in their order, as many at once as the reader likes.
+def extract_episodes(extractor: Extractor, episodes: Sequence[Episode]) -> Iterator[ExtractionOutcome]:
+    """Extract the statements of each episode, with as many calls at once as the extractor allows.
 
-    An episode for which the model cannot be asked has an empty reading and the problem beside it. Once the budget is
-    spent no further call is tried.
+    An episode for which the model cannot be called gets an empty extraction and the problem. Once the budget is spent,
+    the extractor is not called again.
+
+    Args:
+        extractor: the extractor.
+        episodes: the episodes; their own extractions are ignored.
+
+    Yields:
+        One outcome for each episode, in the order of ``episodes``.
 
     Raises:
-        InputError: the reader does not give readings, or cannot say how many it takes at once.
-        ReplayError: a replayed run asks what was not recorded: it is another run.
+        InputError: the extractor returns something else than an ``Extraction``, or its concurrency is not a whole
+            number of at least 1.
+        ReplayError: a replayed run asks what was not recorded, so it is another run.
         MissingExtraError: the client library is not installed.
     """
-    spent: list[BudgetError] = []
+    budget_errors: list[BudgetError] = []
 
-    def one(episode: Episode) -> ExtractionOutcome:
-        if spent:
-            return ExtractionOutcome(episode, Extraction(), spent[0])
+    def outcome_of(episode: Episode) -> ExtractionOutcome:
+        if budget_errors:
+            return ExtractionOutcome(episode, Extraction(), budget_errors[0])
         try:
             extraction: object = extractor.extract(episode.text)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:
             if isinstance(error, BudgetError):
-                spent.append(error)
-            return ExtractionOutcome(episode, unread(error), error)
+                budget_errors.append(error)
+            return ExtractionOutcome(episode, failed_extraction(error), error)
         if not isinstance(extraction, Extraction):
             raise InputError(
                 f"the extractor {extractor.name!r} gave {type(extraction).__name__} where an Extraction is expected"
             )
         return ExtractionOutcome(episode, extraction)
 
-    at_once = require_count(extractor.concurrency, f"the concurrency of the extractor {extractor.name!r}")
-    if at_once == 1 or len(episodes) == 1:
-        for episode in episodes:  # not map: a StopIteration of a reader would end it as if all had been read
-            yield one(episode)
+    concurrency = require_count(extractor.concurrency, f"the concurrency of the extractor {extractor.name!r}")
+    if concurrency == 1 or len(episodes) == 1:
+        for episode in episodes:  # not map: a StopIteration of an extractor would end it without an error
+            yield outcome_of(episode)
         return
-    with ThreadPoolExecutor(at_once, thread_name_prefix="worldthread-read") as pool:
-        yield from pool.map(one, episodes)
+    with ThreadPoolExecutor(concurrency, thread_name_prefix="worldthread-extract") as pool:
+        yield from pool.map(outcome_of, episodes)
 
 
-def unread(problem: ModelError) -> Extraction:
-    """The reading of an episode that could not be read; a spent budget is no fault of the episode."""
+def failed_extraction(problem: ModelError) -> Extraction:
+    """Return the extraction to record when the model could not be called.
+
+    Args:
+        problem: why it could not.
+
+    Returns:
+        An extraction with the message of ``problem`` as its failure; without a failure when the budget was spent,
+        because that is no fault of the episode.
+    """
     return Extraction() if isinstance(problem, BudgetError) else Extraction(failures=(str(problem),))

@@ -1,4 +1,4 @@
-"""Documents and conversations as JSON: what files of passages and the exports of chat tools have in common."""
+"""Takes documents and messages from JSON values, in the forms that data sets and the exports of chat tools share."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from worldthread.extract.transcripts import Utterance
 from worldthread.extract.when import world_time
 
 OWN_EXPORT: Final = "worldthread-episodes"
-"""What the field ``format`` holds in the first line of an export of a memory."""
+"""The field ``format`` in the first line of an export of a memory."""
 
 _TEXT: Final = ("text", "content", "passage", "body")
-_SAID: Final = ("content", "text", "message", "value")
+_MESSAGE_TEXT: Final = ("content", "text", "message", "value")
 _SPEAKER: Final = ("speaker", "user_profile", "name", "username", "user", "from", "author", "sender", "role")
 _TIME: Final = ("at", "time", "timestamp", "date", "created_at", "create_time", "ts")
 _SOURCE: Final = ("source", "id")
-_INSIDE: Final = ("messages", "chat_messages", "conversation", "conversations")
+_MESSAGE_LISTS: Final = ("messages", "chat_messages", "conversation", "conversations")
 _NAMES: Final = ("real_name", "display_name", "name", "username", "first_name", "role")
 _WANTED: Final = (
     'wanted is a text {"text": ..., "title": ..., "at": ..., "source": ...} or a message {"role" or "speaker": ..., '
@@ -31,9 +31,9 @@ class Document:
     """A text to remember.
 
     Args:
-        text: verbatim; of a conversation, one utterance as ``"Speaker: text"``.
+        text: the text, verbatim; an utterance of a conversation is ``"Speaker: text"``.
         at: world time; ``None`` when it is not known.
-        source: where it comes from: the name of a file, or what the file says.
+        source: where the text comes from: the name of a file, or the source that the file names; may be empty.
     """
 
     text: str
@@ -42,10 +42,17 @@ class Document:
 
 
 def documents_of(record: object, source: str) -> Iterator[Document]:
-    """The documents of one value of a JSON file.
+    """Yield the documents of one value of a JSON file.
 
-    A mapping with a list of messages gives those of the list; its name or title is added to their source. What has
-    no text (a picture, a call of a tool, an empty line) gives none.
+    A mapping with a list of messages gives one document for each message; the title or name of the mapping is added to
+    their source. What has no text (a picture, a call of a tool, an empty line) gives no document.
+
+    Args:
+        record: the value, as parsed from JSON.
+        source: the source of documents that name none.
+
+    Yields:
+        The documents, in order.
 
     Raises:
         InputError: the value has none of the known forms, or a field cannot be used.
@@ -54,13 +61,13 @@ def documents_of(record: object, source: str) -> Iterator[Document]:
         raise InputError(f"this is {_kind(record)}; {_WANTED}")
     if record.get("format") == OWN_EXPORT:
         raise InputError("this is an export of a memory; use `worldthread import` for it")
-    for name in _INSIDE:
-        inside = record.get(name)
-        if isinstance(inside, list):
+    for name in _MESSAGE_LISTS:
+        messages = record.get(name)
+        if isinstance(messages, list):
             title = record.get("title") or record.get("name")
-            within = f"{source}: {title}" if isinstance(title, str) else source
-            for message in inside:
-                yield from documents_of(message, within)
+            inner_source = f"{source}: {title}" if isinstance(title, str) else source
+            for message in messages:
+                yield from documents_of(message, inner_source)
             return
     document = _document(record, source)
     if "\0" in document.text or "\0" in document.source:
@@ -70,28 +77,28 @@ def documents_of(record: object, source: str) -> Iterator[Document]:
 
 
 def _document(record: Mapping[str, Any], source: str) -> Document:
-    said = _first(record, _SAID)
+    message = _first(record, _MESSAGE_TEXT)
     speaker = None if "title" in record else _first(record, _SPEAKER)
-    if speaker is not None and said is not None:
+    if speaker is not None and message is not None:
         own_source = _string(record, "source") if "source" in record else ""
         name = _speaker(*speaker)
-        text = _said(*said).strip()
+        text = _joined_text(*message).strip()
         return Document(str(Utterance(name, text)) if text else "", _time(record), own_source or source)
     found = _first(record, _TEXT)
     if found is None:
         fields = ", ".join(map(repr, list(record)[:8])) or "none"
         raise InputError(f"no text found; {_WANTED}; the fields here are {fields}")
-    text, title = _said(*found), _string(record, "title")
+    text, title = _joined_text(*found), _string(record, "title")
     if title and not text.startswith(title) and text.strip():
         text = f"{title}\n\n{text}"
-    given = next((value for name in _SOURCE if (value := _string(record, name))), "")
-    return Document(text, _time(record), given or source)
+    own_source = next((value for name in _SOURCE if (value := _string(record, name))), "")
+    return Document(text, _time(record), own_source or source)
 
 
 def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, Any] | None:
-    """The first field of these names that is there, even when it holds nothing."""
-    there = [(name, record[name]) for name in names if name in record]
-    return next((field for field in there if field[1]), there[0] if there else None)
+    """Return the first of these fields that has a value, else the first that is present, else ``None``."""
+    present = [(name, record[name]) for name in names if name in record]
+    return next((field for field in present if field[1]), present[0] if present else None)
 
 
 def _string(record: Mapping[str, Any], name: str) -> str:
@@ -111,8 +118,8 @@ def _speaker(name: str, value: Any) -> str:
     return " ".join(_string({name: value}, name).split())
 
 
-def _said(name: str, value: Any) -> str:
-    """A text that may come in parts, as strings or as mappings with a text; other parts (pictures) have none."""
+def _joined_text(name: str, value: Any) -> str:
+    """Return a text that may come in parts: strings, or mappings with a text. Other parts (pictures) are empty."""
     if isinstance(value, Mapping):
         value = value.get("parts", value.get("text"))
     if value is None:

@@ -1,6 +1,6 @@
-"""Conversations in plain text: chat exports, IRC logs, transcripts of talks.
+"""Parses conversations in plain text: chat exports, IRC logs, transcripts of talks.
 
-Lines such as these are understood, where the text that follows without a head belongs to the line above::
+A line begins an utterance when it has one of these forms; a line without such a head continues the one above::
 
     [2024-05-01 10:00] Anna: hello              01.05.24, 10:00 - Anna: hello
     [01/05/2024, 10:00:12] Anna: hello          5/1/24, 10:00 PM - Anna: hello
@@ -30,7 +30,7 @@ _HEAD: Final = re.compile(
     r"(?:~\s?)?[^\W\d_][^\s:<>*]{0,39}(?:\s[^\s:<>*]{1,30}){0,3}|\+\d[\d\s()-]{5,20})(?(bold)\*\*):)"
     r"(?:\s{1,4}|$))?"
 )
-# what stands before a colon in notes, letters and recipes
+# words before a colon in notes, letters and recipes, which are no speakers
 _NO_SPEAKERS: Final = frozenset({
     "abstract", "address", "answer", "caution", "cc", "conclusion", "date", "example", "examples", "from", "hint",
     "important", "ingredients", "keywords", "location", "method", "name", "note", "notes", "phone", "place", "ps",
@@ -41,12 +41,12 @@ _NO_SPEAKERS: Final = frozenset({
 
 @dataclass(frozen=True)
 class Utterance:
-    """What somebody said.
+    """One message of a conversation.
 
     Args:
-        speaker: who; empty for what nobody said ("Anna joined the group").
+        speaker: who said it; empty for a line that nobody said ("Anna joined the group").
         text: what was said.
-        at: world time; ``None`` when it is not known.
+        at: world time, in seconds since 1970-01-01 UTC; ``None`` when it is not known.
     """
 
     speaker: str
@@ -58,7 +58,15 @@ class Utterance:
 
 
 class _Head(NamedTuple):
-    """What a line begins with. ``text`` is the rest of it."""
+    """The beginning of a line, taken apart.
+
+    Args:
+        line: number of the line, from 0.
+        date: the date as written; ``None`` without one.
+        clock: the time of day as written, with ``AM`` or ``PM`` and the zone; ``None`` without one.
+        speaker: the speaker; ``None`` without one.
+        text: the rest of the line.
+    """
 
     line: int
     date: str | None
@@ -68,37 +76,51 @@ class _Head(NamedTuple):
 
     @property
     def strength(self) -> int:
-        """3 with date and clock, 2 with a clock, 1 with a speaker only, 0 with no speaker and no date."""
+        """3 with date and clock, 2 with clock and speaker, 1 with a speaker only, 0 without speaker and date."""
         if self.date is not None:
             return 3
         return 0 if self.speaker is None else 1 + (self.clock is not None)
 
 
 def utterances(text: str) -> list[Utterance] | None:
-    """The utterances of a conversation, in order; ``None`` when ``text`` is no conversation.
+    """Return the utterances of a conversation, in order.
 
-    It is one when a fourth of its lines that are not empty begin with a date, a clock and a speaker; or when more than
-    half begin with a speaker (all of them with a clock or none), at least two speak twice and those who speak once are
-    fewer than half of the lines. Prose with colons, recipes, lists of fields and repeated records are none.
+    A text is a conversation when a fourth of its non-empty lines begin with a date, a clock and a speaker; or when more
+    than half of them begin with a speaker (all with a clock, or all without), at least two speakers speak twice, and
+    fewer than half of the lines are by speakers who speak once. Prose with colons, recipes, lists of fields and
+    repeated records are not conversations.
 
-    Times without a zone are UTC, clocks without a date give no time. Whether 01/05/2024 is in January or May is decided
-    for the whole conversation: by a number above 12, else by the order in which time does not run backwards, else it is
-    the month first where the clock says AM or PM, and the day first elsewhere. With dots it is the day first.
+    A time without a zone is UTC; a clock without a date gives no time. Whether 01/05/2024 is in January or in May is
+    decided once for the whole conversation: by a number above 12; else by the order in which time does not run
+    backwards; else the month comes first when the clock says AM or PM, and the day otherwise. With dots, the day always
+    comes first.
+
+    Args:
+        text: the text of a file.
+
+    Returns:
+        The utterances; the text above the first head comes first, without a speaker. ``None`` when ``text`` is not a
+        conversation.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    filled = sum(1 for line in lines if line.strip())
-    heads = [head for number, line in enumerate(lines) if (head := _head(number, line)).strength]
+    non_empty = sum(1 for line in lines if line.strip())
+    heads = [head for number, line in enumerate(lines) if (head := _parse_head(number, line)).strength]
     for strength in (3, 2, 1):
         chosen = [head for head in heads if head.strength == strength]
-        spoken = [head for head in chosen if head.speaker is not None]
-        if strength == 3 and len(spoken) >= 2 and 2 * len(spoken) >= len(chosen) and 4 * len(chosen) >= filled:
-            return list(_joined(lines, chosen))
-        if strength < 3 and 2 * len(chosen) > filled and _is_dialogue(lines, chosen):
-            return list(_joined(lines, chosen))
+        with_speaker = [head for head in chosen if head.speaker is not None]
+        if (
+            strength == 3
+            and len(with_speaker) >= 2
+            and 2 * len(with_speaker) >= len(chosen)
+            and 4 * len(chosen) >= non_empty
+        ):
+            return list(_utterances_of(lines, chosen))
+        if strength < 3 and 2 * len(chosen) > non_empty and _is_dialogue(lines, chosen):
+            return list(_utterances_of(lines, chosen))
     return None
 
 
-def _head(number: int, line: str) -> _Head:
+def _parse_head(number: int, line: str) -> _Head:
     found = _HEAD.match(line)
     assert found is not None  # every part of the pattern may be absent
     speaker = found["nick"] or found["speaker"]
@@ -114,14 +136,14 @@ def _head(number: int, line: str) -> _Head:
 
 def _is_dialogue(lines: Sequence[str], heads: Sequence[_Head]) -> bool:
     counts = Counter(head.speaker for head in heads)
-    once = sum(1 for count in counts.values() if count == 1)
-    if len(counts) - once < 2 or 2 * once >= len(heads):
+    single = sum(1 for count in counts.values() if count == 1)
+    if len(counts) - single < 2 or 2 * single >= len(heads):
         return False
     return not _are_records(lines, heads)
 
 
 def _are_records(lines: Sequence[str], heads: Sequence[_Head]) -> bool:
-    """Whether the lines are the fields of records: paragraphs of two lines or more with the same labels in each."""
+    """Return whether the lines are fields of records: paragraphs of at least two lines, all with the same labels."""
     labels: list[list[str | None]] = []
     previous = -2
     for head in heads:
@@ -132,8 +154,8 @@ def _are_records(lines: Sequence[str], heads: Sequence[_Head]) -> bool:
     return len(labels) > 1 and len(labels[0]) > 1 and all(paragraph == labels[0] for paragraph in labels)
 
 
-def _joined(lines: Sequence[str], heads: Sequence[_Head]) -> Iterator[Utterance]:
-    """Each head with the lines up to the next one."""
+def _utterances_of(lines: Sequence[str], heads: Sequence[_Head]) -> Iterator[Utterance]:
+    """Yield an utterance for each head, with the lines up to the next head."""
     preamble = "\n".join(lines[: heads[0].line]).strip()
     if preamble:
         yield Utterance("", preamble)
@@ -145,7 +167,7 @@ def _joined(lines: Sequence[str], heads: Sequence[_Head]) -> Iterator[Utterance]
 
 
 def _times(heads: Sequence[_Head]) -> list[float | None]:
-    """World times; see :func:`utterances` for the order of day and month."""
+    """Return the world time of each head; :func:`utterances` explains the order of day and month."""
     by_order = {day_first: [_time(head, day_first) for head in heads] for day_first in (True, False)}
     failures = {day_first: times.count(None) for day_first, times in by_order.items()}
     if failures[True] != failures[False]:
@@ -162,7 +184,7 @@ def _is_rising(times: Sequence[float | None]) -> bool:
 
 
 def _time(head: _Head, day_first: bool) -> float | None:
-    """``None`` when the head has no date, or one that does not exist when read so."""
+    """Return the world time of a head; ``None`` without a date, or when there is no such date in this order."""
     if head.date is None or head.clock is None:
         return None
     first, second, third = map(int, re.split(r"[-/.]", head.date))
@@ -177,7 +199,7 @@ def _time(head: _Head, day_first: bool) -> float | None:
         hour = str(int(hour) % 12 + 12 * (rest[0] == "PM"))
     zone = rest[-1] if rest and rest[-1] not in ("AM", "PM") else ""
     try:
-        moment = f"{datetime(year, month, day):%Y-%m-%d}T{int(hour):02}{colon}{minutes}{zone}"
-        return world_time(moment, 0.0)
+        timestamp = f"{datetime(year, month, day):%Y-%m-%d}T{int(hour):02}{colon}{minutes}{zone}"
+        return world_time(timestamp, 0.0)
     except (ValueError, InputError):
         return None

@@ -1,4 +1,4 @@
-"""World times as people and files write them."""
+"""Converts between world times and the dates that people and files write."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ _FORMS: Final = (
 
 
 def world_time(value: float | datetime | date | str | None, default: float) -> float:
-    """A time as a finite float: a number as it is, anything with a date as seconds since 1970-01-01 UTC.
+    """Return a time as a finite float: a number unchanged, a date as seconds since 1970-01-01 UTC.
 
-    A date is its first moment. What names no zone is taken as UTC. A string of digits is a number, never a date:
-    ``"20240501"`` is 20240501.0.
+    A date means midnight at its beginning. Without a time zone, UTC is assumed. A string of digits is a number, never
+    a date: ``"20240501"`` is 20240501.0.
 
     Args:
         value: a number, a ``datetime`` or ``date``, a string that holds a number or an ISO 8601 date or date and
             time, or ``None``.
-        default: what ``None`` means.
+        default: the time to return for ``None``.
+
+    Returns:
+        The world time: turns, or seconds since 1970-01-01 UTC.
 
     Raises:
-        InputError: anything else, and numbers that are not finite.
+        InputError: ``value`` is anything else, or not finite.
     """
     if value is None:
         return default
@@ -44,21 +47,27 @@ def world_time(value: float | datetime | date | str | None, default: float) -> f
 
 
 def shown_time(at: float) -> str:
-    """A world time for people: a plain number when nearer to zero than 10**8 (turns), else ISO 8601 in UTC.
+    """Return a world time as text for people: a number for turns, ISO 8601 in UTC for dates.
 
-    The number 10**8 is 1973-03-03. Turns are rounded to three decimals, times to the second, and midnight is shown as
-    its date: passages of one text stand microseconds apart, which is nothing to be shown. What lies outside the years
-    1 to 9999 is shown as a number too.
+    Turns are rounded to three decimals and dates to the second, because the passages of one text are microseconds
+    apart.
+
+    Args:
+        at: world time.
+
+    Returns:
+        A plain number when ``at`` is nearer to zero than 10**8 (which is 1973-03-03) or outside the years 1 to 9999;
+        else the date and time, or only the date at midnight.
     """
     if abs(at) >= _TURNS:
         try:
-            moment = (_EPOCH + timedelta(seconds=round(at))).isoformat().replace("+00:00", "Z")
+            text = (_EPOCH + timedelta(seconds=round(at))).isoformat().replace("+00:00", "Z")
         except OverflowError:
             pass
         else:
-            return moment.removesuffix("T00:00:00Z")
-    near = round(float(at), 3)
-    return str(int(near)) if near.is_integer() and abs(near) < 1e16 else str(near)
+            return text.removesuffix("T00:00:00Z")
+    rounded = round(float(at), 3)
+    return str(int(rounded)) if rounded.is_integer() and abs(rounded) < 1e16 else str(rounded)
 
 
 def _from_string(value: str) -> float:
@@ -72,8 +81,8 @@ def _from_string(value: str) -> float:
 
 
 def _from_date(value: date) -> float:
-    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
+    time = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
 
 
 def _finite(value: float) -> float:

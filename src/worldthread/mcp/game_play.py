@@ -15,7 +15,7 @@ from worldthread.agents.worldmap import WorldMap
 from worldthread.envs.base import Environment
 from worldthread.errors import AgentError, InputError, NotFoundError
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
 from worldthread.play.loop import Play, StepRecord

@@ -24,7 +24,7 @@ from typing import Any, Final, TypeAlias
 from worldthread.envs.base import Proposition, Truth
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 

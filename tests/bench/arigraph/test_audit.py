@@ -300,7 +300,7 @@ def test_our_figures_are_those_of_our_own_audit(report: AuditReport, logged: Run
             assert replayed.agrees
             turn = replayed.logged.step
             step = GameStep(replayed.text, replayed.action, replayed.info.inventory, replayed.task, turn)
-            graph.add(Episode(step.text, float(turn), extraction=GameExtractor().read(step, graph.view())))
+            graph.add(Episode(step.text, float(turn), extraction=GameExtractor().extract(step, graph.view())))
             auditor.observe(step, replayed.truth, graph.view())
     result, figures = auditor.result(), one.with_inventory.ours.figures
     # the player's place is expected after every step

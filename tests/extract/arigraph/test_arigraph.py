@@ -18,7 +18,7 @@ from worldthread.extract.arigraph.extractor import (
     outdated_candidates,
     spatial_facts,
 )
-from worldthread.extract.arigraph.json_repair import Members, read_object
+from worldthread.extract.arigraph.json_repair import Members, parse_object
 from worldthread.extract.arigraph.plan import ParsedSubGoal, WeightedAction, parse_action, parse_plan
 from worldthread.extract.arigraph.text import FailureReason, RepairKind, parse_outdated, parse_triplets
 from worldthread.extract.base import Extractor
@@ -42,7 +42,7 @@ def test_triplets_by_the_published_rules() -> None:
         "inventory, contains, coin",
         "player, carries, coin",
     ]
-    assert [(repair.text, repair.mend) for repair in answer.repairs] == [("Triplets:", RepairKind.TEXT_BEFORE)]
+    assert [(repair.text, repair.kind) for repair in answer.repairs] == [("Triplets:", RepairKind.TEXT_BEFORE)]
     assert answer.failures == ()
 
 
@@ -75,7 +75,7 @@ OLD, NEW, OLD2, NEW2 = facts("cup, is in, sink", "cup, is on, shelf", "lid, is, 
 
 
 @pytest.mark.parametrize(
-    ("text", "mends"),
+    ("text", "kinds"),
     [
         ("[[cup, is in, sink -> cup, is on, shelf], [lid, is, shut -> lid, is, open]]", []),
         ('[["Cup, is in, sink" -> "cup, is on, shelf"], ["lid, is, shut" -> "lid, is, open"]]', []),
@@ -94,10 +94,10 @@ OLD, NEW, OLD2, NEW2 = facts("cup, is in, sink", "cup, is on, shelf", "lid, is, 
         ("[cup, is in, sink -> cup, is on, shelf; lid, is, shut -> lid, is, open]", []),
     ],
 )
-def test_outdated_pairs_in_every_dress(text: str, mends: list[RepairKind]) -> None:
+def test_outdated_pairs_in_every_dress(text: str, kinds: list[RepairKind]) -> None:
     answer = parse_outdated(text)
     assert list(answer.pairs) == [(OLD, NEW), (OLD2, NEW2)]
-    assert [repair.mend for repair in answer.repairs] == mends
+    assert [repair.kind for repair in answer.repairs] == kinds
     assert answer.failures == ()
 
 
@@ -155,16 +155,16 @@ def plain(value: object) -> object:
 
 @given(st.dictionaries(st.text(), JSON_VALUES, max_size=5), st.booleans())
 def test_valid_json_is_read_as_it_is(value: dict[str, object], ascii_only: bool) -> None:
-    answer = read_object(json.dumps(value, ensure_ascii=ascii_only))
+    answer = parse_object(json.dumps(value, ensure_ascii=ascii_only))
     assert plain(answer.value) == value
     assert answer.repairs == answer.failures == ()
 
 
 @given(st.dictionaries(st.text(alphabet="ab 'é\n\\\ud83d\U0001f600", min_size=1), st.text(alphabet="xy,: \\\n")))
 def test_the_forgiving_scanner_agrees_with_json_where_only_a_bracket_is_missing(value: dict[str, str]) -> None:
-    answer = read_object(json.dumps(value)[:-1])
+    answer = parse_object(json.dumps(value)[:-1])
     assert plain(answer.value) == value
-    assert {repair.mend for repair in answer.repairs} == {RepairKind.MISSING_BRACKET}
+    assert {repair.kind for repair in answer.repairs} == {RepairKind.MISSING_BRACKET}
 
 
 PLAN = {
@@ -192,7 +192,7 @@ TEXT = json.dumps(PLAN, indent=2)
 
 
 @pytest.mark.parametrize(
-    ("text", "mends"),
+    ("text", "kinds"),
     [
         (f"```json\n{TEXT}\n```", {RepairKind.CODE_FENCE}),
         (f"The plan: {TEXT} Good luck.", {RepairKind.TEXT_BEFORE, RepairKind.TEXT_AFTER}),
@@ -205,17 +205,17 @@ TEXT = json.dumps(PLAN, indent=2)
         (TEXT[:-1], {RepairKind.MISSING_BRACKET}),
     ],
 )
-def test_a_damaged_plan_is_mended_and_each_mend_is_named(text: str, mends: set[RepairKind]) -> None:
+def test_a_damaged_plan_is_repaired_and_each_repair_is_named(text: str, kinds: set[RepairKind]) -> None:
     plan = parse_plan(text)
     assert (plan.main_goal, plan.sub_goals, plan.emotion) == ("Warm the room", SUB_GOALS, "calm")
-    assert {repair.mend for repair in plan.repairs} == mends
+    assert {repair.kind for repair in plan.repairs} == kinds
     assert plan.failures == ()
 
 
 def test_a_line_break_inside_a_string_is_kept() -> None:
     plan = parse_plan(TEXT.replace("stove is cold", "stove\nis cold"))
     assert plan.sub_goals[0].reason == "The stove\nis cold"
-    assert {repair.mend for repair in plan.repairs} == {RepairKind.RAW_NEWLINE}
+    assert {repair.kind for repair in plan.repairs} == {RepairKind.RAW_NEWLINE}
 
 
 def test_sub_goals_in_one_object_with_repeated_reasons_are_all_kept() -> None:
@@ -261,7 +261,7 @@ OFFERED = ["take Red Cup", "go north", "look"]
 
 
 @pytest.mark.parametrize(
-    ("text", "action", "mends"),
+    ("text", "action", "kinds"),
     [
         ('{"reason_for_action": "thirst", "action_to_take": "take Red Cup"}', "take Red Cup", []),
         ('{"action_to_take": "Take  red cup"}', "take Red Cup", [RepairKind.OTHER_WRITING]),
@@ -270,10 +270,10 @@ OFFERED = ["take Red Cup", "go north", "look"]
         ('{"reason_for_action": "bored"\n "action_to_take": "look"}', "look", [RepairKind.MISSING_COMMA]),
     ],
 )
-def test_an_action_that_was_offered(text: str, action: str, mends: list[RepairKind]) -> None:
+def test_an_action_that_was_offered(text: str, action: str, kinds: list[RepairKind]) -> None:
     answer = parse_action(text, OFFERED, rooms={"attic"})
     assert answer.action == action
-    assert [repair.mend for repair in answer.repairs] == mends
+    assert [repair.kind for repair in answer.repairs] == kinds
     assert answer.failures == ()
 
 
@@ -351,7 +351,7 @@ def test_something_else_than_a_text_is_refused(parse: object) -> None:
         parse(None)  # type: ignore[operator]
 
 
-# -- the reader -------------------------------------------------------------------------------------------------------
+# -- the extractor ----------------------------------------------------------------------------------------------------
 
 
 def graph_of(*lines: str) -> TemporalGraph:

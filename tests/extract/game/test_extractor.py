@@ -1,4 +1,4 @@
-"""The game reader, sentence by sentence."""
+"""The extractor of games, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import pytest
 
 import worldthread
 from worldthread.extract.base import GameStep
-from worldthread.extract.game.extractor import GameExtractor, direction_of, is_legible
+from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.types import Episode, Extraction, Fact, Thesis
 
-READER = GameExtractor()
+EXTRACTOR = GameExtractor()
 
 
-def read(text: str, action: str | None = None, *, graph: TemporalGraph | None = None, **rest: object) -> Extraction:
+def extract(text: str, action: str | None = None, *, graph: TemporalGraph | None = None, **rest: object) -> Extraction:
     view = (graph or TemporalGraph()).view()
-    return READER.read(GameStep(text, action, **rest), view)  # type: ignore[arg-type]
+    return EXTRACTOR.extract(GameStep(text, action, **rest), view)  # type: ignore[arg-type]
 
 
 def facts(extraction: Extraction) -> set[str]:
     return {str(s) for s in extraction.statements if isinstance(s, Fact)}
 
 
-def told(sentence: str) -> set[str]:
-    """What one sentence in the description of a hall tells."""
+def facts_of_hall(sentence: str) -> set[str]:
+    """The facts of one sentence in the description of a hall."""
     frame = {"player, is in, Hall", "Hall, is a, room"}
-    return facts(read(f"-= Hall =-\n{sentence}", "look")) - frame
+    return facts(extract(f"-= Hall =-\n{sentence}", "look")) - frame
 
 
 @pytest.mark.parametrize(
@@ -83,18 +83,18 @@ def told(sentence: str) -> set[str]:
     ],
 )
 def test_sentences_of_a_room(sentence: str, expected: set[str]) -> None:
-    assert told(sentence) == expected
+    assert facts_of_hall(sentence) == expected
 
 
-def walk(*steps: GameStep) -> TemporalGraph:
+def graph_of(*steps: GameStep) -> TemporalGraph:
     graph = TemporalGraph()
     for turn, step in enumerate(steps):
-        graph.add(Episode(step.text, turn, extraction=READER.read(step, graph.view())))
+        graph.add(Episode(step.text, turn, extraction=EXTRACTOR.extract(step, graph.view())))
     return graph
 
 
 def test_moves_link_rooms_both_ways() -> None:
-    graph = walk(GameStep("-= Attic =-\nAn attic."), GameStep("-= Cellar =-\nA cellar.", "go down"))
+    graph = graph_of(GameStep("-= Attic =-\nAn attic."), GameStep("-= Cellar =-\nA cellar.", "go down"))
     view = graph.view()
     assert view.holds(Fact("cellar", "is down of", "attic"))
     assert view.holds(Fact("attic", "is up of", "cellar"))
@@ -102,13 +102,13 @@ def test_moves_link_rooms_both_ways() -> None:
 
 
 def test_a_refused_move_is_remembered_and_moves_nobody() -> None:
-    graph = walk(GameStep("-= Attic =-\nAn attic."), GameStep("You can't go that way.", "go north"))
+    graph = graph_of(GameStep("-= Attic =-\nAn attic."), GameStep("You can't go that way.", "go north"))
     assert graph.view().holds(Fact("attic", "has no exit", "north"))
     assert graph.view().value("player", "is in") == "Attic"
 
 
 def test_a_thing_is_in_one_place_and_its_past_is_kept() -> None:
-    graph = walk(
+    graph = graph_of(
         GameStep("-= Attic =-\nThere is a key on the floor. You see a box."),
         GameStep("You pick up the key from the ground.", "take key", "You are carrying: a key."),
         GameStep("You put the key into the box.", "insert key into box", "You are carrying nothing."),
@@ -119,7 +119,7 @@ def test_a_thing_is_in_one_place_and_its_past_is_kept() -> None:
 
 
 def test_locks() -> None:
-    graph = walk(
+    graph = graph_of(
         GameStep("-= Attic =-\nYou see a locked red chest."),
         GameStep("You unlock the red chest.", "unlock red chest with old key"),
         GameStep("You open the red chest, revealing a pearl and a note.", "open red chest"),
@@ -132,13 +132,13 @@ def test_locks() -> None:
     assert states == ["red chest, is, locked", "red chest, is, closed", "red chest, is, open"]
 
 
-def test_being_told_closed_does_not_unlock() -> None:
-    graph = walk(GameStep("-= Attic =-\nYou see a locked chest."), GameStep("It is closed.", "examine chest"))
+def test_reading_closed_does_not_unlock() -> None:
+    graph = graph_of(GameStep("-= Attic =-\nYou see a locked chest."), GameStep("It is closed.", "examine chest"))
     assert graph.view().value("chest", "is") == "locked"
 
 
 def test_what_is_eaten_is_nowhere() -> None:
-    graph = walk(
+    graph = graph_of(
         GameStep("-= Attic =-\nAn attic.", inventory="You are carrying: a pie."),
         GameStep("You eat the pie. Not bad.", "eat pie", "You are carrying nothing."),
     )
@@ -160,7 +160,7 @@ def test_what_is_eaten_is_nowhere() -> None:
     ],
 )
 def test_what_texts_say_of_keys(text: str, expected: set[str]) -> None:
-    said = read(text, "examine note")
+    said = extract(text, "examine note")
     assert facts(said) == expected
     if expected:
         thesis = next(s for s in said.statements if isinstance(s, Thesis))
@@ -169,14 +169,14 @@ def test_what_texts_say_of_keys(text: str, expected: set[str]) -> None:
 
 def test_states_of_food_are_read_where_food_is_prepared_and_are_names_elsewhere() -> None:
     text = "-= Larder =-\nThere is a chopped raw leek on the floor."
-    cooking = read(text, goal="Cook the dish of the recipe.")
+    cooking = extract(text, goal="Cook the dish of the recipe.")
     assert {"leek, is in, Larder", "leek, is, chopped", "leek, is, raw"} <= facts(cooking)
-    assert "chopped raw leek, is in, Larder" in facts(read(text, goal="Tidy up."))
+    assert "chopped raw leek, is in, Larder" in facts(extract(text, goal="Tidy up."))
 
 
 def test_recipes() -> None:
     text = "Recipe #1\n---\nIngredients:\n  leek\n  blue cheese\n\nDirections:\n  dice the leek\n  fry the leek\n  mix"
-    assert facts(read(text, "examine book")) == {
+    assert facts(extract(text, "examine book")) == {
         "recipe, needs, leek",
         "recipe, needs, blue cheese",
         "leek, must be, diced",
@@ -201,20 +201,12 @@ def test_recipes() -> None:
 )
 def test_any_text_is_survived(text: str) -> None:
     for action in (None, "look", "go north", "take x", "unlock a with b", "open", "?"):
-        extraction = read(text, action, inventory="You are carrying: , and a .", goal="it opens it")
+        extraction = extract(text, action, inventory="You are carrying: , and a .", goal="it opens it")
         TemporalGraph([Episode("x", 0, extraction=extraction)])
 
 
-def test_directions() -> None:
-    assert direction_of("go north") == direction_of("n") == direction_of("North") == "north"
-    assert direction_of("go to kitchen") is None
-    assert is_legible("Note 2")
-    assert is_legible("cookbook")
-    assert not is_legible("notebooks rack key")
-
-
 def test_no_rule_names_a_thing_of_a_game(textworld_games: Path) -> None:
-    """Strings in the readers and agents (patterns, word lists) hold no name of a thing from a published game."""
+    """Strings in the extractors and agents (patterns, word lists) hold no name of a thing from a published game."""
     names = set()
     for file in textworld_games.glob("*.json"):
         game = json.loads(file.read_text("utf-8"))
@@ -265,7 +257,7 @@ def test_other_games_are_read_politely(shared: Path) -> None:
         ]
         step = GameStep(text)
         for turn, action in enumerate(actions, 1):
-            graph.add(Episode(step.text, turn, extraction=READER.read(step, graph.view())))
+            graph.add(Episode(step.text, turn, extraction=EXTRACTOR.extract(step, graph.view())))
             text, *_ = engine.step(action)
             step = GameStep(text, action, turn=turn)
         engine.close()

@@ -11,23 +11,23 @@ from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph.fold import fold
 from worldthread.types import Episode, Fact, Thesis
 
-READER = ProseExtractor()
+EXTRACTOR = ProseExtractor()
 
 
 def current(*texts: str) -> set[str]:
     """What holds after texts that were read one after the other."""
-    episodes = [Episode(text, at, extraction=READER.extract(text)) for at, text in enumerate(texts)]
+    episodes = [Episode(text, at, extraction=EXTRACTOR.extract(text)) for at, text in enumerate(texts)]
     return {str(statement) for statement in fold(episodes).current()}
 
 
 def theses(text: str) -> dict[str, tuple[str, ...]]:
-    return {s.text: s.objects for s in READER.extract(text).statements if isinstance(s, Thesis)}
+    return {s.text: s.objects for s in EXTRACTOR.extract(text).statements if isinstance(s, Thesis)}
 
 
 def test_it_is_a_reader_of_prose() -> None:
-    assert isinstance(READER, Extractor)
-    assert READER.extract("Anna lives in Rome.").extractor == READER.name == "prose/1"
-    assert READER.concurrency == 1
+    assert isinstance(EXTRACTOR, Extractor)
+    assert EXTRACTOR.extract("Anna lives in Rome.").extractor == EXTRACTOR.name == "prose/1"
+    assert EXTRACTOR.concurrency == 1
 
 
 def test_a_plain_statement_ends_the_older_one_with_its_thesis() -> None:
@@ -71,8 +71,8 @@ def test_past_and_doubt_end_nothing() -> None:
 )
 def test_denials_end_the_fact_and_say_why(text: str, denial: str) -> None:
     first, second = (
-        Episode(text, 1, extraction=READER.extract(text)),
-        Episode(denial, 2, extraction=READER.extract(denial)),
+        Episode(text, 1, extraction=EXTRACTOR.extract(text)),
+        Episode(denial, 2, extraction=EXTRACTOR.extract(denial)),
     )
     (fact,) = (s for s in first.extraction.statements if isinstance(s, Fact))
     version = fold([first, second]).versions[fact][-1]
@@ -118,8 +118,8 @@ def test_speakers_and_the_user_are_objects() -> None:
 
 
 def test_outdate_changes_nothing() -> None:
-    extraction = READER.extract("Anna lives in Rome.")
-    assert READER.outdate("Anna lives in Rome.", extraction, None) is extraction  # type: ignore[arg-type]
+    extraction = EXTRACTOR.extract("Anna lives in Rome.")
+    assert EXTRACTOR.outdate("Anna lives in Rome.", extraction, None) is extraction  # type: ignore[arg-type]
 
 
 FRAGMENTS = [
@@ -132,7 +132,7 @@ FRAGMENTS = [
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join)))
 def test_any_text_is_read_the_same_each_time(text: str) -> None:
-    extraction = READER.extract(text)
+    extraction = EXTRACTOR.extract(text)
     assert extraction.digest == ProseExtractor().extract(text).digest
     for ending in extraction.endings:
         assert ending.reason
@@ -160,14 +160,14 @@ def test_any_text_is_read_the_same_each_time(text: str) -> None:
 def test_time_is_linear_for_hostile_repetitions(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     begin = time.process_time()
-    extraction = READER.extract(text)
+    extraction = EXTRACTOR.extract(text)
     assert time.process_time() - begin < 4
     assert extraction.statements
 
 
 def test_a_megabyte_in_one_sentence() -> None:
     text = "Anna saw the old bridge and " * 36_000
-    extraction = READER.extract(text)
+    extraction = EXTRACTOR.extract(text)
     assert max(len(s.text) for s in extraction.statements if isinstance(s, Thesis)) <= 1000
 
 

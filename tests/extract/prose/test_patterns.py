@@ -151,9 +151,9 @@ def test_in_a_text_about_something_the_rest_has_no_name_of_its_own() -> None:
     ],
 )
 def test_a_fact_alone_has_the_aspect_that_its_sentence_has(text: str) -> None:
-    told = [s for s in ProseExtractor().extract(text).statements if isinstance(s, Fact)]
-    assert told
-    assert [aspect_of(fact) for fact in told] == [fact.aspect for fact in told]
+    extracted = [s for s in ProseExtractor().extract(text).statements if isinstance(s, Fact)]
+    assert extracted
+    assert [aspect_of(fact) for fact in extracted] == [fact.aspect for fact in extracted]
 
 
 def test_what_a_sentence_would_say_otherwise_has_its_aspect_too() -> None:

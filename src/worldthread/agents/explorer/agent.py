@@ -20,8 +20,7 @@ from worldthread.agents.explorer.tidying import Tidier
 from worldthread.agents.worldmap import Exit, WorldMap, shown_name
 from worldthread.errors import AgentError
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.english import sentences
-from worldthread.extract.game.extractor import is_legible
+from worldthread.extract.game.english import is_legible, sentences
 from worldthread.graph import GraphView
 from worldthread.models import embedder
 from worldthread.names import normalise_name

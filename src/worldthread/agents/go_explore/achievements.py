@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from worldthread.agents.go_explore.commands import LOSING, TAKING, USEFUL, form, promise, things_of
 from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 
 POINTS: Final = 3.0
 """The worth of a feat that brings as many points as one does on average."""

@@ -20,7 +20,7 @@ from worldthread.agents.go_explore.commands import FIGHTING, form, gives_light, 
 from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places, dark_title
 from worldthread.errors import AgentError
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Episode

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 
 PREPOSITIONS: Final = frozenset(
     {

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from worldthread.agents.go_explore.commands import form
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 
 _WORD: Final = re.compile(r"[a-z]+")
 _DESCRIBED: Final = 200

@@ -20,7 +20,7 @@ from worldthread.agents.reflact.lookup import QUESTIONS, carried, look_up, surro
 from worldthread.agents.reflact.loop_detector import LoopDetector, talk_is_stalled
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import AnswerError
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.models.chat import ChatModel, Message
 from worldthread.types import Episode
 

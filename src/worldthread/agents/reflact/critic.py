@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.vocabulary import OPPOSITE
 
 DEEDS_A_ROOM: Final = 40

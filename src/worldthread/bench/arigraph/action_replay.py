@@ -17,7 +17,7 @@ from worldthread.envs.base import Environment, Info, Truth
 from worldthread.envs.textworld import clean_feedback
 from worldthread.errors import FormatError
 from worldthread.extract.arigraph.plan import GO_TO
-from worldthread.extract.game.extractor import direction_of
+from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.vocabulary import OPPOSITE
 
 LOST_ACTION: Final = "look"

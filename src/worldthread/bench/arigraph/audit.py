@@ -248,7 +248,7 @@ class MemoryComparison:
         self.verdicts += [StatementVerdict(number, t, claim, next(verdicts) if claim else "") for t, claim in spoken]
         alike = [claim for claim in claims if claim.own]
         self.theirs_alike.observe(number, len(spoken), alike, expected, world, self._ever)
-        extraction = GameExtractor().read(step, self._graph.view())
+        extraction = GameExtractor().extract(step, self._graph.view())
         self._graph.add(Episode(step.text, float(number), extraction=extraction))
         self._observe_ours(number, expected, world, allowed)
 

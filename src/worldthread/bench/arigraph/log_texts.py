@@ -147,7 +147,7 @@ class TextCount:
             self.absent += 1
             return
         self.total += 1
-        self.mends.update({str(repair.mend) for repair in answer.repairs})
+        self.mends.update({str(repair.kind) for repair in answer.repairs})
         for failure in answer.failures:
             self.reasons[str(failure.reason)] += 1
             self.unread.append(UnusableText(step.run, step.attempt, step.step, failure.text, str(failure.reason)))

@@ -1,1 +1,1 @@
-"""Parsers for the formats of the AriGraph paper."""
+"""The extractor of the AriGraph paper, and parsers for the formats of its model answers."""

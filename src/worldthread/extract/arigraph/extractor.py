@@ -1,10 +1,10 @@
-"""The faithful AriGraph reader: what its published source makes of a model's answers, as readings for our graph.
+"""The extractor of AriGraph: does with a model's answers what its published source does, as extractions for our graph.
 
-What is theirs: triplets of one observation are added; those that a second answer calls outdated are deleted by exact
-match of their (lower-case) names, unless both ends are rooms that were visited; a step into another room that was not
-a "go to" adds how the two rooms lie. Nothing else ends a fact, so facts bear no aspect here. What is ours: a deletion
-is an ending with its reason, and names that differ only in articles, outer quotation marks or final punctuation are
-one (:func:`worldthread.names.normalise_name`).
+As in the source: the triplets of an observation are added; those that a second answer calls outdated are deleted by
+exact match of their lower-case names, unless both ends are visited rooms; a step into another room, other than by
+"go to", adds how the two rooms lie. Nothing else ends a fact, so facts have no aspect here. Unlike the source: a
+deletion is an ending with its reason, and names that differ only in articles, outer quotation marks or final
+punctuation are one name (:func:`worldthread.names.normalise_name`).
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from worldthread.graph import GraphView
 from worldthread.types import Ending, Extraction, Fact
 
 DIRECTIONS: Final = ("north", "south", "east", "west")
+"""The directions that AriGraph knows."""
 KEPT_PHRASES: Final = (*DIRECTIONS, "associated with", "used for", "to be")
 """A fact whose words contain one of these is never shown as possibly outdated."""
 
 
 @dataclass(frozen=True)
 class RoomChange:
-    """What the last action did to the agent's place. Rooms as the game writes them.
+    """Where the last action led. Rooms are written as the game writes them.
 
     Args:
         before: the room before the action.
-        after: the room now; the same when the agent stayed.
+        after: the room after it; the same when the agent stayed.
         action: the action, such as ``"go west"`` or ``"go to kitchen"``.
     """
 
@@ -41,7 +42,7 @@ class RoomChange:
 
 
 class DeletionOutcome(StrEnum):
-    """What becomes of a fact that a model calls outdated."""
+    """The outcome for a fact that a model calls outdated."""
 
     ENDED = "ended"
     UNKNOWN = "not in the graph by exactly these names"
@@ -50,7 +51,7 @@ class DeletionOutcome(StrEnum):
 
 
 def spatial_facts(move: RoomChange) -> tuple[Fact, ...]:
-    """How the two rooms of a move lie, both ways round; empty when the agent stayed, used "go to" or no direction."""
+    """Return how the two rooms of a move lie, in both directions; empty without a step in a direction."""
     before, after = move.before.lower(), move.after.lower()
     action = move.action.lower()
     direction = next((word for word in action.split() if word in DIRECTIONS), None)
@@ -63,9 +64,14 @@ def spatial_facts(move: RoomChange) -> tuple[Fact, ...]:
 
 
 def outdated_candidates(view: GraphView, extracted: Iterable[Fact]) -> list[Fact]:
-    """Facts that hold and share an entity with ``extracted``, by exact name; without those of :data:`KEPT_PHRASES`.
+    """Return the facts that may be outdated: those that hold and share an entity with new facts, by exact name.
 
-    In order of their names.
+    Args:
+        view: what the memory holds.
+        extracted: the facts of the new observation.
+
+    Returns:
+        The facts in order of their names, without those that contain one of :data:`KEPT_PHRASES`.
     """
     names = {name for fact in extracted for name in (fact.subject, fact.object)}
     incident = {
@@ -78,10 +84,16 @@ def outdated_candidates(view: GraphView, extracted: Iterable[Fact]) -> list[Fact
 
 
 def deletion_outcome(old: Fact, view: GraphView, stated: Collection[Fact], rooms: Collection[str]) -> DeletionOutcome:
-    """What becomes of ``old``, called outdated by a reading that states ``stated``.
+    """Return what happens to a fact that a model calls outdated.
 
     Args:
+        old: the fact.
+        view: what the memory holds.
+        stated: the facts of the extraction whose answer calls ``old`` outdated.
         rooms: the rooms that were visited, in lower case.
+
+    Returns:
+        :attr:`DeletionOutcome.ENDED`, or why the fact is kept.
     """
     held = view.facts(old.subject, old.relation, old.object)
     names = (old.subject, old.relation, old.object)
@@ -93,13 +105,13 @@ def deletion_outcome(old: Fact, view: GraphView, stated: Collection[Fact], rooms
 
 
 class AriGraphExtractor:
-    """Reads observations as AriGraph does. It is a :class:`~worldthread.extract.base.Extractor`; a game gives more.
+    """Extracts triplets as AriGraph does. A :class:`~worldthread.extract.base.Extractor` with more options for games.
 
-    It writes no prompt and calls no model itself: two functions do, so that a recorded run can be replayed.
+    It writes no prompt and calls no model itself. Two functions do, so that a recorded run can be replayed.
 
     Args:
-        ask_triplets: from a text to a model's answer, ``"subject, relation, object; ..."``.
-        ask_outdated: from the facts that may be outdated and the facts that are new to a model's answer,
+        ask_triplets: takes a text; returns a model's answer, ``"subject, relation, object; ..."``.
+        ask_outdated: takes the facts that may be outdated and the new facts; returns a model's answer,
             ``"[[old -> new], ...]"``.
         concurrency: how many calls of ``ask_triplets`` may usefully run at once.
     """
@@ -123,10 +135,16 @@ class AriGraphExtractor:
         return self._concurrency
 
     def extract(self, text: str) -> Extraction:
-        """The triplets of ``text``, without aspects.
+        """Return the triplets of an observation.
+
+        Args:
+            text: the observation.
+
+        Returns:
+            An extraction with facts without aspects, no endings, and the parts of the answer that were unusable.
 
         Raises:
-            ModelError: as ``ask_triplets`` does.
+            ModelError: ``ask_triplets`` raises it.
         """
         answer = parse_triplets(self._ask_triplets(text))
         return Extraction(self.name, answer.facts, (), _texts(answer.failures))
@@ -140,24 +158,29 @@ class AriGraphExtractor:
         rooms: Collection[str] = (),
         move: RoomChange | None = None,
     ) -> Extraction:
-        """``reading`` with the facts of ``view`` that it ends, and with how the rooms of ``move`` lie.
+        """Return ``extraction`` with the facts of ``view`` that it ends, and with how the rooms of ``move`` lie.
 
         Args:
-            text: what was read; not looked at, since the answer about it is in ``reading``.
-            rooms: every room visited so far, the present one among them.
-            move: what the last action did; ``None`` when there was none.
+            text: the observation; not used, because ``extraction`` has the answer about it.
+            extraction: what :meth:`extract` returned for ``text``.
+            view: what the memory holds before the observation is added.
+            rooms: every room visited so far, including the current one.
+            move: where the last action led; ``None`` when there was no action.
+
+        Returns:
+            The extraction with spatial facts after its statements, and new endings and failures after its own.
 
         Raises:
-            ModelError: as ``ask_outdated`` does.
+            ModelError: ``ask_outdated`` raises it.
         """
         facts = [statement for statement in extraction.statements if isinstance(statement, Fact)]
         new = [fact for fact in facts if not view.holds(fact)]
         answer = parse_outdated(self._ask_outdated(outdated_candidates(view, facts), new))
-        placed = spatial_facts(move) if move is not None else ()
+        spatial = spatial_facts(move) if move is not None else ()
         return replace(
             extraction,
-            statements=(*extraction.statements, *placed),
-            endings=_endings(answer, view, {*facts, *placed}, rooms),
+            statements=(*extraction.statements, *spatial),
+            endings=_endings(answer, view, {*facts, *spatial}, rooms),
             failures=(*extraction.failures, *_texts(answer.failures)),
         )
 
@@ -174,6 +197,6 @@ def _endings(
 
 
 def _texts(failures: Iterable[Failure]) -> tuple[str, ...]:
-    """The texts of failures, in a form that every store can keep."""
+    """Return the texts of failures without the characters that a store cannot keep."""
     texts = (failure.text.encode("utf-8", "replace").decode() for failure in failures)
     return tuple(text.replace("\0", "\N{REPLACEMENT CHARACTER}") for text in texts)

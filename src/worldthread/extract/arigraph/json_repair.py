@@ -1,7 +1,7 @@
-"""One JSON object out of a model's answer, with the usual damage mended and named; the rest becomes failures.
+"""Parses the JSON object of a model's answer, repairs the usual damage, and reports every repair and failure.
 
-What is valid JSON is read as such. Otherwise a forgiving scanner reads on as far as the text makes sense: it runs in
-linear time, takes any string, and says of everything that it mended or could not use what it was.
+Valid JSON is parsed as such. Otherwise a tolerant scanner reads as far as the text makes sense. It runs in linear time
+and accepts any string.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, RepairKind, require_string
+from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, RepairKind, require_answer_text
 
 DEPTH_LIMIT: Final = 32
-"""How deeply brackets may be nested in an answer that is not valid JSON."""
+"""The deepest nesting of brackets in an answer that is not valid JSON."""
 
-_START: Final = re.compile(r"\{\s*(?:[\"'\u201c}]|\w+\s*:)")  # a brace in prose is followed by something else
+_START: Final = re.compile(r"\{\s*(?:[\"'\u201c}]|\w+\s*:)")  # a brace in prose is followed by other text
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _SPACE: Final = re.compile(r"\s*")
 _BARE: Final = re.compile(r"[^\s,:{}\[\]\"][^,:{}\[\]\"\n]*")
@@ -31,22 +31,26 @@ _ABSENT: Final = object()
 
 @dataclass(frozen=True)
 class Members:
-    """A JSON object as its members in order, so that a repeated key is not lost."""
+    """A JSON object as its members in order, so that no repeated key is lost.
+
+    Args:
+        pairs: keys and values.
+    """
 
     pairs: tuple[tuple[str, Any], ...] = ()
 
     def get(self, key: str) -> Any:
-        """The last value of ``key``; ``None`` when it is absent."""
+        """Return the last value of ``key``; ``None`` when it is absent."""
         return next((value for name, value in reversed(self.pairs) if name == key), None)
 
 
 @dataclass(frozen=True)
 class JsonAnswer:
-    """The object of an answer.
+    """The JSON object of an answer.
 
     Args:
-        value: ``None`` when there is no object at all. Objects within it are :class:`Members`, arrays are lists.
-        repairs: what was mended.
+        value: the object; ``None`` when there is none. Objects inside it are :class:`Members` too, arrays are lists.
+        repairs: what was repaired.
         failures: what could not be used.
     """
 
@@ -55,13 +59,19 @@ class JsonAnswer:
     failures: tuple[Failure, ...] = ()
 
 
-def read_object(text: str) -> JsonAnswer:
-    """The first JSON object of ``text``.
+def parse_object(text: str) -> JsonAnswer:
+    """Return the first JSON object of an answer.
+
+    Args:
+        text: the answer.
+
+    Returns:
+        The object with repairs and failures.
 
     Raises:
         InputError: ``text`` is not a string.
     """
-    require_string(text)
+    require_answer_text(text)
     if not text.strip():
         return JsonAnswer(failures=(Failure(text, FailureReason.EMPTY),))
     found = _START.search(text)
@@ -73,7 +83,7 @@ def read_object(text: str) -> JsonAnswer:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         value = scanner.value(0)
-        end = scanner.at
+        end = scanner.offset
     repairs = [*_outside(text[:start], RepairKind.TEXT_BEFORE), *scanner.repairs]
     failures = list(scanner.failures)
     rest = text[end:]
@@ -92,45 +102,53 @@ def _members(pairs: list[tuple[str, Any]]) -> Members:
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_members)
 
 
-def _outside(text: str, mend: RepairKind) -> list[Repair]:
-    """Repairs for the text before or after the object."""
+def _outside(text: str, kind: RepairKind) -> list[Repair]:
+    """Return the repairs for the text before or after the object."""
     rest = _FENCE.sub("", text)
     fence = [Repair("```", RepairKind.CODE_FENCE)] if rest != text else []
-    return [*fence, Repair(rest.strip(), mend)] if rest.strip() else fence
+    return [*fence, Repair(rest.strip(), kind)] if rest.strip() else fence
 
 
 @dataclass
 class _DamagedJsonScanner:
-    """Reads damaged JSON. ``stopped`` once nothing further can be read; what was read until then stays."""
+    """Parses damaged JSON up to the first place where it makes no sense any more.
+
+    Args:
+        text: the answer.
+        offset: where in ``text`` to go on.
+        repairs: what was repaired so far.
+        failures: what could not be used so far.
+        stopped: whether parsing has stopped before the end of the object.
+    """
 
     text: str
-    at: int
+    offset: int
     repairs: list[Repair] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     stopped: bool = False
 
     def value(self, depth: int) -> Any:
-        """The value at the current place; ``_ABSENT`` when there is none."""
+        """Return the value at the current offset; ``_ABSENT`` when there is none."""
         char = self._peek()
         if char in ("{", "["):
             if depth == DEPTH_LIMIT:
                 return self._stop(FailureReason.TOO_DEEP)
-            self.at += 1
+            self.offset += 1
             return self._object(depth + 1) if char == "{" else self._array(depth + 1)
-        return self._string() if char in _CLOSING else self._bare()
+        return self._string() if char in _CLOSING else self._bare_word()
 
     def _object(self, depth: int) -> Members:
         members: list[tuple[str, Any]] = []
-        while not self.stopped and self._goes_on("}", "]", bool(members)):
-            begin = self.at
-            key = self._string() if self._peek() in _CLOSING else self._bare()
+        while not self.stopped and self._next_member("}", "]", bool(members)):
+            begin = self.offset
+            key = self._string() if self._peek() in _CLOSING else self._bare_word()
             if self.stopped:
                 break
             if self._peek() != ":":
-                self.at = begin
+                self.offset = begin
                 self._stop(FailureReason.UNREADABLE if self.text[begin:].strip() else FailureReason.CUT_SHORT)
                 break
-            self.at += 1
+            self.offset += 1
             value = self.value(depth)
             if value is not _ABSENT:
                 members.append((str(key), value))
@@ -138,51 +156,51 @@ class _DamagedJsonScanner:
 
     def _array(self, depth: int) -> list[Any]:
         items: list[Any] = []
-        while not self.stopped and self._goes_on("]", "}", bool(items)):
+        while not self.stopped and self._next_member("]", "}", bool(items)):
             value = self.value(depth)
             if value is not _ABSENT:
                 items.append(value)
         return items
 
-    def _goes_on(self, close: str, other: str, comma_due: bool) -> bool:
-        """Whether another member follows; takes commas and the closing bracket."""
+    def _next_member(self, close: str, other: str, comma_due: bool) -> bool:
+        """Skip commas and a closing bracket; return whether another member follows."""
         commas = 0
         while (char := self._peek()) == ",":
             commas += 1
-            self.at += 1
+            self.offset += 1
         last = char in (close, other, "")
         if commas > (0 if last or not comma_due else 1):
-            self._mend(RepairKind.TRAILING_COMMA)
+            self._repair(RepairKind.TRAILING_COMMA)
         elif comma_due and not commas and not last:
-            self._mend(RepairKind.MISSING_COMMA)
+            self._repair(RepairKind.MISSING_COMMA)
         if char == close:
-            self.at += 1
+            self.offset += 1
         elif last:
-            # the end of the text, or a bracket that closes something further out
-            self._mend(RepairKind.MISSING_BRACKET)
+            # the end of the text, or a bracket that closes an outer object or array
+            self._repair(RepairKind.MISSING_BRACKET)
         return not last
 
     def _string(self) -> Any:
-        start = self.at
+        start = self.offset
         opening = self.text[start]
         closing = _CLOSING[opening]
         stop = _STOPS[closing]
         if opening != '"':
-            self._mend(RepairKind.SINGLE_QUOTES)
-        at = start + 1
-        while found := stop.search(self.text, at):
-            at = found.end()
+            self._repair(RepairKind.SINGLE_QUOTES)
+        offset = start + 1
+        while found := stop.search(self.text, offset):
+            offset = found.end()
             if found.group() == "\\":
-                at += 1
-            elif self._closes(at):
-                self.at = at
-                return self._unescaped(self.text[start + 1 : at - 1])
+                offset += 1
+            elif self._closes(offset):
+                self.offset = offset
+                return self._unescaped(self.text[start + 1 : offset - 1])
             else:
-                self._mend(RepairKind.INNER_QUOTE)
+                self._repair(RepairKind.INNER_QUOTE)
         return self._stop(FailureReason.CUT_SHORT)
 
     def _closes(self, after: int) -> bool:
-        """Whether a quotation mark that ends before ``after`` closes its string, by what follows."""
+        """Return whether a quotation mark before ``after`` closes its string, judged by what follows it."""
         space = _SPACE.match(self.text, after)
         assert space is not None
         following = self.text[space.end() : space.end() + 1]
@@ -190,50 +208,50 @@ class _DamagedJsonScanner:
 
     def _unescaped(self, raw: str) -> str:
         if _CONTROL.search(raw):
-            self._mend(RepairKind.RAW_NEWLINE)
+            self._repair(RepairKind.RAW_NEWLINE)
         if "\\" not in raw:
             return raw
         parts: list[str] = []
-        at = 0
-        while (slash := raw.find("\\", at)) >= 0:
-            parts.append(raw[at:slash])
+        offset = 0
+        while (slash := raw.find("\\", offset)) >= 0:
+            parts.append(raw[offset:slash])
             escape = _ESCAPE.match(raw, slash)
             if escape:
                 parts.append(json.loads(f'"{escape.group()}"'))
-                at = escape.end()
+                offset = escape.end()
             else:
-                self._mend(RepairKind.BAD_ESCAPE)
+                self._repair(RepairKind.BAD_ESCAPE)
                 parts.append(raw[slash + 1 : slash + 2])
-                at = slash + 2
-        joined = "".join([*parts, raw[at:]])
-        # two escapes may make one character
+                offset = slash + 2
+        joined = "".join([*parts, raw[offset:]])
+        # two escapes may stand for one character
         return joined.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
-    def _bare(self) -> Any:
+    def _bare_word(self) -> Any:
         self._peek()
-        found = _BARE.match(self.text, self.at)
+        found = _BARE.match(self.text, self.offset)
         if found is None:
-            return self._stop(FailureReason.UNREADABLE if self.at < len(self.text) else FailureReason.CUT_SHORT)
-        self.at = found.end()
+            return self._stop(FailureReason.UNREADABLE if self.offset < len(self.text) else FailureReason.CUT_SHORT)
+        self.offset = found.end()
         word = found.group().rstrip()
         if word in _LITERALS:
             return _LITERALS[word]
         if _NUMBER.fullmatch(word):
             return float(word)
-        self._mend(RepairKind.BARE_WORD)
+        self._repair(RepairKind.BARE_WORD)
         return word
 
     def _peek(self) -> str:
-        """The next character that is not white space, which is skipped; empty at the end."""
-        space = _SPACE.match(self.text, self.at)
+        """Skip white space and return the next character; empty at the end."""
+        space = _SPACE.match(self.text, self.offset)
         assert space is not None
-        self.at = space.end()
-        return self.text[self.at : self.at + 1]
+        self.offset = space.end()
+        return self.text[self.offset : self.offset + 1]
 
-    def _mend(self, mend: RepairKind) -> None:
-        self.repairs.append(Repair(self.text[max(0, self.at - 20) : self.at + 20], mend))
+    def _repair(self, kind: RepairKind) -> None:
+        self.repairs.append(Repair(self.text[max(0, self.offset - 20) : self.offset + 20], kind))
 
     def _stop(self, reason: FailureReason) -> Any:
-        self.failures.append(Failure(self.text[self.at :], reason))
+        self.failures.append(Failure(self.text[self.offset :], reason))
         self.stopped = True
         return _ABSENT

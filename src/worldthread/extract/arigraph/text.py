@@ -1,9 +1,9 @@
-"""The line formats of AriGraph: triplets, and which of them are outdated, as a chat model writes them.
+"""Parses the line formats of AriGraph as a chat model writes them: triplets, and which of them are outdated.
 
 The rules are those of the published source (AIRI-Institute/AriGraph), so that its runs can be reproduced; the code is
-ours. Nothing that a model wrote is dropped in silence: what could not be used is a :class:`Failure` with its text and
-reason, and what was used although it was not as asked for is a :class:`Repair`. All functions take any string, run in
-linear time and raise nothing for what the string contains.
+our own. Everything that a model wrote is accounted for: a piece that cannot be used is a :class:`Failure` with its text
+and reason, and a piece that is used although it breaks the format is a :class:`Repair`. All functions accept any
+string, run in linear time and raise no error for what the string contains.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class FailureReason(StrEnum):
 
 
 class RepairKind(StrEnum):
-    """What was not as asked for, and could be used all the same."""
+    """How a piece of a model's answer that could be used broke the format."""
 
     TEXT_BEFORE = "text before the answer"
     TEXT_AFTER = "text after the answer"
@@ -73,7 +73,12 @@ class RepairKind(StrEnum):
 
 @dataclass(frozen=True)
 class Failure:
-    """A piece of an answer that could not be used: its text, verbatim, and why."""
+    """A piece of an answer that could not be used.
+
+    Args:
+        text: the piece, verbatim.
+        reason: why it could not be used.
+    """
 
     text: str
     reason: FailureReason
@@ -81,20 +86,25 @@ class Failure:
 
 @dataclass(frozen=True)
 class Repair:
-    """A piece of an answer that was not as asked for, and how it was taken."""
+    """A piece of an answer that broke the format and could be used.
+
+    Args:
+        text: the piece, or the text around it.
+        kind: how it broke the format.
+    """
 
     text: str
-    mend: RepairKind
+    kind: RepairKind
 
 
 @dataclass(frozen=True)
 class TripletAnswer:
-    """Facts in the order of the text; names are lower case.
+    """The triplets of an answer.
 
     Args:
-        facts: those that could be read; one that is written twice is there twice.
-        repairs: what was cut away or mended.
-        failures: what could not be read.
+        facts: in the order of the text, with names in lower case; a triplet that is written twice is in it twice.
+        repairs: what was left out or repaired.
+        failures: what could not be parsed.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -104,12 +114,12 @@ class TripletAnswer:
 
 @dataclass(frozen=True)
 class OutdatedTriplets:
-    """Which facts are outdated, and what took their place.
+    """The facts that an answer calls outdated, with those that replace them.
 
     Args:
-        pairs: (old, new) in the order of the text; names are lower case.
-        repairs: what was cut away or mended.
-        failures: what could not be read.
+        pairs: (old, new) in the order of the text, with names in lower case.
+        repairs: what was left out or repaired.
+        failures: what could not be parsed.
     """
 
     pairs: tuple[tuple[Fact, Fact], ...] = ()
@@ -118,23 +128,29 @@ class OutdatedTriplets:
 
 
 class _Unusable(Exception):
-    """A piece cannot be used; never leaves this module."""
+    """A piece cannot be used. Never leaves this module."""
 
     def __init__(self, reason: FailureReason) -> None:
         self.reason = reason
 
 
 def parse_triplets(text: str) -> TripletAnswer:
-    """The triplets of ``"subject, relation, object; subject, relation, object; ..."``.
+    """Return the triplets of ``"subject, relation, object; subject, relation, object; ..."``.
 
-    Split at ";"; a piece has exactly two commas; the subject is what follows its last ":" (so a lead-in goes); white
-    space and quotation marks around a name go; lower case; a name "I" is the inventory and "P" the player; the relation
-    "free" is not taken. White space between two semicolons is nothing.
+    Pieces end at ";" and have exactly two commas; empty pieces are skipped. The subject is what follows the last ":",
+    so a lead-in is left out. White space and quotation marks around a name are left out, and names are put in lower
+    case. The name "I" means the inventory and "P" the player. A triplet with the relation "free" is a failure.
+
+    Args:
+        text: the answer.
+
+    Returns:
+        The triplets, repairs and failures.
 
     Raises:
         InputError: ``text`` is not a string.
     """
-    require_string(text)
+    require_answer_text(text)
     facts: list[Fact] = []
     repairs: list[Repair] = []
     failures: list[Failure] = []
@@ -144,10 +160,11 @@ def parse_triplets(text: str) -> TripletAnswer:
         lead, colon, subject = piece.partition(",")[0].rpartition(":")
         try:
             fact = _fact(subject + piece[len(lead) + len(colon) + len(subject) :])
-            if fact.relation == FREE:
-                raise _Unusable(FailureReason.RELATION_FREE)
         except _Unusable as error:
             failures.append(Failure(piece.strip(), error.reason))
+            continue
+        if fact.relation == FREE:
+            failures.append(Failure(piece.strip(), FailureReason.RELATION_FREE))
             continue
         facts.append(fact)
         if colon:
@@ -156,15 +173,21 @@ def parse_triplets(text: str) -> TripletAnswer:
 
 
 def parse_outdated(text: str) -> OutdatedTriplets:
-    """The pairs of ``"[[old triplet -> new triplet], ...]"``; ``"[]"`` has none.
+    """Return the pairs of ``"[[old triplet -> new triplet], ...]"``; ``"[]"`` has none.
 
-    A triplet may stand in quotation marks, and so may a whole pair; lists may be nested more deeply or be left out.
-    Names are read as in :func:`parse_triplets`, but keep a colon: they are to match what is stored.
+    A triplet or a whole pair may be in quotation marks, and lists may be nested more deeply or be missing. Names are
+    parsed as by :func:`parse_triplets`, except that they keep a colon, because they must match stored names.
+
+    Args:
+        text: the answer.
+
+    Returns:
+        The pairs, repairs and failures.
 
     Raises:
         InputError: ``text`` is not a string.
     """
-    require_string(text)
+    require_answer_text(text)
     if not text.strip():
         return OutdatedTriplets(failures=(Failure(text, FailureReason.EMPTY),))
     chunks, depth, balanced = _chunks(text)
@@ -176,10 +199,10 @@ def parse_outdated(text: str) -> OutdatedTriplets:
             return OutdatedTriplets(failures=(Failure(text, FailureReason.NO_LIST),))
         repairs.append(Repair(text, RepairKind.NO_BRACKETS))
     else:
-        for number, mend in ((0, RepairKind.TEXT_BEFORE), (-1, RepairKind.TEXT_AFTER)):
+        for number, kind in ((0, RepairKind.TEXT_BEFORE), (-1, RepairKind.TEXT_AFTER)):
             around = chunks[number].strip()
             if around and _ARROW not in around and (number == 0 or balanced):
-                repairs.append(Repair(around, mend))
+                repairs.append(Repair(around, kind))
                 chunks[number] = ""
         if not balanced:
             repairs.append(Repair(text, RepairKind.UNBALANCED))
@@ -197,7 +220,7 @@ def parse_outdated(text: str) -> OutdatedTriplets:
 
 
 def _chunks(text: str) -> tuple[list[str], int, bool]:
-    """The text between brackets, in order; how deep the brackets go; whether each has its counterpart."""
+    """Return the texts between brackets in order, the deepest nesting, and whether the brackets are balanced."""
     chunks: list[str] = []
     start = depth = deepest = 0
     balanced = True
@@ -234,7 +257,7 @@ def _fact(text: str) -> Fact:
         raise _Unusable(FailureReason.NOT_A_NAME) from None
 
 
-def require_string(text: object) -> None:
-    """Raises :class:`InputError` for anything but a string."""
+def require_answer_text(text: object) -> None:
+    """Raise :class:`InputError` when the answer of a model is not a string."""
     if not isinstance(text, str):
         raise InputError(f"the answer of a model must be a string, not {type(text).__name__}")

@@ -1,4 +1,4 @@
-"""Small pieces of English: sentences, enumerations, and noun phrases with the states that adjectives tell."""
+"""Small pieces of English: sentences, enumerations, and noun phrases with adjectives that name a state."""
 
 from __future__ import annotations
 
@@ -20,16 +20,31 @@ _PHRASE_END: Final = re.compile(
     re.I,
 )
 _LOOKING: Final = re.compile(r"^(?:[\w-]+\s+){1,2}looking\s+", re.I)
+_LEGIBLE: Final = re.compile(
+    r"\b(?:notes?|letter|paper|leaflet|\w*book|sign|map|scroll|page|card|diary|poster)\b",
+    re.I,
+)
+VAGUE: Final = re.compile(r"\b(?:one of|some|other|another|it|which|this|that|all|each|every|any)\b", re.I)
+"""Pattern of words with which a phrase names no particular thing."""
+
+PARTICIPLE: Final = {
+    "slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled",
+    "burnt": "burned",
+}  # fmt: skip
+"""Verbs of cutting and cooking, each with the state that it leads to."""
 
 ADJECTIVE_STATES: Final[dict[str, str | None]] = {
     "open": OPEN, "opened": OPEN, "closed": CLOSED, "shut": CLOSED, "locked": LOCKED, "unlocked": CLOSED, "empty": None,
 }  # fmt: skip
-"""Adjectives that tell a state when they stand before a noun, with the state that they tell."""
+"""Adjectives before a noun that are no part of a name, each with the state that it names; ``None`` for no state."""
 
 COOKING_STATES: Final[dict[str, str | None]] = {
     **ADJECTIVE_STATES, "burnt": "burned", **{state: state for state in HEAT_STATES | CUT_STATES},
 }  # fmt: skip
-"""The same where food is prepared. Elsewhere "raw meat" or "grilled cheese" may be the name of a thing."""
+""":data:`ADJECTIVE_STATES` and the states of food, for games in which food is prepared.
+
+Elsewhere "raw meat" or "grilled cheese" may be the name of a thing.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,32 +52,43 @@ class MentionedThing:
     """A thing as a text mentions it.
 
     Args:
-        name: without article and without the adjectives that tell a state.
-        states: what those adjectives told.
+        name: without article and without the adjectives that name a state.
+        states: the states that those adjectives name.
     """
 
     name: str
     states: tuple[str, ...] = ()
 
 
+def is_legible(name: str) -> bool:
+    """Return whether the name of a thing suggests that text is written on it ("note", "cookbook")."""
+    return _LEGIBLE.search(name) is not None
+
+
 def sentences(text: str) -> list[str]:
-    """The sentences of ``text``; a line break ends one too."""
+    """Return the sentences of ``text`` without the white space around them; a line break ends a sentence too."""
     return [part for piece in _SENTENCE_END.split(text) if piece and (part := piece.strip())]
 
 
 def noun_phrase(text: str) -> str:
-    """The beginning of ``text`` up to the end of the noun phrase with which it begins (after its article)."""
+    """Return the noun phrase with which ``text`` begins; the text begins after the article."""
     end = _PHRASE_END.search(text)
     return text if end is None else text[: end.start()]
 
 
-def thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> MentionedThing | None:
-    """The thing that a noun phrase names; ``None`` when it names none.
+def mentioned_thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> MentionedThing | None:
+    """Return the thing that a noun phrase names.
 
-    ``adjectives`` are taken from the front of the name, with the state that each tells (``None``: no state).
+    >>> mentioned_thing("a closed oak door")
+    MentionedThing(name='oak door', states=('closed',))
 
-    >>> thing("a closed oak door")
-    Thing(name='oak door', states=('closed',))
+    Args:
+        phrase: the noun phrase, with or without an article.
+        adjectives: adjectives that are taken from the front of the name, each with the state that it names;
+            ``None`` for no state.
+
+    Returns:
+        The thing; ``None`` when nothing is left for a name.
     """
     rest = _ARTICLE.sub("", phrase.strip())
     states = []
@@ -80,20 +106,27 @@ def thing(phrase: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) 
     return MentionedThing(rest, tuple(states)) if rest and any(c.isalnum() for c in rest) else None
 
 
-def things(enumeration: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> list[MentionedThing]:
-    """The things of an enumeration inside a sentence, each read up to the end of its noun phrase.
+def mentioned_things(enumeration: str, adjectives: Mapping[str, str | None] = ADJECTIVE_STATES) -> list[MentionedThing]:
+    """Return the things of an enumeration inside a sentence, each up to the end of its noun phrase.
 
-    It is split only where an article follows, so "salt and pepper" stays whole.
+    The enumeration is split only where an article follows, so "salt and pepper" stays whole.
 
-    >>> [t.name for t in things("a lamp, a salt and pepper shaker and an old key, which you like")]
+    >>> [found.name for found in mentioned_things("a lamp, a salt and pepper shaker and an old key, which you like")]
     ['lamp', 'salt and pepper shaker', 'old key']
+
+    Args:
+        enumeration: the enumeration; items without an article are left out.
+        adjectives: see :func:`mentioned_thing`.
+
+    Returns:
+        The things, in order.
     """
     found = []
     for item in _NEXT_ITEM.split(enumeration.strip()):
         article = _ARTICLE.match(item)
         if article is None:
             continue
-        one = thing(noun_phrase(item[article.end() :]), adjectives)
-        if one is not None:
-            found.append(one)
+        thing = mentioned_thing(noun_phrase(item[article.end() :]), adjectives)
+        if thing is not None:
+            found.append(thing)
     return found

@@ -1,7 +1,7 @@
-"""The words in which worlds are described: relations of the game reader, shared by readers, agents and audits.
+"""The relations with which games are described, shared by extractors, agents and audits.
 
-Every constructor gives the fact its *aspect*, the single-valued property that it states, so that the fold ends the
-older value: a thing is in one place, a door has one state. Facts without an aspect hold until an episode ends them.
+Every constructor gives the fact its *aspect*, the single-valued property that it states, so that a newer value ends
+the older one: a thing is in one place, a door has one state. Facts without an aspect hold until an episode ends them.
 
 ========================================  ============================================  ==========================
 fact                                      meaning                                       aspect
@@ -13,13 +13,13 @@ fact                                      meaning                               
 (knife, is on, counter)                   on a supporter                                place of knife
 (kitchen, is a, room)                     kind: room, container, supporter, door, key   none
 (room a, has exit, west)                  a way out, open or through a door             exit west of room a
-(room a, has no exit, west)               the way was tried or said to be absent        exit west of room a
+(room a, has no exit, west)               no way out: tried, or a text says so          exit west of room a
 (room b, is west of, room a)              going west from room a leads to room b        west of room a
 (oak door, leads west from, room a)       the way west of room a goes through the door  door west of room a
 (oak door, is, locked)                    open, closed or locked                        lock state of oak door
 (potato, is, roasted)                     raw, fried, roasted, grilled or burned        heat state of potato
 (potato, is, diced)                       uncut, sliced, diced or chopped               cut state of potato
-(key 2, unlocks, red locker)              said by a text, or seen to work               none
+(key 2, unlocks, red locker)              a text says so, or it was tried               none
 (key 2, does not unlock, blue locker)     tried in vain                                 none
 (recipe, needs, potato)                   an ingredient                                 none
 (potato, must be, diced)                  a direction of the recipe                     none
@@ -27,7 +27,7 @@ fact                                      meaning                               
 ========================================  ============================================  ==========================
 
 Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`, :data:`DARKNESS`, where the player is when it is too
-dark to tell, and :data:`GOAL`, the object of the theses that say what the task is.
+dark to see, and :data:`GOAL`, the object of the theses that say what the task is.
 """
 
 from __future__ import annotations
@@ -79,33 +79,42 @@ KINDS: Final = frozenset({"room", "container", "supporter", "door", "key"})
 
 
 def place(thing: str, relation: str, where: str) -> Fact:
-    """``thing`` is in or on ``where``; ``relation`` is :data:`IS_IN` or :data:`IS_ON`."""
+    """Return that ``thing`` is in or on ``where``; ``relation`` is :data:`IS_IN` or :data:`IS_ON`."""
     return Fact(thing, relation, where, aspect=f"place of {normalise_name(thing)}")
 
 
 def kind(thing: str, of: str) -> Fact:
-    """``thing`` is a room, container, supporter, door or key."""
+    """Return that ``thing`` is a room, container, supporter, door or key (see :data:`KINDS`)."""
     return Fact(thing, IS_A, of)
 
 
 def exit_of(room: str, direction: str, *, exists: bool = True) -> Fact:
-    """``room`` has (or has not) a way out to ``direction``."""
+    """Return that ``room`` has, or does not have, an exit in ``direction``."""
     aspect = f"exit {direction} of {normalise_name(room)}"
     return Fact(room, HAS_EXIT if exists else HAS_NO_EXIT, direction, aspect=aspect)
 
 
 def link(there: str, direction: str, here: str) -> Fact:
-    """Going ``direction`` from room ``here`` leads to room ``there``."""
+    """Return that going ``direction`` from room ``here`` leads to room ``there``."""
     return Fact(there, f"is {direction} of", here, aspect=f"{direction} of {normalise_name(here)}")
 
 
 def door_of(door: str, direction: str, room: str) -> Fact:
-    """The way ``direction`` out of ``room`` goes through ``door``."""
+    """Return that the exit of ``room`` in ``direction`` goes through ``door``."""
     return Fact(door, f"leads {direction} from", room, aspect=f"door {direction} of {normalise_name(room)}")
 
 
 def state(thing: str, value: str) -> Fact:
-    """``thing`` is open, closed, locked, raw, fried, sliced and so on; each family is one aspect."""
+    """Return that ``thing`` is in a state.
+
+    Args:
+        thing: the name of the thing.
+        value: a word of :data:`LOCK_STATES`, :data:`HEAT_STATES` or :data:`CUT_STATES`, each of which is one aspect, or
+            any other word, which has no aspect.
+
+    Returns:
+        The fact (``thing``, is, ``value``).
+    """
     if value in LOCK_STATES:
         family = "lock"
     elif value in HEAT_STATES:

@@ -1,1 +1,1 @@
-"""Facts and theses from prose, by rules."""
+"""Extracts facts and theses from prose, by rule."""

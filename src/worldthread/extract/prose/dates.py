@@ -1,4 +1,4 @@
-"""Dates in English prose, and their one form: ISO 8601, as precise as what was written."""
+"""Finds dates in English prose and writes them as ISO 8601, as precisely as they are given."""
 
 from __future__ import annotations
 
@@ -6,37 +6,21 @@ import re
 from typing import Final
 
 _MONTHS: Final = {
-    name[:3].lower(): number
-    for number, name in enumerate(
-        [
-            "January",
-            "February",
-            "March",
-            "April",
-            "May",
-            "June",
-            "July",
-            "August",
-            "September",
-            "October",
-            "November",
-            "December",
-        ],
-        1,
-    )
-}
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
+    "dec": 12,
+}  # fmt: skip
 MONTH: Final = (
     r"(?:Jan(?:uary|\b\.?)|Feb(?:ruary|\b\.?)|Mar(?:ch|\b\.?)|Apr(?:il|\b\.?)|May|June?\b\.?|July?\b\.?|Aug(?:ust|\b\.?)|"
     r"Sept?(?:ember|\b\.?)|Oct(?:ober|\b\.?)|Nov(?:ember|\b\.?)|Dec(?:ember|\b\.?))"
 )
-"""Pattern of the name of a month, written out or short."""
+"""Pattern of the name of a month, in full or abbreviated."""
 
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 DATE: Final = (
     rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}|{_DAY}(?: of)? {MONTH}(?:,? \d{{4}})?(?!\d)|"
     rf"{MONTH} {_DAY}(?:,? \d{{4}}(?!\d)|(?![\w%]))|{MONTH},? \d{{4}}(?!\d)"
 )
-"""Pattern of a date that names more than a year; to be tried where no word character stands before."""
+"""Pattern of a date that names more than a year; use it where no word character comes before."""
 
 _DAY_FIRST: Final = re.compile(rf"(?P<d>{_DAY})(?: of)? (?P<m>{MONTH})(?:,? (?P<y>\d{{4}}))?")
 _MONTH_FIRST: Final = re.compile(rf"(?P<m>{MONTH})(?: (?P<d>{_DAY}))?(?:,? (?P<y>\d{{4}}))?")
@@ -44,13 +28,18 @@ _NUMBERS: Final = re.compile(r"(\d{1,2})([./])(\d{1,2})[./](\d{4})")
 
 
 def iso_date(date: str) -> str:
-    """``date`` (what :data:`DATE` matches) as ``2020-11-25``, ``2020-11`` without a day, ``--11-25`` without a year.
+    """Return a date as ``2020-11-25``, as ``2020-11`` without a day, or as ``--11-25`` without a year.
 
-    Numbers are read as day before month, unless only month before day is possible; with slashes, where both are usual
-    and possible, and for a day that no month has, ``date`` comes back as it is.
+    Numbers mean day before month, unless only month before day is possible.
 
     >>> [iso_date(d) for d in ("25.11.2020", "Nov 25, 2020", "25th of November 2020", "11/25/2020", "January 1960")]
     ['2020-11-25', '2020-11-25', '2020-11-25', '2020-11-25', '1960-01']
+
+    Args:
+        date: a text that :data:`DATE` matches.
+
+    Returns:
+        The date; ``date`` unchanged when it has slashes and both orders are possible, or when no month has the day.
     """
     numbers = _NUMBERS.fullmatch(date)
     if numbers is not None:

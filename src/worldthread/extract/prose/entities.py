@@ -1,15 +1,15 @@
-"""What a text names: proper names, quoted titles, numbers, dates and common noun phrases, by rule.
+"""Finds the entities of a text: proper names, quoted titles, numbers, dates and common noun phrases, by rule.
 
-One regular expression cuts a sentence into spans; what the whole passage shows decides which of them are names. A
-capital at the beginning of a sentence tells little, so the word counts as a name only if it is no common word and the
-passage has it with a capital elsewhere, a name goes on behind it, or a verb in the singular follows that a common noun
-would need an article for.
+One regular expression cuts a sentence into spans; the whole passage decides which of them are names. A capital at the
+beginning of a sentence says little. Such a word is a name only if it is no common word and the passage has it with a
+capital elsewhere, or more words of a name follow, or a verb in the singular follows (before which a common noun would
+need an article).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.prose.dates import MONTH, iso_date
@@ -22,18 +22,18 @@ Kind: TypeAlias = Literal["person", "name", "title", "number", "date", "phrase"]
 
 _LONGEST_NAME: Final = 8  # words; longer spans of capitals are headlines
 _LONGEST_PHRASE: Final = 3
-_WINDOW: Final = 400  # sentences that are looked at together
+_WINDOW: Final = 400  # sentences of one annotated passage
 
 
 class Entity(NamedTuple):
     """Something that a text names.
 
     Args:
-        name: the name to be used: a full name for a part of it, ISO 8601 for a date, else as written, without article.
+        name: the name: the full name for a short form, ISO 8601 for a date, else as written, without article.
         kind: ``person`` (a name that looks like a person's), ``name`` (any other proper name), ``title`` (quoted),
             ``number`` (with its unit), ``date``, or ``phrase`` (a common noun phrase, in lower case).
-        start: where the mention begins in the text.
-        end: where it ends (exclusive).
+        start: offset at which the mention begins.
+        end: offset at which it ends (exclusive).
     """
 
     name: str
@@ -46,8 +46,6 @@ _FUNCTION: Final = WORDS["function"]
 _PHRASE_END: Final = _FUNCTION | WORDS["verbs"]
 _DETERMINERS: Final = WORDS["determiners"]
 _NAMED_TIMES: Final = WORDS["months"] | WORDS["weekdays"]
-
-
 _ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th)")
 _YEAR: Final = re.compile(r"(?:1\d|20)\d\ds?")
 _BRACKET: Final = re.compile(r"\s*\([^()]*\)\s*$")
@@ -57,12 +55,22 @@ _VERB_FORM: Final = re.compile(
 
 
 def topic_of(title: str) -> str:
-    """The name in a title: without a closing bracket that only tells it apart ("Mercury (planet)")."""
+    """Return the name in a title, without a bracket at its end: "Mercury" for "Mercury (planet)"."""
     return _BRACKET.sub("", title).strip(' \t*_#"“”') or title
 
 
 def find_entities(text: str, tokens: list[Token], context: NamingContext, body: int = 0) -> list[Entity]:
-    """The entities of one sentence with the spans ``tokens``, in order of place."""
+    """Return the entities of one sentence.
+
+    Args:
+        text: the sentence.
+        tokens: its spans (:func:`~worldthread.extract.prose.spans.tokens_of`).
+        context: what the passage shows about its names.
+        body: offset at which the sentence proper begins, after a speaker's label.
+
+    Returns:
+        The entities, in order of their offsets in ``text``.
+    """
     found: list[Entity] = []
     phrase: list[Token] = []
     determined = False
@@ -70,7 +78,7 @@ def find_entities(text: str, tokens: list[Token], context: NamingContext, body: 
     for token in tokens:
         kind, start, end, span = token
         if phrase and text[last[2] : start] != " ":
-            _phrase(phrase, determined, "", found)
+            _add_phrase(phrase, determined, "", found)
             phrase = []
         if last[2] and text[last[2] : start] not in (" ", "'s ", "’s "):
             determined = False
@@ -80,46 +88,46 @@ def find_entities(text: str, tokens: list[Token], context: NamingContext, body: 
         if kind == "word":
             low = span.lower()
             if low in _PHRASE_END:
-                _phrase(phrase, determined, low, found)
+                _add_phrase(phrase, determined, low, found)
                 phrase, determined = [], low in _DETERMINERS
             elif low.endswith(("'s", "’s")):
-                _phrase([*phrase, (kind, start, end - 2, span[:-2])], determined, "", found)
+                _add_phrase([*phrase, (kind, start, end - 2, span[:-2])], determined, "", found)
                 phrase, determined = [], True
             else:
                 phrase.append(token)
             continue
         if kind == "name" and span.lower() in _DETERMINERS:
-            _phrase(phrase, determined, "", found)
+            _add_phrase(phrase, determined, "", found)
             phrase, determined = [], True
             continue
         if kind == "name":
-            _phrase([], determined, "", found)
+            _add_phrase([], determined, "", found)
             if phrase and (len(phrase) > 1 or determined):
-                _phrase(phrase, determined, "", found)
-            _name(token, text, body, context, found)
+                _add_phrase(phrase, determined, "", found)
+            _add_name(token, text, body, context, found)
         else:
-            _phrase(phrase, determined, "", found)
-            _plain(token, found)
+            _add_phrase(phrase, determined, "", found)
+            _add_value(token, found)
         phrase = []
         determined = determined or (kind == "number" and _YEAR.fullmatch(span) is None)  # "an American company"
-    _phrase(phrase, determined, "", found)
+    _add_phrase(phrase, determined, "", found)
     if context.topic is not None and not any(e.name == context.topic for e in found):
         mention = context.topic_in(text, body)
         if mention is not None:
             begin, stop = mention
             if not any(e.start <= begin and e.end >= stop and e.end - e.start > stop - begin for e in found):
                 found = [e for e in found if e.end <= begin or e.start >= stop]
-                found.append(Entity(context.topic, _kind(context, context.topic), begin, stop))
+                found.append(Entity(context.topic, _kind_of_name(context, context.topic), begin, stop))
                 found.sort(key=lambda e: e.start)
     return found
 
 
-def _kind(context: NamingContext, name: str) -> Kind:
+def _kind_of_name(context: NamingContext, name: str) -> Kind:
     return "person" if context.is_person(name) else "name"
 
 
-def _plain(token: Token, found: list[Entity]) -> None:
-    """A date, number, address or quoted title."""
+def _add_value(token: Token, found: list[Entity]) -> None:
+    """Add the entity of a date, number, address or quoted title."""
     kind, start, end, span = token
     if kind == "date":
         found.append(Entity(iso_date(span), "date", start, end))
@@ -139,8 +147,8 @@ def _plain(token: Token, found: list[Entity]) -> None:
         found.append(Entity(span, "name" if code else "number", start, end))
 
 
-def _name(token: Token, text: str, body: int, context: NamingContext, found: list[Entity]) -> None:
-    """A span that begins with a capital."""
+def _add_name(token: Token, text: str, body: int, context: NamingContext, found: list[Entity]) -> None:
+    """Add the entities of a span that begins with a capital."""
     _, start, end, span = token
     words = span.split()
     opens = opens_sentence(text, start, body)
@@ -161,9 +169,9 @@ def _name(token: Token, text: str, body: int, context: NamingContext, found: lis
         if head.lower() in WORDS["offices"]:
             found.append(Entity(head.lower(), "phrase", start, start + len(head)))
         else:
-            _name(("name", start, start + len(head), head), text, body, context, found)
-        behind = end - len(tail.removeprefix("the "))
-        _name(("name", behind, end, text[behind:end]), text, body, context, found)
+            _add_name(("name", start, start + len(head), head), text, body, context, found)
+        following = end - len(tail.removeprefix("the "))
+        _add_name(("name", following, end, text[following:end]), text, body, context, found)
         return
     if len(words) > _LONGEST_NAME:
         return
@@ -179,13 +187,20 @@ def _name(token: Token, text: str, body: int, context: NamingContext, found: lis
             return
     full = context.aliases.get(span)
     if full is not None and not re.search(r"\b[Tt]he $", text[max(0, start - 4) : start]):
-        found.append(Entity(full, _kind(context, full), start, end))
+        found.append(Entity(full, _kind_of_name(context, full), start, end))
         return
-    found.append(Entity(span, _kind(context, span), start, end))
+    found.append(Entity(span, _kind_of_name(context, span), start, end))
 
 
-def _phrase(tokens: list[Token], determined: bool, behind: str, found: list[Entity]) -> None:
-    """A common noun phrase among the lower-case words ``tokens``, which the word ``behind`` ends."""
+def _add_phrase(tokens: list[Token], determined: bool, following: str, found: list[Entity]) -> None:
+    """Add the common noun phrase among a run of lower-case words, if there is one.
+
+    Args:
+        tokens: the words.
+        determined: whether an article or another determiner comes before them.
+        following: the function word or verb that ends the run; empty when something else does.
+        found: takes the entity.
+    """
     words: list[Token] = []
     for token in tokens:
         word = token[3]
@@ -193,7 +208,12 @@ def _phrase(tokens: list[Token], determined: bool, behind: str, found: list[Enti
         if not before.endswith("ly") and _VERB_FORM.match(word) and not (word.endswith("ing") and before[-1] != "s"):
             break
         words.append(token)
-    if len(words) > 1 and len(words) == len(tokens) and behind in _DETERMINERS and re.search(r"[^sui]s$", words[-1][3]):
+    if (
+        len(words) > 1
+        and len(words) == len(tokens)
+        and following in _DETERMINERS
+        and re.search(r"[^sui]s$", words[-1][3])
+    ):
         words.pop()  # "the bank issues the": a verb
     while words and words[0][3].endswith("ly"):
         words = words[1:]
@@ -216,12 +236,12 @@ def _phrase(tokens: list[Token], determined: bool, behind: str, found: list[Enti
 
 
 class AnnotatedPassage(NamedTuple):
-    """Some sentences of a text with what they name.
+    """Sentences of a text with their entities.
 
     Args:
-        topic: the name in the title of the text.
+        topic: the name in the title of the text; ``None`` without a title.
         context: what the sentences show about their names.
-        sentences: each with its entities, whose places are in the sentence's text.
+        sentences: each sentence with its entities, whose offsets count in the text of the sentence.
     """
 
     topic: str | None
@@ -229,10 +249,14 @@ class AnnotatedPassage(NamedTuple):
     sentences: list[tuple[Sentence, list[Entity]]]
 
 
-def passages(text: str) -> Iterable[AnnotatedPassage]:
-    """``text`` in passages of at most 400 sentences; each knows the title, and no name of another."""
+def annotated_passages(text: str) -> Iterator[AnnotatedPassage]:
+    """Return an iterator of passages of at most 400 sentences, which share the title and nothing else."""
     title, begin = title_of(text)
-    topic = None if title is None else topic_of(title)
+    return _annotated(text, None if title is None else topic_of(title), begin)
+
+
+def _annotated(text: str, topic: str | None, begin: int) -> Iterator[AnnotatedPassage]:
+    """Yield the passages of a text with this topic, whose sentences start at ``begin``."""
     sentences = split_sentences(text, begin)
     for first in range(0, len(sentences), _WINDOW):
         part = sentences[first : first + _WINDOW]
@@ -243,30 +267,36 @@ def passages(text: str) -> Iterable[AnnotatedPassage]:
 
 
 def entities(text: str) -> list[Entity]:
-    """What ``text`` (a question, a passage) names, in order; a title line and speakers of chat lines count as names.
+    """Return the entities of a text, in order; a title line and the speakers of chat lines are entities too.
 
     >>> [e.name for e in entities("Who is the wife of the director of Titanic?")]
     ['wife', 'director', 'Titanic']
+
+    Args:
+        text: a passage or a question.
+
+    Returns:
+        The entities, with offsets in ``text``; a name that is mentioned twice is in the list twice.
     """
     found: list[Entity] = []
-    title, _ = title_of(text)
-    if title is not None:
-        topic = topic_of(title)
+    title, begin = title_of(text)
+    topic = None if title is None else topic_of(title)
+    if topic is not None:
         start = text.index(topic)
         found.append(Entity(topic, "name", start, start + len(topic)))
-    for passage in passages(text):
+    for passage in _annotated(text, topic, begin):
         for sentence, named in passage.sentences:
             if sentence.speaker is not None and sentence.body:
                 found.append(Entity(sentence.speaker, "person", sentence.start, sentence.start + len(sentence.speaker)))
-            found.extend(_moved(entity, sentence, text) for entity in named)
+            found.extend(_in_whole_text(entity, sentence, text) for entity in named)
     return found
 
 
-def _moved(entity: Entity, sentence: Sentence, text: str) -> Entity:
-    """``entity`` with its place in the whole ``text``; where white space was collapsed, words are counted."""
+def _in_whole_text(entity: Entity, sentence: Sentence, text: str) -> Entity:
+    """Return ``entity`` with its offsets in the whole text; it is searched for where white space was collapsed."""
     if sentence.end - sentence.start == len(sentence.text):
         return entity._replace(start=sentence.start + entity.start, end=sentence.start + entity.end)
     mention = r"\s+".join(map(re.escape, sentence.text[entity.start : entity.end].split()))
-    place = re.compile(mention).search(text, sentence.start + entity.start, sentence.end)
-    assert place is not None
-    return entity._replace(start=place.start(), end=place.end())
+    match = re.compile(mention).search(text, sentence.start + entity.start, sentence.end)
+    assert match is not None
+    return entity._replace(start=match.start(), end=match.end())

@@ -1,4 +1,4 @@
-"""A reader of prose that needs no model: sentences as theses, what they name, and plain statements as facts."""
+"""Extracts statements from prose without a model: sentences as theses with entities, plain statements as facts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
-from worldthread.extract.prose.entities import AnnotatedPassage, Entity, find_entities, passages
-from worldthread.extract.prose.patterns import doubtful
+from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages, find_entities
+from worldthread.extract.prose.patterns import is_doubtful
 from worldthread.extract.prose.phrases import USER, Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.spans import tokens_of
@@ -24,7 +24,7 @@ _FIRST_PERSON: Final = re.compile(r"\b(?:I|My|my|me)\b")
 _GENDER: Final = re.compile(r"\b(?:he|she|his|her)\b", re.IGNORECASE)
 _VERB: Final = re.compile(r"[a-z]+")
 _QUOTES: Final = re.compile(r"[\"“”]|``|''")
-_NEGATED: Final = (
+_NEGATIONS: Final = (
     (re.compile(r" no longer(?= )"), ""),
     (re.compile(r" (?:does not|doesn['’]t|do not|don['’]t)(?: (?:really|currently))?(?= [a-z])"), ""),
     (
@@ -34,56 +34,78 @@ _NEGATED: Final = (
     (re.compile(r" (?:has |have )?(?:just )?(?:stopped|quit|ceased)(?= [a-z]+ing )"), " is"),
 )
 _ANY_MORE: Final = re.compile(r",? (?:any ?more|any longer|now)(?=\W*$)")
-_LEFT_WORK: Final = re.compile(
+_LEAVES_WORK: Final = re.compile(
     r" (?:has |have |['’]ve )?(?:just )?(?:quit(?: (?:my|his|her|the) job at)?|resigned from|retired from|"
     r"was fired from|left (?:my|his|her|the) job at|left) (?=\S)"
 )
-_LEFT_HOME: Final = re.compile(r" (?:has |have |['’]ve )?(?:just )?moved (?:away from|out of) (?=\S)")
-_DIVORCED: Final = re.compile(
+_LEAVES_HOME: Final = re.compile(r" (?:has |have |['’]ve )?(?:just )?moved (?:away from|out of) (?=\S)")
+_LEAVES_SPOUSE: Final = re.compile(
     r" (?:has |have |['’]ve )?(?:just )?(?:got )?(?:divorced(?: from)?|separated from) (?=\S)"
 )
 _LEAVING: Final = (
-    (_LEFT_WORK, ("works for", "works at")),
-    (_LEFT_HOME, ("lives in",)),
-    (_DIVORCED, ("married to",)),
+    (_LEAVES_WORK, ("works for", "works at")),
+    (_LEAVES_HOME, ("lives in",)),
+    (_LEAVES_SPOUSE, ("married to",)),
 )
 _CLOSING: Final = "\"'”’»)] "
-_DONE: Final = re.compile(r"\W*$")
+_SENTENCE_END: Final = re.compile(r"\W*$")
 
 
 class ProseExtractor:
-    """Reads prose by rule: deterministic, without a model, and with nothing to download.
+    """Extracts statements from prose by rule: deterministic, without a model, and with nothing to download.
 
-    * Every sentence is a thesis, with the names, numbers, dates and noun phrases in it as objects; the title in the
-      first line, and whom a pronoun at the beginning means, are added where that is clear.
+    A :class:`~worldthread.extract.base.Extractor`. Thread-safe.
+
+    * Every sentence but a question is a thesis. Its objects are the names, numbers, dates and noun phrases in it, the
+      title of the passage, and the person or thing that a pronoun at its beginning means, where that is clear.
     * Plain statements are facts (:mod:`worldthread.extract.prose.patterns`). A thesis that says nothing else has their
-      aspects, so that it ends with them; with several, it is stated once for each.
-    * Where one text states an aspect twice, the later sentence counts: the earlier fact, and a thesis that says nothing
-      else, are left out. The text of the episode keeps them.
-    * "No longer", "stopped", "does not": the fact that is denied ends, and the thesis that says just that.
+      aspects, so that it ends with them; with several aspects, the thesis is stated once for each.
+    * When a text states an aspect twice, the later sentence counts. The earlier fact, and a thesis that says nothing
+      else, are left out; the text of the episode keeps them.
+    * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
     name: Final = "prose/1"
     concurrency: Final = 1
 
     def extract(self, text: str) -> Extraction:
-        """What ``text`` states, from the text alone; never raises for the content of a text."""
+        """Return what a text states and which statements it denies; never raises for the content of a text.
+
+        Args:
+            text: the text; its first line may be a title.
+
+        Returns:
+            An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
+        """
         if _CONTROL.search(text):
-            text = _CONTROL.sub(_plain_space, text)
-        groups = [group for passage in passages(text) for group in _PassageExtractor(passage).read()]
-        return _settled(groups)
+            text = _CONTROL.sub(_space_for_control, text)
+        groups = [group for passage in annotated_passages(text) for group in _PassageExtractor(passage).extract()]
+        return _merge(groups)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
-        """``reading`` as it is: its aspects and endings say all."""
+        """Return ``extraction`` unchanged: its aspects and endings end all older statements.
+
+        Args:
+            text: not used.
+            extraction: what :meth:`extract` returned.
+            view: not used.
+
+        Returns:
+            ``extraction`` itself.
+        """
         return extraction
 
 
-def _plain_space(match: re.Match[str]) -> str:
+def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
 
 class _PassageExtractor:
-    """Reads the sentences of one passage in order, keeping track of whom pronouns mean."""
+    """Extracts the sentences of one passage in order, keeping track of whom pronouns mean.
+
+    Args:
+        passage: the passage.
+    """
 
     def __init__(self, passage: AnnotatedPassage) -> None:
         self._passage = passage
@@ -93,29 +115,30 @@ class _PassageExtractor:
         self._topic_is_person = topic is not None and (topic in context.persons or context.is_person(topic))
         words = topic.split() if topic is not None else []
         proper = sum(w[0].isupper() or w[0].isdigit() for w in words) * 2 > len(words)
-        # a text about something named: it uses the name, or the name is no everyday word ("Notes")
-        self._about = len(words) > 3 or (
+        # a passage is about its title when it uses the name, or the title is long; "Notes" is no topic
+        self._is_about_topic = len(words) > 3 or (
             proper and any(e.name == topic for _, found in passage.sentences for e in found)
         )
         self._classes: set[str] = set()
         if len(words) > 1 and words[-1].lower() in WORDS["impersonal"]:
             self._classes.add(words[-1].lower())
         self._subject = topic if proper else None
-        self._default = self._subject
+        self._default_subject = self._subject
         self._subject_is_person = self._topic_is_person
-        self._rivals = False
+        self._other_person_named = False
         self._quoted = False
         self._paragraph = -1
         self._genders: dict[str, bool] = {}
 
-    def read(self) -> list[tuple[list[Statement], list[Ending]]]:
-        """What each sentence of the passage states and ends."""
-        return [self._read(sentence, found) for sentence, found in self._passage.sentences]
+    def extract(self) -> list[tuple[list[Statement], list[Ending]]]:
+        """Return what each sentence of the passage states and ends."""
+        return [self._extract_sentence(sentence, found) for sentence, found in self._passage.sentences]
 
-    def _read(self, sentence: Sentence, found: list[Entity]) -> tuple[list[Statement], list[Ending]]:
+    def _extract_sentence(self, sentence: Sentence, found: list[Entity]) -> tuple[list[Statement], list[Ending]]:
         if sentence.paragraph != self._paragraph:
             self._paragraph, self._quoted = sentence.paragraph, False
-            self._subject, self._subject_is_person, self._rivals = self._default, self._topic_is_person, False
+            self._subject, self._subject_is_person = self._default_subject, self._topic_is_person
+            self._other_person_named = False
         quoted = self._quoted
         if len(_QUOTES.findall(sentence.text)) % 2:
             self._quoted = not quoted
@@ -123,8 +146,8 @@ class _PassageExtractor:
         referents = self._referents(sentence)
         clauses = Clauses()
         endings: list[Ending] = []
-        if not quoted and not doubtful(sentence.text):
-            clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).read()
+        if not quoted and not is_doubtful(sentence.text):
+            clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
             if not clauses.facts:
                 endings = self._endings(sentence, referents)
         objects = self._objects(sentence, found, referents, clauses)
@@ -132,15 +155,15 @@ class _PassageExtractor:
         theses = [Thesis(sentence.text, objects, aspect) for aspect in sorted(aspects)] or [
             Thesis(sentence.text, objects)
         ]
-        self._follow(sentence, found, clauses.facts)
+        self._update_subject(sentence, found, clauses.facts)
         # a question states nothing
         is_question = sentence.text.rstrip(_CLOSING).endswith(("?", "？"))
         stated: list[Statement] = [] if is_question else [*clauses.facts, *theses]
         return stated, endings
 
     def _referents(self, sentence: Sentence) -> Referents:
-        """Whom pronouns of ``sentence`` mean: the subject of the one before, unless it names another person."""
-        person = self._subject if self._subject_is_person and not self._rivals else None
+        """Return whom the pronouns of a sentence mean: the subject of the one before, if it names no other person."""
+        person = self._subject if self._subject_is_person and not self._other_person_named else None
         if person is None and self._topic_is_person and self._subject == self._topic:
             person = self._topic
         thing = None if self._subject_is_person else self._subject
@@ -150,12 +173,23 @@ class _PassageExtractor:
             if self._genders.setdefault(person, female) != female:
                 person = None
         classes = frozenset(self._classes)
-        return Referents(sentence.speaker or USER, person, thing, self._topic, classes, not self._about)
+        return Referents(sentence.speaker or USER, person, thing, self._topic, classes, not self._is_about_topic)
 
     def _objects(
         self, sentence: Sentence, found: list[Entity], referents: Referents, clauses: Clauses
     ) -> tuple[str, ...]:
-        """What a thesis speaks of: names first, then common nouns, then who is meant, then the topic."""
+        """Return the objects of the thesis of a sentence.
+
+        Args:
+            sentence: the sentence.
+            found: its entities.
+            referents: whom its pronouns mean.
+            clauses: its plain statements.
+
+        Returns:
+            The entities in order, then the meaning of a pronoun at the beginning, the names in the facts, the speaker
+            and the topic; each once, with at most five common noun phrases, and at most 40 before the topic.
+        """
         names: dict[str, str] = {}
         phrases = 0
         for entity in found:
@@ -163,10 +197,10 @@ class _PassageExtractor:
             if entity.kind != "phrase" or phrases <= _MOST_PHRASES:
                 names.setdefault(normalise_name(entity.name), entity.name)
         pronoun = _PRONOUN.match(sentence.text, sentence.body)
-        meant = None if pronoun is None else (referents.person if pronoun["person"] else referents.thing)
-        speaks = sentence.speaker is not None or _FIRST_PERSON.search(sentence.text) is not None
-        told = [n for f in clauses.facts for n in ((f.subject,) if f.relation == "is" else (f.subject, f.object))]
-        for name in (meant, *told, referents.speaker if speaks else None):
+        referent = None if pronoun is None else (referents.person if pronoun["person"] else referents.thing)
+        is_about_speaker = sentence.speaker is not None or _FIRST_PERSON.search(sentence.text) is not None
+        fact_names = [n for f in clauses.facts for n in ((f.subject,) if f.relation == "is" else (f.subject, f.object))]
+        for name in (referent, *fact_names, referents.speaker if is_about_speaker else None):
             if name is not None:
                 names.setdefault(normalise_name(name), name)
         found_names = list(names.values())[:_MOST_OBJECTS]
@@ -174,8 +208,8 @@ class _PassageExtractor:
             found_names.append(self._topic)
         return tuple(found_names)
 
-    def _follow(self, sentence: Sentence, found: list[Entity], facts: tuple[Fact, ...]) -> None:
-        """Take note of the subject of ``sentence``, which pronouns of the next may mean."""
+    def _update_subject(self, sentence: Sentence, found: list[Entity], facts: tuple[Fact, ...]) -> None:
+        """Keep the subject of a sentence, which pronouns of the next one may mean."""
         pronoun = _PRONOUN.match(sentence.text, sentence.body)
         if pronoun is None:
             first = found[0] if found else None
@@ -198,47 +232,47 @@ class _PassageExtractor:
             if fact.subject == self._topic and fact.relation.endswith(" a"):
                 self._classes.add(fact.object.rpartition(" ")[2].lower())
         others = {e.name for e in found if e.kind == "person"} - {self._subject}
-        self._rivals = bool(others)
+        self._other_person_named = bool(others)
 
     def _endings(self, sentence: Sentence, referents: Referents) -> list[Ending]:
-        """The older statements that a sentence such as "Anna no longer lives in Rome" ends."""
-        for pattern, instead in _NEGATED:
+        """Return the endings of a sentence such as "Anna no longer lives in Rome"."""
+        for pattern, instead in _NEGATIONS:
             match = pattern.search(sentence.text, sentence.body)
             if match is None:
                 continue
-            behind = sentence.text[match.end() :]
+            rest = sentence.text[match.end() :]
             if "does" in match[0]:
-                behind = _VERB.sub(lambda verb: _third_person(verb[0]), behind, count=1)
-            positive = sentence.text[: match.start()] + match.expand(instead) + behind
+                rest = _VERB.sub(lambda verb: _third_person(verb[0]), rest, count=1)
+            positive = sentence.text[: match.start()] + match.expand(instead) + rest
             positive = _ANY_MORE.sub("", positive)
             found = self._entities(positive, sentence.body)
-            clauses = ClauseExtractor(Phrases(positive, found, referents), sentence.body).read()
+            clauses = ClauseExtractor(Phrases(positive, found, referents), sentence.body).extract()
             if not clauses.whole:
                 return []
             thesis = Thesis(positive, self._objects(sentence, found, referents, clauses))
             statements: list[Statement] = [*clauses.facts, thesis]
-            return [Ending(one, sentence.text) for one in statements]
-        left = self._left(sentence, referents)
+            return [Ending(statement, sentence.text) for statement in statements]
+        left = self._facts_left_behind(sentence, referents)
         ended: list[Statement] = [*left]
         ended += [
             Thesis(f"{fact.subject} {fact.relation} {fact.object}.", (fact.subject, fact.object)) for fact in left
         ]
-        return [Ending(one, sentence.text) for one in ended]
+        return [Ending(statement, sentence.text) for statement in ended]
 
     def _entities(self, text: str, body: int) -> list[Entity]:
         return find_entities(text, tokens_of(text, body), self._passage.context, body)
 
-    def _left(self, sentence: Sentence, referents: Referents) -> list[Fact]:
-        """The facts that leaving a job, a home or a spouse ends."""
+    def _facts_left_behind(self, sentence: Sentence, referents: Referents) -> list[Fact]:
+        """Return the facts that end when a sentence says that somebody leaves a job, a home or a spouse."""
         text = sentence.text
         if not any(pattern.search(text, sentence.body) for pattern, _ in _LEAVING):
             return []
         phrases = Phrases(text, self._entities(text, sentence.body), referents)
-        for subjects, place in phrases.subjects(sentence.body):
+        for subjects, offset in phrases.subjects_at(sentence.body):
             for pattern, relations in _LEAVING:
-                match = pattern.match(text, place)
-                other = phrases.phrase(match.end()) if match is not None else None
-                if other is None or not other.is_proper or _DONE.match(text, other.end) is None:
+                match = pattern.match(text, offset)
+                other = phrases.phrase_at(match.end()) if match is not None else None
+                if other is None or not other.is_proper or _SENTENCE_END.match(text, other.end) is None:
                     continue
                 facts = [Fact(subjects[0].full_name, relation, other.name) for relation in relations]
                 if relations == ("married to",):
@@ -248,7 +282,7 @@ class _PassageExtractor:
 
 
 def _third_person(verb: str) -> str:
-    """ "lives" for "live"."""
+    """Return a verb in the third person: "lives" for "live"."""
     if verb == "have":
         return "has"
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
@@ -256,8 +290,8 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
-def _settled(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
-    """One reading of what the sentences of a text state and end: of the same aspect, the last sentence counts."""
+def _merge(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
+    """Merge what the sentences of a text state and end; of statements with one aspect, the last sentence counts."""
     last: dict[str, int] = {}
     ended: dict[Statement, int] = {}
     for number, (statements, endings) in enumerate(groups):
@@ -265,7 +299,7 @@ def _settled(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
         ended.update((ending.statement, number) for ending in endings)
     final = {
         aspect: {s for s in groups[number][0] if s.aspect == aspect} for aspect, number in last.items()
-    }  # a repetition of what counts is no older statement
+    }  # a repetition of the last value is not stale
     kept: dict[tuple[Statement, str | None], Statement] = {}
     for number, (statements, _) in enumerate(groups):
         stale = {

@@ -1,4 +1,4 @@
-"""What a passage shows about the names in it: which capitals are names, who is a person, who is meant by a part."""
+"""Decides about the names of a passage: which capitalised words are names, who is a person, whom a short form means."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from worldthread.extract.prose.spans import Token
 from worldthread.extract.prose.words import WORDS
 
 _FUNCTION: Final = WORDS["function"]
-_NO_OPENER: Final = _FUNCTION | WORDS["openers"]
+_NOT_OPENERS: Final = _FUNCTION | WORDS["openers"]
 _SINGULAR_VERB: Final = re.compile(
     r"(?:['’]s)? (?:is|was|has|had|does|did|can|will|says|said|lives?|lived|works?|worked|likes?|loves?|hates?|wants?|"
     r"married|moved|became|wrote|died|went|got|plays?|played|called|sold|bought|costs?|prefers?|owns?|no longer|also)\b"
     r"|['’]s "
 )
-_PERSON_BEHIND: Final = re.compile(
+_PERSON_FOLLOWS: Final = re.compile(
     r",? (?:who|whose|himself|herself|was born|is survived)\b"
     r"| \((?:[^()]{0,80}[ ;,])?(?:born|b\.|née?|c\. \d{3,4}|\d{3,4})"
     r" ?(?:[^()]{0,40}(?:–|-| to )|[^()]{3,40}\))"
@@ -27,60 +27,75 @@ _PERSON_BEHIND: Final = re.compile(
 
 
 class NamingContext:
-    """What a passage shows about its names: what :func:`find_entities` must know beyond one sentence.
+    """What the sentences of a passage show about its names, for use in each of them.
 
     Args:
-        sentences: the texts of the sentences, each with its tokens and the place where it begins behind a label.
-        topic: the name in the passage's title.
+        sentences: the texts of the sentences, each with its tokens and the offset at which it begins after a label.
+        topic: the name in the passage's title; ``None`` without a title.
+
+    Attributes:
+        topic: the name in the passage's title; ``None`` without a title.
+        persons: the full names that are known to be names of persons.
+        aliases: parts and variants of names, with the full name that each means.
     """
 
     def __init__(self, sentences: Iterable[tuple[str, list[Token], int]], topic: str | None = None) -> None:
         self.topic = topic
-        self._bare = ""
+        self._bare_topic = ""
         if topic is not None and len(topic) <= 80:
-            self._bare = re.sub(r"^(?:The|A|An) (?=\S)", "", topic).lower()
-        self._capitals: set[str] = set(topic.split()) if topic is not None else set()
-        self._lower: set[str] = set()
+            self._bare_topic = re.sub(r"^(?:The|A|An) (?=\S)", "", topic).lower()
+        self._capitalised_words: set[str] = set(topic.split()) if topic is not None else set()
+        self._lowercase_words: set[str] = set()
         self.persons: set[str] = set()
-        full: dict[str, None] = {}
+        full_names: dict[str, None] = {}
         if topic is not None:
-            full[topic] = None
+            full_names[topic] = None
         for text, tokens, body in sentences:
             for kind, start, end, span in tokens:
                 if kind == "word":
-                    self._lower.add(span)
+                    self._lowercase_words.add(span)
                 elif kind == "name":
                     words = span.split()
                     if opens_sentence(text, start, body):
-                        words = words[1:] if len(words) > 1 and words[0].lower() in _NO_OPENER else words
+                        words = words[1:] if len(words) > 1 and words[0].lower() in _NOT_OPENERS else words
                         span = " ".join(words)
                         if len(words) == 1 and start + len(span) == end:
                             words = []
-                    self._capitals.update(words)
+                    self._capitalised_words.update(words)
                     if len(span) < 60 and span.lower() not in _FUNCTION:
                         if 1 < len(words) <= 4:
-                            full[span] = None
-                        if _PERSON_BEHIND.match(text, end) and not _impersonal(span):
+                            full_names[span] = None
+                        if _PERSON_FOLLOWS.match(text, end) and not _is_impersonal(span):
                             self.persons.add(span)
-        self.aliases = self._find_aliases(full)
+        self.aliases = self._find_aliases(full_names)
 
-    def _find_aliases(self, full: Iterable[str]) -> dict[str, str]:
-        """First and last words of persons' full names, if only one full name has them."""
+    def _find_aliases(self, full_names: Iterable[str]) -> dict[str, str]:
+        """Return the short forms of names, with the full name of each.
+
+        Short forms are the first and the last word of a person's full name when only one full name has them, the name
+        with a middle name, and the topic before its comma ("Springfield" for "Springfield, Ohio").
+
+        Args:
+            full_names: the names of two to four words in the passage, and the topic.
+
+        Returns:
+            Full names by short form.
+        """
         owners: dict[str, set[str]] = {}
-        for name in full:
+        for name in full_names:
             words = name.split()
             if not 1 < len(words) <= 4 or not all(
                 w[0].isupper() or w in ("van", "von", "de", "der", "la") for w in words
             ):
                 continue
-            if self.is_person(name) or (name == self.topic and any(_same_ends(name, p) for p in self.persons)):
+            if self.is_person(name) or (name == self.topic and any(_have_same_ends(name, p) for p in self.persons)):
                 self.persons.add(name)
                 if words[0].lower().rstrip(".") in WORDS["honorifics"]:
                     words = words[1:]
                 for word in {words[0], words[-1]}:
                     owners.setdefault(word, set()).add(name)
             else:
-                for word in words:  # no part of "Jackson County" may be taken for Michael Jackson
+                for word in words:  # no part of "Jackson County" may mean Michael Jackson
                     owners.setdefault(word, set())
         aliases: dict[str, str] = {}
         for word, names in owners.items():
@@ -88,7 +103,7 @@ class NamingContext:
             if len({(n.split()[0], n.split()[-1]) for n in names}) == 1 and len(word) > 2:
                 aliases[word] = best
                 aliases.update((n, best) for n in names if n != best)  # with a middle name
-        for name in full:
+        for name in full_names:
             words = name.split()
             whole = aliases.get(words[0])
             if 2 < len(words) < 5 and whole is not None and whole != name and whole == aliases.get(words[-1]):
@@ -98,51 +113,61 @@ class NamingContext:
         return aliases
 
     def topic_in(self, text: str, start: int) -> tuple[int, int] | None:
-        """Where ``text`` mentions the topic, in whatever case, from ``start`` on."""
+        """Return where ``text`` mentions the topic, in any case, from ``start`` on; ``None`` when it does not."""
         low = text.lower()
-        if not self._bare or len(low) != len(text):
+        if not self._bare_topic or len(low) != len(text):
             return None
-        place = low.find(self._bare, start)
-        while place >= 0:
-            end = place + len(self._bare)
-            if not low[max(place - 1, 0) : place].isalnum() and not low[end : end + 1].isalnum():
-                return place, end
-            place = low.find(self._bare, end)
+        offset = low.find(self._bare_topic, start)
+        while offset >= 0:
+            end = offset + len(self._bare_topic)
+            if not low[max(offset - 1, 0) : offset].isalnum() and not low[end : end + 1].isalnum():
+                return offset, end
+            offset = low.find(self._bare_topic, end)
         return None
 
     def is_person(self, name: str) -> bool:
-        """Whether ``name`` looks like the name of a person."""
+        """Return whether ``name`` looks like the name of a person."""
         if name in self.persons:
             return True
         words = name.split()
         first = words[0].lower().rstrip(".")
         if first in WORDS["honorifics"] and len(words) > 1 and " of " not in name:
             return True
-        return first in WORDS["given_names"] and len(words) < 5 and not _impersonal(name)
+        return first in WORDS["given_names"] and len(words) < 5 and not _is_impersonal(name)
 
     def opens_with_name(self, word: str, text: str, end: int) -> bool:
-        """Whether a single ``word`` at the beginning of a sentence is a name."""
+        """Return whether a single word at the beginning of a sentence is a name.
+
+        Args:
+            word: the word, with a capital.
+            text: the sentence.
+            end: where the word ends in it.
+
+        Returns:
+            Whether it is a name: the passage has it as a name elsewhere, or it is a given name, or it is no common word
+            and a verb in the singular follows.
+        """
         low = word.lower()
-        if low in _NO_OPENER or len(word) == 1:
+        if low in _NOT_OPENERS or len(word) == 1:
             return False
-        if word in self._capitals or low in WORDS["given_names"]:
+        if word in self._capitalised_words or low in WORDS["given_names"]:
             return True
-        if low in self._lower or low in WORDS["verbs"] or low.endswith(tuple(WORDS["noun_endings"])):
+        if low in self._lowercase_words or low in WORDS["verbs"] or low.endswith(tuple(WORDS["noun_endings"])):
             return False
         if any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word):
             return True
         return not low.endswith(("ing", "ly")) and _SINGULAR_VERB.match(text, end) is not None
 
 
-def _same_ends(one: str, other: str) -> bool:
-    """Whether two names have the same first and last word."""
+def _have_same_ends(one: str, other: str) -> bool:
+    """Return whether two names have the same first and last word."""
     return one.split()[0] == other.split()[0] and one.split()[-1] == other.split()[-1]
 
 
-def _impersonal(name: str) -> bool:
+def _is_impersonal(name: str) -> bool:
     return any(w in WORDS["impersonal"] for w in name.lower().split()) or any(c.isdigit() for c in name)
 
 
 def opens_sentence(text: str, start: int, body: int) -> bool:
-    """Whether a sentence, or a quotation in it, begins at ``start``."""
+    """Return whether a sentence, or a quotation in it, begins at ``start``; the sentence proper begins at ``body``."""
     return start <= body or not any(c.isalnum() for c in text[body:start]) or text[start - 1] in '"“‘«'

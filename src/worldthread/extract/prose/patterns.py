@@ -1,15 +1,15 @@
-"""Plain statements as facts: a subject, directly followed by a verb that is known, directly followed by its object.
+r"""The patterns of plain statements: a subject, directly followed by a known verb, directly followed by its object.
 
-Relations are plain words in the present tense. What is told of the past gives a fact only where it stays true ("born
-in", "founded by", "was a"), and never one with an aspect. Nothing is taken from questions, conditions, hearsay,
-wishes and guesses: the verb must stand where a statement has it, so a modal or a doubt before it is no match.
+Relations are plain words in the present tense. A statement about the past gives a fact only where it stays true ("born
+in", "founded by", "was a"), and such a fact has no aspect. Questions, conditions, hearsay, wishes and guesses give no
+facts: the verb must come right after the subject, so that a modal verb or a doubt before it is no match.
 
 =============================================  ===============================  ============================
 sentence                                       fact                             aspect
 =============================================  ===============================  ============================
 Anna lives in Rome. She moved to Rome.         Anna, lives in, Rome             residence of anna
 Anna works for Acme as a clerk.                Anna, works for, Acme            employer of anna
-\\                                              Anna, works as, clerk            job of anna
+\                                              Anna, works as, clerk            job of anna
 Anna is married to Bob.                        Anna, married to, Bob            spouse of anna
 Anna is 30 years old. Her age is 30.           Anna, has age, 30                age of anna
 Anna's phone number is 555 0100.               Anna, has phone number, 555 0100 phone number of anna
@@ -37,9 +37,9 @@ ADVERBS: Final = (
     r"commonly|generally|widely|permanently) )*+"
 )
 BE: Final = re.compile(rf"(?: (?:is|are|am)|['’](?:s|m|re)) {ADVERBS}")
-WAS: Final = re.compile(rf" (?:was|were|(?:has|have) been) {ADVERBS}")
-OTHER: Final = re.compile(rf" {ADVERBS}")
-PERFECT: Final = re.compile(rf"(?: (?:has|have)|['’]ve) {ADVERBS}")
+PAST_BE: Final = re.compile(rf" (?:was|were|(?:has|have) been) {ADVERBS}")
+NO_AUXILIARY: Final = re.compile(rf" {ADVERBS}")
+HAVE: Final = re.compile(rf"(?: (?:has|have)|['’]ve) {ADVERBS}")
 DOUBT: Final = re.compile(
     r"\?|\b(?:if|unless|whether|maybe|perhaps|probably|possibly|allegedly|reportedly|supposedly|presumably|apparently|"
     r"according to|I (?:think|guess|believe|suppose|heard)|not sure|rumou?r(?:s|ed)?|pretend(?:s|ed)?|imagines?|"
@@ -47,52 +47,18 @@ DOUBT: Final = re.compile(
     re.IGNORECASE,
 )
 PREPOSITION: Final = re.compile(r" (?P<word>in|on|at|by|from|as|after|to|near) ")
-WHERE: Final = re.compile(
+LOCATION: Final = re.compile(
     r"(?P<word>in|at|on|inside|under|behind|near|next to|on top of) "
     r"(?=(?:the|my|his|her|its|a) [a-z]+[.,!;]?(?:$| now| and | of )|[^a-z])"
 )
-NOWHERE: Final = frozenset(
-    [
-        "process",
-        "middle",
-        "form",
-        "case",
-        "way",
-        "sense",
-        "list",
-        "top",
-        "verge",
-        "mood",
-        "same",
-        "hurry",
-        "mess",
-        "trouble",
-        "dark",
-        "phone",
-        "road",
-        "move",
-        "rise",
-        "fence",
-        "spot",
-        "ground",
-        "wrong",
-        "right",
-        "end",
-        "beginning",
-        "time",
-        "hook",
-        "run",
-        "way",
-        "lead",
-        "house",
-        "rocks",
-        "ropes",
-        "edge",
-    ]
-)
+NOT_PLACES: Final = frozenset({
+    "process", "middle", "form", "case", "way", "sense", "list", "top", "verge", "mood", "same", "hurry", "mess",
+    "trouble", "dark", "phone", "road", "move", "rise", "fence", "spot", "ground", "wrong", "right", "end", "beginning",
+    "time", "hook", "run", "lead", "house", "rocks", "ropes", "edge",
+})  # fmt: skip
 AGE: Final = re.compile(r"(?P<age>\d{1,3})(?: years? old| years? of age|(?=[.!]|$))")
-LINK: Final = re.compile(r",? (?:and|but) (?:also (?=\w))?|,(?= (?:is|was|has|lives|works) )")
-JOINED: Final = re.compile(r",? (?:and|but|while) |; ")
+PREDICATE_LINK: Final = re.compile(r",? (?:and|but) (?:also (?=\w))?|,(?= (?:is|was|has|lives|works) )")
+CLAUSE_LINK: Final = re.compile(r",? (?:and|but|while) |; ")
 ADJECTIVE: Final = re.compile(
     r"(?:very |so |quite |really |all )?(?P<word>on|off|[a-z]{3,}(?:-[a-z]+)?)(?: now| today| again)?"
     r"(?= ?[.!;]|$| ?,? (?:and|but) )"
@@ -101,68 +67,74 @@ PARTICIPLE: Final = re.compile(
     rf"(?P<word>(?:co-)?[a-z]{{2,}}ed|{'|'.join(sorted(WORDS['participles']))})"
     r"(?= (?:in|on|at|by|from|as|after|to|near) )"
 )
-CREATED: Final = {
+CREATION_PARTICIPLES: Final = {
     **{verb: verb for verb in WORDS["makings"]},
     "wrote": "written", "co-wrote": "co-written",
 }  # fmt: skip
-MADE: Final = re.compile(rf"(?P<verb>{'|'.join(CREATED)}) (?=\S)")
-EVENT: Final = re.compile(
+CREATION_VERB: Final = re.compile(rf"(?P<verb>{'|'.join(CREATION_PARTICIPLES)}) (?=\S)")
+EVENT_VERB: Final = re.compile(
     r"(?P<verb>studied at|graduated from|attended|joined|won|starred in|appeared in|played for|served in|served as|"
     r"competed in|participated in|emigrated to) (?=\S)"
 )
-PRESENT: Final = re.compile(
+PRESENT_VERB: Final = re.compile(
     r"(?P<verb>likes?|loves?|hates?|dislikes?|enjoys?|adores?|prefers?|owns?|has|have|costs?|weighs?|speaks?|"
     r"borders?|drives?|teach(?:es)?|belongs? to|comes? from|flows? into|flows? through|"
     r"plays? for|reports? to|contains?|"
     r"features?|manages?|stud(?:y|ies) at|lies? in|lies? on) (?=\S)"
 )
-NUMBER_WORD: Final = re.compile(r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d[\d,.]*) ")
-FEELINGS: Final = frozenset(["likes", "loves", "hates", "dislikes", "enjoys", "adores"])
-SINGLE: Final = {
+NUMERAL: Final = re.compile(r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d[\d,.]*) ")
+FEELING_VERBS: Final = frozenset(["likes", "loves", "hates", "dislikes", "enjoys", "adores"])
+SINGLE_VALUED: Final = {
     "lives in": "residence", "lives at": "residence", "lives on": "residence",
     "works for": "employer", "works at": "employer", "works as": "job",
     "married to": "spouse", "is married to": "spouse",
     "costs": "price", "weighs": "weight", "plays for": "team", "reports to": "boss",
 }  # fmt: skip
-LIVES: Final = re.compile(r"(?:lives?|living|resides?|residing) (?P<word>in|at|on|near|with) ")
-WORKS: Final = re.compile(r"(?:works?|working) (?P<word>for|at|as|in|with) ")
+LIVING: Final = re.compile(r"(?:lives?|living|resides?|residing) (?P<word>in|at|on|near|with) ")
+WORKING: Final = re.compile(r"(?:works?|working) (?P<word>for|at|as|in|with) ")
 MOVED: Final = re.compile(r"(?:moved|relocated) to ")
 MARRIED: Final = re.compile(r"(?:got )?married (?:to )?(?=\S)")
 BORN: Final = re.compile(r"born(?= (?:in|on|at) )")
 DIED: Final = re.compile(r"died(?= (?:in|on|at|of) )")
 CALLED: Final = re.compile(r"(?P<word>called|named|known as|nicknamed) (?=\S)")
-CHANGED: Final = re.compile(r"changed (?:my|his|her|its) (?P<noun>[a-z ]{3,30}?) to ")
-LEAD: Final = re.compile(
+CHANGED_ATTRIBUTE: Final = re.compile(r"changed (?:my|his|her|its) (?P<noun>[a-z ]{3,30}?) to ")
+OPENING: Final = re.compile(
     r"(?:(?:Also|However|Actually|Now|Today|Currently|And|But|So|Then|Well|Yes|No|Hi|Hello|Hey|Oh|By the way|In fact|"
     r"Good news|Update|FYI|Later|Recently|Finally)[,:!]? )*+(?:(?:In|On|By|Since) )?"
 )
-END: Final = re.compile(r"\W*$")
+SENTENCE_END: Final = re.compile(r"\W*$")
 PAST_YEAR: Final = re.compile(r"(?:1\d|20)\d\d")
 _ROLE: Final = re.compile(r"is (?:the )?(?P<name>.+) of")
 _YEARS: Final = re.compile(r"\d{1,3} years? (?:old|of age)")
 
 
-def doubtful(sentence: str) -> bool:
-    """Whether a sentence asks, supposes, guesses, or tells what others say."""
+def is_doubtful(sentence: str) -> bool:
+    """Return whether a sentence asks, supposes, guesses, or reports what others say."""
     return DOUBT.search(sentence) is not None
 
 
 def is_attribute(noun: str) -> bool:
-    """Whether something has at most one of these at a time: "age", "phone number", "favourite colour"."""
+    """Return whether a noun names something of which there is one at a time: "age", "favourite colour"."""
     return noun.startswith("favo") or noun.rpartition(" ")[2] in WORDS["attributes"]
 
 
 def aspect_of(fact: Fact) -> str | None:
-    """The aspect that a sentence would have that states ``fact``, as far as its words tell; ``None`` for most.
+    """Return the aspect that ``fact`` would have if a sentence stated it, as far as its words show.
 
-    Places and days have none here: whether a thing can move, and what is a day, takes the sentence to know.
+    Places and days have no aspect here, because only a sentence shows whether a thing can move and what is a day.
+
+    Args:
+        fact: the fact; its own aspect is ignored.
+
+    Returns:
+        The aspect, such as ``"residence of anna"``; ``None`` for most facts.
     """
     subject, relation, value = fact.key
-    if relation in FEELINGS:
+    if relation in FEELING_VERBS:
         return f"feeling of {subject} about {value}"
     if (role := _ROLE.fullmatch(relation)) is not None and role["name"] in WORDS["roles"]:
         return f"{role['name']} of {value}"
-    single = SINGLE.get(relation)
+    single = SINGLE_VALUED.get(relation)
     if relation.startswith("has ") and is_attribute(relation.removeprefix("has ")):
         single = relation.removeprefix("has ")
     elif relation == "is" and _YEARS.fullmatch(value):

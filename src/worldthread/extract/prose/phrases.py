@@ -1,4 +1,4 @@
-"""Subjects and objects of plain statements: the noun phrases around a verb, and who is meant by a pronoun."""
+"""Finds subjects and objects of plain statements: the noun phrases around a verb, and whom a pronoun means."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from worldthread.extract.prose.words import WORDS
 USER: Final = "user"
 """The subject of "I" and "my" where nobody is named as the speaker."""
 
-_LONGEST: Final = 6  # words of a noun phrase
+_LONGEST_PHRASE: Final = 6  # words
 _DETERMINER: Final = re.compile(r"(?:an?|the|some|this|another|his|her|its|my|our|your|their) (?=\S)", re.IGNORECASE)
 _ARTICLE: Final = re.compile(r"[Tt]he (?=\S)")
 _OWNER: Final = re.compile(r"(?:my|his|her|its)$", re.IGNORECASE)
-_REFUSED: Final = re.compile(
+_NO_PHRASE: Final = re.compile(
     r"(?:no|any|each|every|either|neither|all|both|one of|none|not|never|what|which|who|how|whether|if|more|"
     r"less|like)\b",
     re.IGNORECASE,
@@ -27,7 +27,9 @@ _POSSESSIVE: Final = re.compile(r" ?['’]s? ")
 _ASIDE: Final = re.compile(r" \([^()]{1,200}\)|, (?!and |or |but )[^,;:()]{2,120},(?= )")
 _OPENING: Final = "\"“«`'‘"
 _CLOSING: Final = re.compile(r" ?(?:''|[\"”»’'])")
-_STOPS: Final = WORDS["function"] | WORDS["verbs"]
+_PHRASE_STOPS: Final = WORDS["function"] | WORDS["verbs"]
+_PARTIAL_NAME: Final = re.compile(r" (?:and|or|&) [^\Wa-z\d]|[/+–—-]\w| - |['’]s\b|, [^\s,]+-(?:based|born)\b")
+_ENUMERATION_LINK: Final = re.compile(r", and |, | and | & ")
 _NOUNS: Final = WORDS["nouns_too"]
 _VERBISH: Final = re.compile(
     r"(?!(?:family|assembly|supply|monopoly|ally|rally|reply)$)(?:\w{2,}ed|\w+ly|\w{2,}(?:ates|izes|ises|ifies))$"
@@ -35,16 +37,16 @@ _VERBISH: Final = re.compile(
 
 
 class Referents(NamedTuple):
-    """Who is meant by pronouns and by "the film" in a sentence; ``None`` where that is not clear.
+    """Whom or what pronouns and "the film" mean in a sentence; ``None`` where that is not clear.
 
     Args:
-        speaker: by "I".
-        person: by "he" and "she".
-        thing: by "it".
+        speaker: the meaning of "I".
+        person: the meaning of "he" and "she".
+        thing: the meaning of "it".
         topic: what the passage is about.
-        classes: what the passage calls its topic, in lower case ("film"): "the film" is the topic.
-        definite: whether "the ..." may be named as it is; not so in a text about something, where it would have to be
-            said of what.
+        classes: nouns for the topic in the passage, in lower case: after "Heat is a film", "the film" means the topic.
+        definite: whether "the ..." is a name by itself. Not in a passage about a named topic, where "the roof" means
+            the roof of the topic.
     """
 
     speaker: str = USER
@@ -55,7 +57,7 @@ class Referents(NamedTuple):
     definite: bool = True
 
     def of(self, pronoun: str) -> str | None:
-        """The name for a pronoun, or for the owner that a possessive one names."""
+        """Return the name that a pronoun means; for a possessive pronoun, the name of the owner."""
         low = pronoun.lower()
         if low in ("i", "my", "me"):
             return self.speaker
@@ -68,13 +70,13 @@ class Phrase(NamedTuple):
     """A noun phrase inside a sentence.
 
     Args:
-        name: as a name: without article, with "Anna's" for "her".
+        name: the phrase as a name, without its article and its owner.
         end: where it ends in the sentence (exclusive).
-        entity: the entity, if the phrase is nothing else.
-        head: its last word.
-        determiner: its article or possessive, in lower case, or empty.
-        owner: of "Anna's dog" Anna, for whom ``name`` has only what she owns.
-        role: of "Anna's sister Maria" sister and Anna; Maria is the name.
+        entity: the entity, when the phrase consists of nothing else.
+        head: its last word, or the entity with which it ends.
+        determiner: its article or possessive pronoun, in lower case; empty without one.
+        owner: the owner: in "Anna's dog", Anna is the owner and "dog" the name.
+        role: the role and to whom: in "Anna's sister Maria", ("sister", "Anna"), and Maria is the name.
     """
 
     name: str
@@ -97,7 +99,7 @@ class Phrase(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """With the owner: "Anna's dog"."""
+        """The name with the owner: "Anna's dog"."""
         return self.name if self.owner is None else f"{self.owner}'s {self.name}"
 
 
@@ -106,149 +108,164 @@ class Phrases:
 
     Args:
         text: the sentence.
-        found: what it names.
-        referents: who its pronouns mean.
+        entities: its entities, in any order.
+        referents: whom its pronouns mean.
     """
 
-    def __init__(self, text: str, found: list[Entity], referents: Referents) -> None:
+    def __init__(self, text: str, entities: list[Entity], referents: Referents) -> None:
         self.text = text
         self.referents = referents
-        self._places = {e.start: e for e in found if e.kind != "phrase"}
+        self._entities_by_start = {e.start: e for e in entities if e.kind != "phrase"}
 
-    def entity_at(self, place: int) -> tuple[Entity, int] | None:
-        """The name, title, number or date that begins at ``place``, and where it ends, with its quotation marks."""
-        entity = self._places.get(place)
-        if entity is None and self.text[place : place + 1] and self.text[place] in _OPENING:
-            inner = place
-            while inner < place + 3 and self.text[inner : inner + 1] and self.text[inner] in _OPENING + " ":
+    def entity_at(self, offset: int) -> tuple[Entity, int] | None:
+        """Return the name, title, number or date at ``offset`` and where it ends, including quotation marks."""
+        entity = self._entities_by_start.get(offset)
+        if entity is None and self.text[offset : offset + 1] and self.text[offset] in _OPENING:
+            inner = offset
+            while inner < offset + 3 and self.text[inner : inner + 1] and self.text[inner] in _OPENING + " ":
                 inner += 1
-            entity = self._places.get(inner)
+            entity = self._entities_by_start.get(inner)
             if entity is not None:
                 closing = _CLOSING.match(self.text, entity.end)
                 return (entity, closing.end()) if closing is not None else None
         return None if entity is None else (entity, entity.end)
 
-    def phrase(self, place: int) -> Phrase | None:
-        """The noun phrase that begins at ``place``; ``None`` for none, and for one that denies or leaves open."""
-        if _REFUSED.match(self.text, place):
+    def phrase_at(self, offset: int) -> Phrase | None:
+        """Return the noun phrase that begins at ``offset``.
+
+        Args:
+            offset: where to look.
+
+        Returns:
+            The phrase; ``None`` without one, for a phrase that names nothing particular ("no dog", "each dog", "what"),
+            and when its owner is not known.
+        """
+        if _NO_PHRASE.match(self.text, offset):
             return None
-        determiner = _DETERMINER.match(self.text, place)
+        determiner = _DETERMINER.match(self.text, offset)
         owner = None
-        kind = ""
+        article = ""
         if determiner is not None:
-            kind = determiner[0].strip().lower()
-            place = determiner.end()
-            if _OWNER.match(kind):
-                owner = self.referents.of(kind)
+            article = determiner[0].strip().lower()
+            offset = determiner.end()
+            if _OWNER.match(article):
+                owner = self.referents.of(article)
                 if owner is None:
                     return None
-            elif kind in ("our", "your", "their"):
+            elif article in ("our", "your", "their"):
                 return None
-        start = end = place
-        only: Entity | None = None
+        start = end = offset
+        entity: Entity | None = None
         head = ""
-        for _ in range(_LONGEST):
-            taken = self.entity_at(place)
-            if taken is not None and only is None and place > start and self._apposed(*taken):
+        for _ in range(_LONGEST_PHRASE):
+            named = self.entity_at(offset)
+            if named is not None and entity is None and offset > start and self._ends_phrase(*named):
                 if head in WORDS["words_for_words"]:
-                    return None  # "the name Anna": what is said is said of the name
+                    return None  # "the name Anna": the sentence is about the name
                 # "her sister Maria", "the carpenter Jo Lee"
-                role = (self.text[start : place - 1], owner) if owner is not None else None
-                return Phrase(taken[0].name, taken[1], taken[0], taken[0].name, role=role)
-            if taken is not None:
-                only = taken[0] if place == start else None
-                head, end = taken[0].name, taken[1]
+                role = (self.text[start : offset - 1], owner) if owner is not None else None
+                return Phrase(named[0].name, named[1], named[0], named[0].name, role=role)
+            if named is not None:
+                entity = named[0] if offset == start else None
+                head, end = named[0].name, named[1]
             else:
-                word = _WORD.match(self.text, place)
+                word = _WORD.match(self.text, offset)
                 if word is None or (
-                    word[0].lower() in _STOPS and not (kind and head[-1:] != "s" and word[0] in _NOUNS)
+                    word[0].lower() in _PHRASE_STOPS and not (article and head[-1:] != "s" and word[0] in _NOUNS)
                 ):
                     break
                 if not word[0][0].islower() and word[0].lower() not in WORDS["offices"]:
                     break
-                if place > start and _VERBISH.match(word[0]):
+                if offset > start and _VERBISH.match(word[0]):
                     break
-                only, head, end = None, word[0], word.end()
+                entity, head, end = None, word[0], word.end()
             possessive = _POSSESSIVE.match(self.text, end)
-            if possessive is not None and only is not None and owner is None and taken is not None:
-                owner, start, place, only = only.name, possessive.end(), possessive.end(), None
+            if possessive is not None and entity is not None and owner is None and named is not None:
+                owner, start, offset, entity = entity.name, possessive.end(), possessive.end(), None
                 head, end = "", end
                 continue
-            elif possessive is not None and taken is None:
-                return None  # "the album's lead single": of which one would have to be said
-            if self.text[end : end + 1] != " " or (only is not None and only.kind in ("date", "title")):
+            elif possessive is not None and named is None:
+                return None  # "the album's lead single": it is not clear which album
+            if self.text[end : end + 1] != " " or (entity is not None and entity.kind in ("date", "title")):
                 break
-            place = end + 1
+            offset = end + 1
         if not head or end <= start:
             return None
-        if only is None and head.endswith("ing") and " " in self.text[start:end] and self.text[end : end + 1] == " ":
+        if entity is None and head.endswith("ing") and " " in self.text[start:end] and self.text[end : end + 1] == " ":
             end = self.text.rindex(" ", start, end)  # "a station broadcasting at"
             head = self.text[start:end].rpartition(" ")[2]
-        name = only.name if only is not None else self.text[start:end]
-        return Phrase(name, end, only if owner is None else None, head, kind, owner)
+        name = entity.name if entity is not None else self.text[start:end]
+        return Phrase(name, end, entity if owner is None else None, head, article, owner)
 
-    def _apposed(self, entity: Entity, end: int) -> bool:
-        """Whether a name ends its phrase, so that the words before it tell what it is: "the carpenter Jo Lee"."""
+    def _ends_phrase(self, entity: Entity, end: int) -> bool:
+        """Return whether a name ends its phrase, so that the words before describe it: "the carpenter Jo Lee"."""
         following = _WORD.match(self.text, end + 1) if self.text[end : end + 1] == " " else None
         word = following[0] if following is not None else ""
-        ends = not word.islower() or word in _STOPS or _VERBISH.match(word) is not None
+        ends = not word.islower() or word in _PHRASE_STOPS or _VERBISH.match(word) is not None
         return ends and entity.kind in ("name", "person")
 
-    def extended(self, phrase: Phrase) -> Phrase:
-        """``phrase`` with the "of ..." that follows it, which belongs to what it names."""
+    def with_complement(self, phrase: Phrase) -> Phrase:
+        """Return ``phrase`` with the "of ..." that follows it; an entity, or a phrase without one, is unchanged."""
         if phrase.entity is not None or not self.text.startswith(" of ", phrase.end):
             return phrase
-        inner = self.phrase(phrase.end + 4)
-        if inner is None or self.cut_short(inner):
+        inner = self.phrase_at(phrase.end + 4)
+        if inner is None or self.is_partial(inner):
             return phrase
         return Phrase(f"{phrase.full_name} of {inner.full_name}", inner.end, None, phrase.head, phrase.determiner)
 
-    def listed(self, first: Phrase) -> list[Phrase]:
-        """``first`` and what is enumerated with it by commas and "and" up to the end of the enumeration."""
+    def enumeration(self, first: Phrase) -> list[Phrase]:
+        """Return ``first`` and the phrases that commas and "and" enumerate with it."""
         found = [first]
         while len(found) < 20:
-            link = _AND.match(self.text, found[-1].end)
+            link = _ENUMERATION_LINK.match(self.text, found[-1].end)
             if link is None:
                 break
-            more = self.phrase(link.end())
+            more = self.phrase_at(link.end())
             if more is None or (more.is_proper != first.is_proper):
                 break
-            behind = self.text[more.end : more.end + 1]
-            if behind == " " and _AND.match(self.text, more.end) is None:
+            following = self.text[more.end : more.end + 1]
+            if following == " " and _ENUMERATION_LINK.match(self.text, more.end) is None:
                 break
             found.append(more)
-        # a list without its "and" is not a list, but a name with its region or an aside
-        closed = len(found) == 1 or " and " in self.text[found[-2].end : found[-1].end]
-        return found if closed else [first]
+        # without "and" it is no enumeration, but a name with its region or an aside
+        is_closed = len(found) == 1 or " and " in self.text[found[-2].end : found[-1].end]
+        return found if is_closed else [first]
 
-    def cut_short(self, phrase: Phrase) -> bool:
-        """Whether a proper name may be but a part: "Anna and Bob Lee", "Adams and Brown counties"."""
-        return phrase.is_proper and _CUT.match(self.text, phrase.end) is not None
+    def is_partial(self, phrase: Phrase) -> bool:
+        """Return whether a proper name may be only a part of one: "Anna and Bob Lee", "Adams and Brown counties"."""
+        return phrase.is_proper and _PARTIAL_NAME.match(self.text, phrase.end) is not None
 
-    def subjects(self, place: int) -> Iterator[tuple[list[Phrase], int]]:
-        """Readings of the subject that begins at ``place``: phrases, and where the verb should begin."""
-        pronoun = _PRONOUN.match(self.text, place)
+    def subjects_at(self, offset: int) -> Iterator[tuple[list[Phrase], int]]:
+        """Yield the possible subjects that begin at ``offset``, the likeliest first.
+
+        Args:
+            offset: where to look.
+
+        Yields:
+            The phrases of the subject (two in "Anna and Bob"), and where its verb should begin.
+        """
+        pronoun = _PRONOUN.match(self.text, offset)
         if pronoun is not None:
             name = self.referents.of(pronoun[0])
             if name is not None:
-                kind: Entity | None = None
+                entity: Entity | None = None
                 if pronoun[0] not in ("It", "it"):
-                    kind = Entity(name, "person", place, pronoun.end())
-                yield [Phrase(name, pronoun.end(), kind, name)], pronoun.end()
+                    entity = Entity(name, "person", offset, pronoun.end())
+                yield [Phrase(name, pronoun.end(), entity, name)], pronoun.end()
             return
-        article = _ARTICLE.match(self.text, place)
-        taken = self.entity_at(place if article is None else article.end())
+        article = _ARTICLE.match(self.text, offset)
+        named = self.entity_at(offset if article is None else article.end())
         first = None
-        if taken is not None and taken[0].kind != "number" and _POSSESSIVE.match(self.text, taken[1]) is None:
-            first = Phrase(taken[0].name, taken[1], taken[0], taken[0].name)
-        elif taken is not None and taken[0].kind == "number":
+        if named is not None and named[0].kind != "number" and _POSSESSIVE.match(self.text, named[1]) is None:
+            first = Phrase(named[0].name, named[1], named[0], named[0].name)
+        elif named is not None and named[0].kind == "number":
             return
-        first = first or self.phrase(place)
+        first = first or self.phrase_at(offset)
         if first is None:
             return
         if first.entity is not None:
             if self.text.startswith(" and ", first.end):
-                second = self.phrase(first.end + 5)
+                second = self.phrase_at(first.end + 5)
                 if second is not None and second.is_proper and first.is_proper:
                     yield [first, second], second.end
                 return
@@ -267,24 +284,20 @@ class Phrases:
             for words in (first.name, first.name.partition(" ")[0]):
                 if words.lower() in self.referents.classes and not self.text.startswith(" of ", first.end):
                     end = first.end - len(first.name) + len(words)
-                    yield [Phrase(topic, end, Entity(topic, "name", place, end), topic)], end
+                    yield [Phrase(topic, end, Entity(topic, "name", offset, end), topic)], end
                     return
-        longer = self.extended(first)
+        longer = self.with_complement(first)
         if longer is not first:
             yield [longer], longer.end
         if not self.referents.definite and first.owner is None:
             return
         yield [first], first.end
-        shorter = self.text[place : first.end]  # the phrase may have taken in a verb: "the lamp shines"
+        shorter = self.text[offset : first.end]  # the phrase may include a verb: "the lamp shines"
         while " " in shorter:
             shorter = shorter.rpartition(" ")[0]
-            drop = len(self.text[place : first.end]) - len(shorter)
+            drop = len(self.text[offset : first.end]) - len(shorter)
             name = first.name[: len(first.name) - drop]
             if not name:
                 return
-            end = place + len(shorter)
+            end = offset + len(shorter)
             yield [Phrase(name, end, None, name.rpartition(" ")[2], first.determiner, first.owner)], end
-
-
-_CUT: Final = re.compile(r" (?:and|or|&) [^\Wa-z\d]|[/+–—-]\w| - |['’]s\b|, [^\s,]+-(?:based|born)\b")
-_AND: Final = re.compile(r", and |, | and | & ")

@@ -1,9 +1,9 @@
-"""The sentences of prose: paragraphs, lists, headings, chat lines and running text, in one pass over the text.
+"""Splits prose into sentences: paragraphs, lists, headings, chat lines and running text, in one pass over the text.
 
 A sentence ends at ``.``, ``!``, ``?`` or an ellipsis that white space follows, at the full-width marks of Chinese and
 Japanese, at ``;`` between clauses long enough to stand alone, and at a line break that is not just the wrapping of a
-paragraph. Full stops of abbreviations, initials and numbers do not end one. What is still longer than
-:data:`LONGEST_SENTENCE` characters is cut, where possible behind a clause, else between words.
+paragraph. Full stops of abbreviations, initials and numbers do not end a sentence. A sentence that is longer than
+:data:`LONGEST_SENTENCE` characters is cut, where possible after a clause, else between words.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from worldthread.extract.prose.words import WORDS
 
 LONGEST_SENTENCE: Final = 1000
-"""Characters. Longer ones are cut behind the last clause, else word, that fits; text without spaces right there."""
+"""Characters. A longer sentence is cut after the last clause that fits, else the last word, else at the limit."""
 
-_WRAPPED_LINE: Final = 60  # a line at least this long, without a final mark, may go on in the next one
+_WRAPPED_LINE: Final = 60  # characters; a longer line without a final mark continues in the next one
 _SHORTEST_CLAUSE: Final = 20  # characters on either side of a semicolon that ends a sentence
 _LONGEST_TITLE: Final = 120
 
@@ -43,10 +43,11 @@ class Sentence(NamedTuple):
     """A sentence of a text.
 
     Args:
-        text: the sentence, white space collapsed; without the mark of a list item or a heading, with a speaker's label.
-        start: where it begins in the whole text.
-        end: where it ends (exclusive).
-        body: where the sentence proper begins in ``text``, behind a speaker's label.
+        text: the sentence with white space collapsed, without the mark of a list item or a heading, with a speaker's
+            label.
+        start: offset in the whole text at which it begins.
+        end: offset in the whole text at which it ends (exclusive).
+        body: offset in ``text`` at which the sentence proper begins, after a speaker's label.
         speaker: who says it in a chat line such as "Anna: I live in Rome."; ``None`` elsewhere.
         paragraph: number of the paragraph (list item, heading, chat line) that it belongs to, from 0.
     """
@@ -60,7 +61,14 @@ class Sentence(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """A paragraph, list item, heading or chat line, as a half-open span of the text."""
+    """A paragraph, list item, heading or chat line.
+
+    Args:
+        start: offset at which it begins, after the mark of a list item or a heading.
+        end: offset at which it ends (exclusive).
+        label: the words before a colon at its beginning, which may name a speaker; ``None`` without any.
+        label_end: offset at which the text after the label begins; ``start`` without a label.
+    """
 
     start: int
     end: int
@@ -69,13 +77,20 @@ class _Block(NamedTuple):
 
 
 def title_of(text: str) -> tuple[str | None, int]:
-    """The title in the first line of ``text``, and where the text behind it begins; ``(None, 0)`` without a title.
+    r"""Return the title in the first line of a text, and where the text after it begins.
 
-    A first line is a title when more follows and it is short, does not end like a sentence, and does not begin like a
-    list item or a chat line. The mark of a Markdown heading is left out.
+    The first line is a title when more text follows and the line is short, does not end like a sentence, and does not
+    begin like a list item or a chat line.
 
-    >>> title_of("Mercury (planet)\\nMercury is the smallest planet.")
+    >>> title_of("Mercury (planet)\nMercury is the smallest planet.")
     ('Mercury (planet)', 17)
+
+    Args:
+        text: the text.
+
+    Returns:
+        The title, without the mark of a Markdown heading, and the offset of the text after it; ``(None, 0)`` without a
+        title.
     """
     first = _LINE.search(text)
     if first is None or not first[0].strip():
@@ -93,7 +108,7 @@ def title_of(text: str) -> tuple[str | None, int]:
     if not any(c.isalnum() for c in title):
         return None, 0
     if not heading:
-        if prefix is not None and (prefix["label"] is None or _is_role(prefix["label"]) or _label(second[0])):
+        if prefix is not None and (prefix["label"] is None or _is_role(prefix["label"]) or _label_of(second[0])):
             return None, 0
         if title[-1] in ".!?:;,…。！？：；，" and not title.endswith(("Jr.", "Sr.", "Inc.", "U.S.")):
             return None, 0
@@ -110,7 +125,7 @@ def title_of(text: str) -> tuple[str | None, int]:
     return title, rest.end()
 
 
-def _label(line: str) -> str | None:
+def _label_of(line: str) -> str | None:
     prefix = _PREFIX.match(line)
     return None if prefix is None else prefix["label"]
 
@@ -120,7 +135,7 @@ def _is_role(label: str) -> bool:
 
 
 def _blocks(text: str, start: int) -> Iterator[_Block]:
-    """The paragraphs of ``text`` from ``start`` on; the lines of a wrapped paragraph stay together."""
+    """Yield the blocks of a text from ``start`` on; the lines of a wrapped paragraph stay together."""
     begin = end = label_end = -1
     label: str | None = None
     for line in _LINE.finditer(text, start):
@@ -130,7 +145,7 @@ def _blocks(text: str, start: int) -> Iterator[_Block]:
         joins = False
         if begin >= 0 and prefix is None:
             gap = text[end : line.start()]
-            joins = (gap in ("\n", "\r\n", "\r")) and _goes_on(text, end, line.start())
+            joins = (gap in ("\n", "\r\n", "\r")) and _continues(text, end, line.start())
         if joins:
             end = line.end()
             continue
@@ -149,8 +164,8 @@ def _blocks(text: str, start: int) -> Iterator[_Block]:
         yield _Block(begin, end, label, label_end)
 
 
-def _goes_on(text: str, end: int, start: int) -> bool:
-    """Whether the line that ends at ``end`` goes on in the one that begins at ``start``."""
+def _continues(text: str, end: int, start: int) -> bool:
+    """Return whether the line that ends at ``end`` continues in the line that begins at ``start``."""
     last = text[max(end - 3, 0) : end].rstrip()[-1:]
     if last in '.!?:;…。！？：；"”':
         return last in '."”;' and text[start : start + 1].islower()
@@ -159,7 +174,7 @@ def _goes_on(text: str, end: int, start: int) -> bool:
 
 
 def _speakers(text: str, blocks: list[_Block]) -> frozenset[str]:
-    """The labels that are speakers: roles, and those that say I or you, ask, or speak twice."""
+    """Return the labels that name speakers: roles, and labels before "I" or "you", before a question, or used twice."""
     counts: dict[str, int] = {}
     found: set[str] = set()
     for block in blocks:
@@ -174,10 +189,17 @@ def _speakers(text: str, blocks: list[_Block]) -> frozenset[str]:
 
 
 def split_sentences(text: str, start: int = 0) -> list[Sentence]:
-    """The sentences of ``text`` from ``start`` on, in order; takes time linear in its length.
+    """Return the sentences of a text in order, in time linear in its length.
 
     >>> [s.text for s in split_sentences("Dr. No met J. R. Smith at 5 p.m. in Rome. It cost 3.50 dollars! Why?")]
     ['Dr. No met J. R. Smith at 5 p.m. in Rome.', 'It cost 3.50 dollars!', 'Why?']
+
+    Args:
+        text: the text.
+        start: offset at which to begin, such as after a title.
+
+    Returns:
+        The sentences, with offsets in ``text``; none of them is empty.
     """
     blocks = list(_blocks(text, start))
     speakers = _speakers(text, blocks)
@@ -186,7 +208,7 @@ def split_sentences(text: str, start: int = 0) -> list[Sentence]:
         speaker = block.label if block.label in speakers else None
         body = block.label_end if speaker is not None else block.start
         begin = block.start
-        for end in _ends(text, body, block.end):
+        for end in _sentence_ends(text, body, block.end):
             for piece_start, piece_end in _pieces(text, begin, end):
                 clean = " ".join(text[piece_start:piece_end].split())
                 if clean:
@@ -196,49 +218,49 @@ def split_sentences(text: str, start: int = 0) -> list[Sentence]:
     return found
 
 
-def _ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Where the sentences of ``text[start:end]`` end; the last is ``end``."""
+def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where the sentences of ``text[start:end]`` end; the last one ends at ``end``."""
     begin = start
     for match in _END.finditer(text, start, end):
-        place = match.end()
-        if place >= end:
+        offset = match.end()
+        if offset >= end:
             break
         if match["semicolon"] is not None:
-            after = text.find(";", place, min(end, place + _SHORTEST_CLAUSE))
-            splits = match.start() - begin >= _SHORTEST_CLAUSE and end - place >= _SHORTEST_CLAUSE and after < 0
+            after = text.find(";", offset, min(end, offset + _SHORTEST_CLAUSE))
+            is_end = match.start() - begin >= _SHORTEST_CLAUSE and end - offset >= _SHORTEST_CLAUSE and after < 0
         elif match["wide"] is not None:
-            splits = True
+            is_end = True
         else:
-            splits = _splits(text, begin, match, end)
-        if splits:
-            yield place
-            begin = place
+            is_end = _ends_sentence(text, begin, match, end)
+        if is_end:
+            yield offset
+            begin = offset
     yield end
 
 
-def _splits(text: str, begin: int, match: re.Match[str], end: int) -> bool:
-    """Whether the mark ends a sentence that began at ``begin``."""
+def _ends_sentence(text: str, begin: int, match: re.Match[str], end: int) -> bool:
+    """Return whether the mark of ``match`` ends a sentence that began at ``begin``."""
     following = _NEXT.match(text, match.end(), min(end, match.end() + 60))
     assert following is not None
     first, rest = following[1], following[2]
     mark = match["mark"]
     if not first or mark != ".":
-        # "Wait... what?", "Yahoo! is a company": only what does not go on in lower case
+        # "Wait... what?", "Yahoo! is a company": lower case after the mark continues the sentence
         return not first.islower()
     if first.islower():
         return first + rest in ("iPhone", "iPad", "eBay", "iOS")
     word = _LAST_WORD.search(text, max(begin, match.start() - 20), match.start())
     last = word[0] if word is not None else ""
-    low = last.lower()
+    lower = last.lower()
     closed = match.end() > match.end("mark")
     if closed:
         return True
-    if low in WORDS["abbreviations"]:
-        # "No." and "Mar." end a sentence as words, too: then what follows is no number and no name
+    if lower in WORDS["abbreviations"]:
+        # "No." and "Mar." may also end a sentence as words: then no number and no name follows
         return (
-            low in ("no", "art", "sat", "sun", "mar", "dec", "p", "c") and (first + rest).lower() in WORDS["starters"]
+            lower in ("no", "art", "sat", "sun", "mar", "dec", "p", "c") and (first + rest).lower() in WORDS["starters"]
         )
-    if low in WORDS["final_abbreviations"] or (len(last) > 1 and last[-2:-1] == "." and last[-1:].isalpha()):
+    if lower in WORDS["final_abbreviations"] or (len(last) > 1 and last[-2:-1] == "." and last[-1:].isalpha()):
         return (first + rest).lower().rstrip(",.") in WORDS["starters"]
     if len(last) == 1 and last.isupper() and last != "I":
         return (first + rest).lower() in WORDS["starters"] and not first.isdigit()
@@ -247,7 +269,7 @@ def _splits(text: str, begin: int, match: re.Match[str], end: int) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """``text[start:end]`` in pieces of at most :data:`LONGEST_SENTENCE` characters."""
+    """Yield ``text[start:end]`` as spans of at most :data:`LONGEST_SENTENCE` characters."""
     while end - start > LONGEST_SENTENCE:
         limit = start + LONGEST_SENTENCE
         cut = limit

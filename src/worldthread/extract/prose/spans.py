@@ -1,4 +1,4 @@
-"""The spans of a sentence: one regular expression cuts it into names, titles, numbers, dates, addresses and words."""
+"""Cuts a sentence into spans with one regular expression: names, titles, numbers, dates, addresses and words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 from worldthread.extract.prose.dates import DATE, MONTH
 
 Token: TypeAlias = tuple[str, int, int, str]
-"""Kind of the span, start, end (in the sentence's text), text."""
+"""Kind of a span, its start and end (offsets in the sentence), and its text."""
 
 
 def _upper() -> str:
-    """Capital letters of the scripts that have them, as ranges of a character class."""
+    """Return the capital letters of the scripts that have them, for use in a character class."""
     points = [p for p in (*range(0x590), *range(0x10A0, 0x10C6), *range(0x1E00, 0x2000)) if chr(p).isupper()]
     return "".join(map(chr, points))
 
@@ -49,7 +49,7 @@ _SPAN: Final = re.compile(
 
 
 def tokens_of(text: str, start: int = 0) -> list[Token]:
-    """The spans of a sentence, in order."""
+    """Return the spans of a sentence from ``start`` on, in order."""
     found = []
     for match in _SPAN.finditer(text, start):
         kind = match.lastgroup or ""

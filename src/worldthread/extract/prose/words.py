@@ -8,7 +8,7 @@ from typing import Final
 
 _LISTS: Final = tomllib.loads(files("worldthread.extract.prose").joinpath("english.toml").read_text(encoding="utf-8"))
 WORDS: Final = {key: frozenset(value.split()) for key, value in _LISTS.items() if isinstance(value, str)}
-"""The lists by name; all words are in lower case."""
+"""The word lists by name; all words are in lower case."""
 
 FAMILIES: Final = {word: family for family, words in _LISTS["families"].items() for word in words.split()}
-"""Adjectives that exclude each other: the name of the family of each."""
+"""Adjectives with the name of their family; adjectives of one family exclude each other ("open", "closed")."""

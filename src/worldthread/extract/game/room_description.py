@@ -1,0 +1,213 @@
+"""Extracts a room from its description: the things in it, where they lie, its exits and its doors.
+
+==============================================  ==================================================================
+sentence in the description of a hall           facts
+==============================================  ==================================================================
+You can see a locked chest nearby.              (chest, is in, Hall), (chest, is, locked), (chest, is a, container)
+On the desk you can make out a lamp.            (lamp, is on, desk), (desk, is a, supporter)
+The safe contains a ruby and some string.       (ruby, is in, safe), (string, is in, safe), (safe, is, open)
+There is a hat on the floor.                    (hat, is in, Hall)
+You should try going west.                      (Hall, has exit, west)
+There is a closed oak door leading east.        (oak door, leads east from, Hall), (oak door, is, closed)
+==============================================  ==================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.commands import direction_of
+from worldthread.extract.game.english import VAGUE, MentionedThing, noun_phrase, sentences
+from worldthread.extract.game.statement_collector import StatementCollector
+from worldthread.names import normalise_name
+
+_COMPASS: Final = "|".join(d for d in sorted(v.OPPOSITE, key=len, reverse=True) if d not in ("in", "out"))
+
+# what presents a thing: the article of its noun phrase follows directly
+_PRESENTS: Final = re.compile(
+    r"(?:\b(?:see|seeing|make out|notice|spot|discover|find|finding|reveal|reveals|revealing|here's|here is|"
+    r"it's|it's just|it is|follow it to|fall onto|other than|over there,?|there's|there is|there are|at)"
+    r"|\bover there!|\bgreat\. here's)\s+(?P<rest>(?:an?|some)\s+.+)$",
+    re.I,
+)
+_AT_HAND: Final = re.compile(
+    r"^(?P<rest>(?:an?|some|the)\s+.+?)\s+(?:is|are|stands?|lies|sits?)\s+"
+    r"(?:here|in the room|nearby|close by|in the corner|right (?:there|here)(?: by you)?)\b",
+    re.I,
+)
+_ON_FLOOR: Final = re.compile(
+    r"\b(?:there (?:is|are)|you (?:can )?see)\s+(?P<list>.+?)\s+on the (?:floor|ground)\b",
+    re.I,
+)
+_SHOWN: Final = r"(?:you (?:can )?(?:also )?(?:see|make out|notice|find)|there (?:is|are)|(?:is|are|lies|sits))"
+_LIST: Final = r"\s+(?P<list>(?:an?|some)\s.+)$"
+_ON: Final = re.compile(rf"\bon the (?P<where>.+?),? {_SHOWN}{_LIST}", re.I)
+_LISTED_ON: Final = re.compile(
+    r"\byou (?:can )?(?:see|make out)\s+(?P<list>(?:an?|some)\s.+?)\s+on the (?P<where>.+)$",
+    re.I,
+)
+_IN: Final = re.compile(rf"\b(?:in|inside) the (?P<where>.+?),? {_SHOWN}{_LIST}", re.I)
+CONTAINS: Final = re.compile(
+    r"^(?:the|your) (?P<where>.+?) "
+    rf"(?:contains|is filled with|reveals inside it|holds|shelters|offers you|reveals to you){_LIST}",
+    re.I,
+)
+"""Pattern of "The safe contains a ruby and some string"; the group ``list`` enumerates the contents."""
+
+_BARE: Final = re.compile(
+    r"\b(?:nothing|isn't a thing|hasn't got anything|has nothing|not a thing|taken everything) (?:on|off)\b",
+    re.I,
+)
+
+_DOOR: Final = re.compile(rf"\bthere is (?P<door>an? .+?) (?:leading|to the) (?P<direction>{_COMPASS})\b", re.I)
+_NO_DOOR: Final = frozenset({"exit", "way", "path", "passage", "opening"})
+_WAY_WORDS: Final = re.compile(
+    r"\b(?:exits?|entranceway|try going|you can go|go|going|leave by|path|passages?|doorway|way|trail|"
+    r"road|stairs|staircase|stairway|steps|tunnel|leads?|leading)\b",
+    re.I,
+)
+_NO_WAY: Final = re.compile(
+    r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b))\b",
+    re.I,
+)
+_ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
+# "up" and "down" are rarely directions ("show up in a corridor")
+_VERTICAL: Final = re.compile(
+    r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b"
+    r"[\w ]{0,20}\b(?:up|down)",
+    re.I,
+)
+_REFUSED: Final = re.compile(
+    r"\b(?:you can(?:'t|not) go (?:that way|there|in that direction)|"
+    r"(?:there is |there's )?no (?:exit|door|way|path)(?: to go)? (?:in )?(?:that (?:direction|way)|there))",
+    re.I,
+)
+
+
+def extract_move(action: str, before: str | None, after: str, collector: StatementCollector) -> None:
+    """Add how two rooms lie to each other, in both directions, when ``action`` moved from one to the other.
+
+    Args:
+        action: the command.
+        before: the room before the command; ``None`` when it is not known.
+        after: the room after it.
+        collector: takes the statements.
+    """
+    direction = direction_of(action)
+    if direction is None or before in (None, v.DARKNESS) or normalise_name(before) == normalise_name(after):
+        return
+    collector.add(v.link(after, direction, before))
+    collector.add(v.link(before, v.OPPOSITE[direction], after))
+    collector.add(v.exit_of(before, direction))
+
+
+def extract_refused_move(action: str, text: str, room: str | None, collector: StatementCollector) -> None:
+    """Add that ``room`` has no exit where ``action`` wanted to go, when ``text`` says so."""
+    direction = direction_of(action)
+    if direction and room and _REFUSED.search(text):
+        collector.add(v.exit_of(room, direction, exists=False))
+
+
+def extract_room(room: str, description: str, collector: StatementCollector) -> None:
+    """Add that the player is in ``room``, and what its description states.
+
+    Args:
+        room: the name of the room.
+        description: the text below its title.
+        collector: takes the statements.
+    """
+    collector.add(v.place(v.PLAYER, v.IS_IN, room))
+    collector.add(v.kind(room, "room"))
+    latest: str | None = None  # the thing that "it" means
+    for sentence in sentences(description):
+        latest = _extract_sentence(sentence, room, latest, collector) or latest
+
+
+def _extract_sentence(sentence: str, room: str, latest: str | None, collector: StatementCollector) -> str | None:
+    """Add what one sentence of a description states.
+
+    Args:
+        sentence: the sentence.
+        room: the room that is described.
+        latest: the thing that "it" means; ``None`` when no thing was presented yet.
+        collector: takes the statements.
+
+    Returns:
+        The thing that the sentence presents; ``None`` for none.
+    """
+    if door := _DOOR.search(sentence):
+        named = collector.mentioned_thing(door["door"])
+        if named is not None and normalise_name(named.name).split()[-1] not in _NO_DOOR:
+            direction = door["direction"].lower()
+            collector.add(v.exit_of(room, direction))
+            collector.add(v.door_of(named.name, direction, room))
+            collector.add(v.kind(named.name, "door"))
+            for value in named.states:
+                collector.add(v.state(named.name, value))
+            return None
+    if _extract_exits(sentence, room, collector):
+        return None
+    if floor := _ON_FLOOR.search(sentence):
+        collector.add_places(collector.mentioned_things(floor["list"]), v.IS_IN, room)
+        return None
+    holder = _extract_contents(sentence, latest, collector)
+    if holder is not None:
+        return holder
+    if latest is not None and _BARE.search(sentence):
+        collector.add(v.kind(latest, "supporter"))
+    return _extract_presented(sentence, room, collector)
+
+
+def _extract_exits(sentence: str, room: str, collector: StatementCollector) -> bool:
+    """Add the exits that a sentence names; return whether it names any."""
+    if not _WAY_WORDS.search(sentence) or _NO_WAY.search(sentence):
+        return False
+    directions = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(sentence)]
+    if not _VERTICAL.search(sentence):
+        directions = [direction for direction in directions if direction not in ("up", "down")]
+    for direction in directions:
+        collector.add(v.exit_of(room, direction))
+    return bool(directions)
+
+
+def _extract_contents(sentence: str, latest: str | None, collector: StatementCollector) -> str | None:
+    """Add what a sentence says to be in or on a thing; return that thing, ``None`` when there is none."""
+    for pattern, relation, kind in (
+        (_ON, v.IS_ON, "supporter"),
+        (_LISTED_ON, v.IS_ON, "supporter"),
+        (CONTAINS, v.IS_IN, "container"),
+        (_IN, v.IS_IN, "container"),
+    ):
+        match = pattern.search(sentence)
+        holder = collector.mentioned_thing(noun_phrase(match["where"])) if match is not None else None
+        if match is None or holder is None or normalise_name(holder.name) in ("room", "corner"):
+            continue
+        if normalise_name(holder.name) == "it":
+            if latest is None:
+                continue
+            holder = MentionedThing(latest)
+        collector.add_places(collector.mentioned_things(match["list"]), relation, holder.name)
+        collector.add(v.kind(holder.name, kind))
+        if relation == v.IS_IN:  # what is inside can be seen, so it is open
+            collector.add(v.state(holder.name, v.OPEN))
+        return holder.name
+    return None
+
+
+def _extract_presented(sentence: str, room: str, collector: StatementCollector) -> str | None:
+    """Add the things that a sentence presents ("you notice an old safe"); return the last one, ``None`` for none."""
+    presented = _AT_HAND.match(sentence)
+    for match in _PRESENTS.finditer(sentence):
+        presented = match
+        while inner := _PRESENTS.search(presented["rest"]):  # the last one in a sentence is what it leads up to
+            presented = inner
+    if presented is None:
+        return None
+    latest = None
+    for found in collector.mentioned_things(presented["rest"]):
+        if normalise_name(found.name) != normalise_name(room) and not VAGUE.fullmatch(found.name):
+            collector.add_places([found], v.IS_IN, room)
+            latest = found.name
+    return latest

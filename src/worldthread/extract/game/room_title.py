@@ -1,0 +1,96 @@
+"""Finds the room that a text describes: by a title that is marked, by a line that looks like one, or by darkness."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.commands import direction_of
+
+_MARKED_TITLE: Final = re.compile(
+    r"^[ \t]*(?:-=[ \t]*(?P<title>\S.*?)[ \t]*=-|<<[ \t]*(?P<title2>\S.*?)[ \t]*>>)[ \t]*$", re.M
+)
+# a line without the punctuation of a sentence; it may hold an abbreviation ("N. Main Street")
+_WORD: Final = r"(?:[A-Z][a-z]?\.|[\w'\u2019-]+)"
+_PLAIN_TITLE: Final = re.compile(
+    rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,5}}"
+    r"(?:,? \([^()\n]+\))?)$"
+)
+# a title amid other feedback is written like a name: these are the words that need no capital
+_SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|to|under|with)$")
+_POSTURE: Final = re.compile(r",? \((?:in|inside|on|at|under|behind|sitting|lying|standing)\b[^()]*\)$", re.I)
+_SHORTEST_DESCRIPTION: Final = 60
+"""Characters. An unmarked line of a text that follows no move is a title only above a description this long."""
+
+_DARK: Final = re.compile(
+    r"\bpitch[- ](?:black|dark)\b|\btoo dark to see\b|\bin (?:complete|total|utter) darkness\b", re.I
+)
+
+
+class RoomTitle(NamedTuple):
+    """A room's title in a text.
+
+    Args:
+        name: the name of the room.
+        before: the text before the title, which is feedback to the action.
+        after: the text after the title, which describes the room.
+    """
+
+    name: str
+    before: str
+    after: str
+
+
+def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool]) -> RoomTitle | None:
+    """Return the title of the room that ``text`` describes.
+
+    Marked titles (``-= Attic =-``) come first. After a move, every line that looks like a title is one; after other
+    actions, only the name of a known room, and a capitalised name with a description right below it.
+
+    Args:
+        text: the observation.
+        action: the command that led to it; ``None`` for the opening text.
+        is_room: returns whether a name is that of a known room.
+
+    Returns:
+        The title; ``None`` when the text describes no room.
+    """
+    titles = list(_MARKED_TITLE.finditer(text))
+    if titles:
+        marked = titles[-1]
+        return RoomTitle(marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :])
+    moves = action is not None and (direction_of(action) is not None or action.lower() in ("look", "l"))
+    lines = text.splitlines()
+    found = []
+    for number, line in enumerate(lines):
+        name = _POSTURE.sub("", line.strip())
+        above = lines[number - 1].strip() if number else ""
+        below = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        if not _PLAIN_TITLE.match(line.strip()) or line[:1] == " " or above.endswith(":"):
+            continue
+        if moves or is_room(name) or (not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)):
+            found.append((number, name))
+    if not found:
+        return None
+    number, name = found[-1 if action is None else 0]  # an opening names the game and its authors first
+    return RoomTitle(name, "\n".join(lines[:number]), "\n".join(lines[number + 1 :]))
+
+
+def _is_name(line: str) -> bool:
+    """Return whether all words but the small ones begin with a capital, and not all letters are capitals."""
+    words = [word for word in line.split() if not _SMALL_WORD.match(word)]
+    return not line.isupper() and all(not word[0].isalpha() or word[0].isupper() for word in words)
+
+
+def enters_darkness(text: str, action: str | None) -> bool:
+    """Return whether ``action`` led to a place where it is too dark to see.
+
+    Args:
+        text: the observation.
+        action: the command that led to it; ``None`` for the opening text.
+    """
+    if action is None or not _DARK.search(text):
+        return False
+    return direction_of(action) is not None or any(line.strip().lower() == v.DARKNESS for line in text.splitlines())
