@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {"errors", "arguments", "addresses", "types", "names", "paths", "progress"},
+    {"errors", "arguments", "addresses", "types", "names", "paths", "progress", "json_lines", "text"},
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},

@@ -348,7 +348,8 @@ def play_in(
 
     Raises:
         FormatError: the trajectory in the folder is not that of this run; the message tells the line.
-        InputError: another process plays in the folder, or it cannot be written.
+        StoreLockedError: another process plays in the folder.
+        StoreError: the folder cannot be written.
         ModelError: the model could not be asked: played again, the run goes on from there.
     """
     needs_model = agent_class(run.agent).asks_model
