@@ -34,7 +34,7 @@ LAYERS = [
 """From the ground up: a part may import parts of its own layer and of those below."""
 
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-ENVS_MAY_IMPORT = {"errors", "types", "names", "paths", "envs"}
+ENVS_MAY_IMPORT = {"errors", "types", "names", "paths", "text", "envs"}
 
 HEAVY = {
     "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests", "rich",

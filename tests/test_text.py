@@ -27,4 +27,5 @@ def test_no_space_before_the_ellipsis() -> None:
 
 
 def test_counts() -> None:
-    assert [count_of(number, "step") for number in (0, 1, 2, 1000)] == ["0 steps", "1 step", "2 steps", "1,000 steps"]
+    assert [count_of(number, "step") for number in (0, 1, 2, 1000)] == ["0 steps", "1 step", "2 steps", "1000 steps"]
+    assert count_of(12345, "step", ",") == "12,345 steps"

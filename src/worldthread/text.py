@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+OMISSION: Final = " [...]"
+"""Ends a text that was cut where the text itself may hold ellipses."""
+
 
 def one_line(text: str) -> str:
     """Return ``text`` with every run of white space, line breaks included, as one space."""
@@ -22,6 +27,15 @@ def cut(text: str, limit: int, ellipsis: str = "…") -> str:
     return text if len(text) <= limit else text[: limit - len(ellipsis)].rstrip() + ellipsis
 
 
-def count_of(number: int, noun: str) -> str:
-    """Return a count with its noun, for example "1 step", "2 steps" or "1,000 steps"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count_of(number: int, noun: str, separator: str = "") -> str:
+    """Return a count with its noun: "1 step", "2 steps".
+
+    Args:
+        number: the count.
+        noun: the noun in the singular; its plural must be formed with "s".
+        separator: between groups of three digits: ``","``, ``"_"``, or nothing.
+
+    Returns:
+        The number, a space, and the noun in the right form.
+    """
+    return f"{number:{separator}} {noun}{'' if number == 1 else 's'}"

@@ -27,6 +27,7 @@ from worldthread.models.openai_wire import (
     request_body,
     status_failure,
 )
+from worldthread.text import count_of
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 MAX_WAIT: Final = 8.0
@@ -236,7 +237,7 @@ class OpenAIChat:
         return random.uniform(0, min(MAX_WAIT, self._backoff * 2.0**waits))
 
     def _error(self, failure: CallFailure, attempts: int) -> ModelCallError:
-        times = f"{attempts} attempt{'s' if attempts > 1 else ''}"
+        times = count_of(attempts, "attempt")
         status = f"HTTP status {failure.status}, " if failure.status else ""
         asked = failure.retry_after or 0
         later = f" The server asks to wait {asked:.0f} seconds." if asked > MAX_RETRY_AFTER else ""

@@ -23,6 +23,7 @@ from worldthread.models.meter import Tally
 from worldthread.play.audit import Auditor, AuditResult, Expectation, can_be_audited
 from worldthread.play.run_model import RunModel
 from worldthread.play.saved_states import SavedStates, returned
+from worldthread.text import one_line
 from worldthread.types import Episode, Statement
 
 ENDS: Final = {
@@ -464,7 +465,7 @@ class Play:
 
 def _plain(action: str) -> str:
     """An action without what makes no difference to a game: case, and spaces around and between words."""
-    return " ".join(action.casefold().split())
+    return one_line(action.casefold())
 
 
 def _percentile(values: list[float], share: float) -> float:

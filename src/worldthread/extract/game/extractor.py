@@ -31,6 +31,7 @@ from worldthread.extract.game.english import (
 )
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
+from worldthread.text import one_line
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 READER: Final = "game/1"
@@ -309,7 +310,7 @@ class GameExtractor:
         if step.inventory is not None:
             self._read_inventory(step.inventory, view, notes)
         if step.goal:
-            notes.add(Thesis(" ".join(step.goal.split()), (v.GOAL,)))
+            notes.add(Thesis(one_line(step.goal), (v.GOAL,)))
             self._read_claims(step.goal, v.GOAL, notes)
         self._settle(view, notes)
         return Extraction(self.name, tuple(notes.statements), tuple(Ending(s, why) for s, why in notes.endings.items()))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from worldthread.extract.prose.words import WORDS
+from worldthread.text import one_line
 
 LONGEST_SENTENCE: Final = 1000
 """Characters. Longer ones are cut behind the last clause, else word, that fits; text without spaces right there."""
@@ -188,9 +189,9 @@ def split_sentences(text: str, start: int = 0) -> list[Sentence]:
         begin = block.start
         for end in _ends(text, body, block.end):
             for piece_start, piece_end in _pieces(text, begin, end):
-                clean = " ".join(text[piece_start:piece_end].split())
+                clean = one_line(text[piece_start:piece_end])
                 if clean:
-                    label = len(" ".join(text[piece_start:body].split())) + 1 if body > piece_start else 0
+                    label = len(one_line(text[piece_start:body])) + 1 if body > piece_start else 0
                     found.append(Sentence(clean, piece_start, piece_end, label, speaker, number))
             begin = end
     return found
