@@ -27,6 +27,7 @@ from worldthread.models.openai_wire import (
     request_body,
     status_failure,
 )
+from worldthread.models.request_key import to_json
 from worldthread.text import count_of
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
@@ -139,7 +140,14 @@ class OpenAIChat:
 
         Returns:
             The answer, with the usage of all attempts.
+
+        Raises:
+            InputError: the schema cannot be written as JSON.
+            ModelCallError: the server refused, failed, or did not answer, after all retries.
+            MissingExtraError: the package ``openai`` is not installed.
         """
+        if request.schema is not None:
+            to_json(request.schema)  # the client library would raise a TypeError
         with self._slots:
             began = time.monotonic()
             progress = _Progress()
