@@ -20,7 +20,18 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {"errors", "arguments", "addresses", "types", "names", "paths", "progress", "sqlite_errors"},
+    {
+        "errors",
+        "arguments",
+        "addresses",
+        "types",
+        "names",
+        "paths",
+        "progress",
+        "sqlite_errors",
+        "json_lines",
+        "text",
+    },  # fmt: skip
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
@@ -35,7 +46,7 @@ LAYERS = [
 """From the ground up: a part may import parts of its own layer and of those below."""
 
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-ENVS_MAY_IMPORT = {"errors", "types", "names", "paths", "envs"}
+ENVS_MAY_IMPORT = {"errors", "types", "names", "paths", "text", "envs"}
 
 HEAVY = {
     "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests", "rich",

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from worldthread.agents import make_agent
-from worldthread.cli.live import LineDisplay, LiveFrame, one_line, summary_table
+from worldthread.cli.live import LineDisplay, LiveFrame, printable_line, summary_table
 from worldthread.envs import make
 from worldthread.graph import TemporalGraph
 from worldthread.play.loop import Play, StepRecord
@@ -85,8 +85,8 @@ def test_lines(played: tuple[Play, list[StepRecord]]) -> None:
     assert all(line.isprintable() for line in written)
 
 
-def test_one_line() -> None:
-    assert one_line(" a\n\n b\x1b[31m\tc ") == "a b [31m c"
+def test_printable_line() -> None:
+    assert printable_line(" a\n\n b\x1b[31m\tc ") == "a b [31m c"
 
 
 def test_summary(played: tuple[Play, list[StepRecord]]) -> None:

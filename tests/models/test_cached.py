@@ -111,14 +111,14 @@ def test_what_is_computed_leaves_no_trace(dict_cache: MakeCache) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (None, "gave NoneType for 1 texts"),
-        ([[0.0] * 256], "gave list"),
-        (np.zeros((1, 5), np.float32), r"gave float32 of shape \(1, 5\)"),
-        (np.zeros((1, 256), np.int64), "gave int64"),
+        (None, "returned NoneType for 1 texts"),
+        ([[0.0] * 256], "returned list"),
+        (np.zeros((1, 5), np.float32), r"returned float32 of shape \(1, 5\)"),
+        (np.zeros((1, 256), np.int64), "returned int64"),
         (np.full((1, 256), np.nan, np.float32), "not finite"),
     ],
 )
-def test_what_is_no_vector_is_told_and_not_kept(given: Any, words: str, dict_cache: MakeCache) -> None:
+def test_what_is_not_a_vector_is_refused_and_not_kept(given: Any, words: str, dict_cache: MakeCache) -> None:
     cache, odd = dict_cache(), FakeEmbedder()
     odd.embed = lambda texts: given  # type: ignore[method-assign]
     with pytest.raises(ModelError, match=f"the embedder 'fake-256/1' .*{words}"):

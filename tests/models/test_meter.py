@@ -11,7 +11,7 @@ import pytest
 
 from worldthread.errors import BudgetError, InputError, ModelCallError, ModelConfigError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Message, Usage
-from worldthread.models.meter import FIRST_COMPLETION_TOKENS, Meter, Tally
+from worldthread.models.meter import FIRST_COMPLETION_TOKENS, Meter, UsageTotals
 from worldthread.models.prices import Price, PriceTable
 
 PRICES = PriceTable("2026-01", "made up", {"toy": Price(input=1, output=10, cached_input=0.1)})
@@ -56,9 +56,9 @@ def test_calls_are_counted_by_purpose() -> None:
     dollars = (60 * 1 + 40 * 0.1 + 10 * 10) / 1e6
     totals = meter.totals()
     assert list(totals) == ["extract", "plan"]
-    assert totals["plan"] == Tally(1, 0, 0, Usage(100, 10, 40), pytest.approx(dollars), 0.5)
-    assert totals["extract"] == Tally(2, 0, 0, Usage(200, 20, 80), pytest.approx(2 * dollars), 1.0)
-    assert meter.overall() == Tally(3, 0, 0, Usage(300, 30, 120), pytest.approx(3 * dollars), 1.5)
+    assert totals["plan"] == UsageTotals(1, 0, 0, Usage(100, 10, 40), pytest.approx(dollars), 0.5)
+    assert totals["extract"] == UsageTotals(2, 0, 0, Usage(200, 20, 80), pytest.approx(2 * dollars), 1.0)
+    assert meter.overall() == UsageTotals(3, 0, 0, Usage(300, 30, 120), pytest.approx(3 * dollars), 1.5)
 
 
 def test_failed_calls_are_counted() -> None:
@@ -74,7 +74,7 @@ def test_failed_calls_are_counted() -> None:
 def test_answers_without_a_call_are_counted_apart() -> None:
     meter = Meter(answering(0, 0, attempts=0), prices=PRICES)
     meter.complete(asking())
-    assert meter.overall() == Tally(reused=1)
+    assert meter.overall() == UsageTotals(reused=1)
 
 
 def test_without_a_price_the_dollars_are_not_known() -> None:
@@ -82,7 +82,7 @@ def test_without_a_price_the_dollars_are_not_known() -> None:
     assert meter.price is None
     meter.complete(asking())
     assert meter.overall().dollars is None
-    assert (Tally(dollars=1.0) + meter.overall()).dollars is None
+    assert (UsageTotals(dollars=1.0) + meter.overall()).dollars is None
     assert meter.overall().usage == Usage(100, 10)
 
 

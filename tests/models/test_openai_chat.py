@@ -246,14 +246,14 @@ def test_text_that_utf8_cannot_hold_is_mended(server: Any) -> None:
 )
 def test_the_way_that_works_is_found_and_kept(server: Any, refuses: dict[str, int], works: str) -> None:
     server.refuses, server.default = refuses, Reply(ROOM)
-    ways: dict[str, str] = {}
-    model = chat(server, ways=ways)
+    modes: dict[str, str] = {}
+    model = chat(server, schema_modes=modes)
     first = model.complete(OBJECT)
     assert (first.text, first.attempts) == (ROOM, len(server.requests))
-    assert ways == {model.way_key: works}
+    assert modes == {model.schema_mode_key: works}
     before = len(server.requests)
     assert model.complete(OBJECT).attempts == 1
-    later = chat(server, ways=ways)
+    later = chat(server, schema_modes=modes)
     assert later.complete(OBJECT).attempts == 1
     assert server.formats[before:] == ["none" if works == "words" else works] * 2
     last = server.requests[-1]["messages"][-1]["content"]
@@ -289,37 +289,37 @@ def test_a_server_that_passes_over_the_schema_is_found_out(server: Any) -> None:
 @pytest.mark.parametrize("reply", [Reply("I will not."), Reply(None, message={"refusal": "No."}), Reply("{", 400)])
 def test_nothing_is_kept_when_no_way_works(server: Any, reply: Any) -> None:
     server.default = reply
-    ways: dict[str, str] = {}
-    model = chat(server, ways=ways)
+    modes: dict[str, str] = {}
+    model = chat(server, schema_modes=modes)
     if reply.status == 200:
         assert model.complete(OBJECT).text == (reply.text or "No.")
     else:
         with pytest.raises(ModelCallError, match="no luck") as caught:
             model.complete(OBJECT)
         assert caught.value.attempts == len(server.requests) == 4
-    assert ways == {}
+    assert modes == {}
     server.default = Reply(ROOM)
     model.complete(OBJECT)
-    assert ways == {model.way_key: "json_schema"}
+    assert modes == {model.schema_mode_key: "json_schema"}
 
 
 @needs_openai
 @pytest.mark.parametrize("failures", [1, 8])
 def test_an_outage_demotes_no_server(server: Any, failures: int) -> None:
     server.script, server.default = [Reply(status=500)] * failures, Reply(ROOM)
-    ways: dict[str, str] = {}
-    model = chat(server, ways=ways)
-    if failures == 8:  # twice in each of the four ways
+    modes: dict[str, str] = {}
+    model = chat(server, schema_modes=modes)
+    if failures == 8:  # twice in each of the four modes
         with pytest.raises(ModelCallError) as caught:
             model.complete(OBJECT)
-        assert (caught.value.status, caught.value.attempts, ways) == (500, 8, {})
+        assert (caught.value.status, caught.value.attempts, modes) == (500, 8, {})
     assert model.complete(OBJECT).text == ROOM
-    assert ways == {model.way_key: "json_schema"}
+    assert modes == {model.schema_mode_key: "json_schema"}
     server.script = [Reply(status=500)] * 5
     with pytest.raises(ModelCallError):
         model.complete(OBJECT)
-    assert set(server.formats[-5:]) == {"json_schema"}, "a way that worked is not doubted for a failure of the server"
-    assert ways == {model.way_key: "json_schema"}
+    assert set(server.formats[-5:]) == {"json_schema"}, "a mode that worked is not doubted for a failure of the server"
+    assert modes == {model.schema_mode_key: "json_schema"}
 
 
 @needs_openai
@@ -338,11 +338,11 @@ def test_a_proven_way_is_doubted_only_for_what_concerns_it(server: Any) -> None:
 @needs_openai
 def test_a_way_from_elsewhere_that_works_no_more_is_replaced(server: Any) -> None:
     server.refuses, server.default = {"json_schema": 500}, Reply(ROOM)
-    ways = {f"{server.url} tiny": "json_schema"}
-    assert chat(server, ways=ways).complete(OBJECT).text == ROOM
-    assert ways == {f"{server.url} tiny": "json_object_schema"}
-    ways = {f"{server.url} tiny": "by pigeon"}
-    assert chat(server, ways=ways).complete(OBJECT).text == ROOM
+    modes = {f"{server.url} tiny": "json_schema"}
+    assert chat(server, schema_modes=modes).complete(OBJECT).text == ROOM
+    assert modes == {f"{server.url} tiny": "json_object_schema"}
+    modes = {f"{server.url} tiny": "by pigeon"}
+    assert chat(server, schema_modes=modes).complete(OBJECT).text == ROOM
 
 
 @needs_openai
@@ -379,7 +379,7 @@ def test_a_base_url_that_is_none(url: str) -> None:
 def test_secrets_in_the_url_and_in_broken_keys_are_not_shown() -> None:
     model = OpenAIChat("tiny", base_url="http://me:hunter2@localhost:99/v1/")
     assert repr(model) == "OpenAIChat('tiny', base_url='http://localhost:99/v1')"
-    assert model.way_key == "http://localhost:99/v1 tiny"
+    assert model.schema_mode_key == "http://localhost:99/v1 tiny"
     for key in ("sk-hunter2 sk", "ключ-hunter2"):
         with pytest.raises(ModelConfigError, match="copy it again") as caught:
             OpenAIChat("tiny", base_url="http://localhost:99", api_key=key)

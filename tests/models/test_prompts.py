@@ -50,7 +50,7 @@ def test_values_must_match_the_placeholders() -> None:
     [
         ("only a note", "has no section"),
         ("# system\n\n# user\nhello", "'# system' is empty"),
-        ("# user\nit costs $5", "begins no placeholder"),
+        ("# user\nit costs $5", "does not begin a placeholder"),
     ],
 )
 def test_what_no_prompt_file_should_be(text: str, says: str) -> None:

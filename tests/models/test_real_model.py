@@ -109,11 +109,11 @@ def test_free_text(base_url: str) -> None:
 
 
 def test_an_object_in_the_way_that_openai_takes_a_schema(base_url: str) -> None:
-    ways: dict[str, str] = {}
-    model = OpenAIChat("smollm2", base_url=base_url, timeout=TIMEOUT, ways=ways)
+    modes: dict[str, str] = {}
+    model = OpenAIChat("smollm2", base_url=base_url, timeout=TIMEOUT, schema_modes=modes)
     answer = model.complete(replace(REQUEST, schema=schema_of(Places)))
     assert parse_answer(answer.text, Places).places
-    assert ways == {model.way_key: "json_schema"}
+    assert modes == {model.schema_mode_key: "json_schema"}
     assert answer.attempts == 1
     assert complete_structured(model, REQUEST, Places) == parse_answer(answer.text, Places), "temperature 0"
 
@@ -125,11 +125,11 @@ def test_the_same_question_again_is_read_from_the_servers_cache(base_url: str) -
     assert model.complete(short).usage.cached_tokens > 0
 
 
-@pytest.mark.parametrize("way", ["json_object_schema", "json_object", "words"])
-def test_the_other_ways_are_taken_too(base_url: str, way: str) -> None:
-    model = OpenAIChat("smollm2", base_url=base_url, timeout=TIMEOUT, ways={f"{base_url} smollm2": way})
+@pytest.mark.parametrize("mode", ["json_object_schema", "json_object", "words"])
+def test_the_other_modes_are_taken_too(base_url: str, mode: str) -> None:
+    model = OpenAIChat("smollm2", base_url=base_url, timeout=TIMEOUT, schema_modes={f"{base_url} smollm2": mode})
     answer = model.complete(replace(REQUEST, schema=schema_of(Places), max_tokens=60))
     assert answer.usage.prompt_tokens > 100, "the schema in words was read"
     assert answer.text.strip()
-    if way == "json_object_schema":
+    if mode == "json_object_schema":
         assert answer.text.lstrip().startswith("{"), "and the answer held to it"

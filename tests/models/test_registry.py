@@ -30,7 +30,7 @@ def test_an_empty_variable_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_unknown_name_lists_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="'bert'; there are: fake, minilm, wordllama"):
+    with pytest.raises(InputError, match="'bert'; embedders are: fake, minilm, wordllama"):
         embedder("bert")
     monkeypatch.setenv("WORLDTHREAD_EMBEDDER", "bert")
     with pytest.raises(InputError, match=r"'bert' \(from \$WORLDTHREAD_EMBEDDER\)"):

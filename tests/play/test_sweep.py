@@ -11,7 +11,7 @@ import pytest
 
 from worldthread import __version__
 from worldthread.cli.running import names_in, runs_of, seeds_in, settings_in
-from worldthread.errors import FormatError, InputError, ModelConfigError
+from worldthread.errors import FormatError, InputError, ModelConfigError, StoreLockedError
 from worldthread.play.runs import Run, read_summary
 from worldthread.play.sweep import RunProgress, SweepResults, play_run, standing, sweep
 from worldthread.play.sweep_figures import aggregate, best_attempts, groups_of
@@ -81,7 +81,7 @@ def test_results_are_kept_and_a_torn_line_is_dropped(tmp_path: Path) -> None:
         assert path.read_bytes() == whole
         assert replace(run, steps=3) not in results.done, "other settings are another run"
         assert replace(run, version="0.0.1") not in results.done, "another version plays otherwise"
-        with pytest.raises(InputError, match="another sweep"):
+        with pytest.raises(StoreLockedError, match="another sweep"):
             SweepResults(path)
     path.write_bytes(b'{"run": 1}\n' + whole)
     for _ in range(2):  # the refusal leaves nothing locked

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.errors import FormatError, InputError
+from worldthread.errors import FormatError, StoreLockedError
 from worldthread.play.trajectory import TRAJECTORY_FORMAT, TrajectoryComparison, TrajectoryWriter, read_trajectory
 
 HEADER = {"game": "tiny-v1", "release": "1.0"}
@@ -31,7 +31,7 @@ def test_what_was_cut_off_anywhere_goes_on(tmp_path: Path) -> None:
     assert written(path) == whole, "without resuming it is made anew"
 
 
-def test_another_play_is_told_by_line_and_field(tmp_path: Path) -> None:
+def test_another_play_is_named_by_line_and_field(tmp_path: Path) -> None:
     path = tmp_path / "trajectory.jsonl"
     whole = written(path)
     other = [*STEPS[:2], {"turn": 2, "action": "go south"}]
@@ -57,7 +57,7 @@ def test_another_release_may_go_on(tmp_path: Path) -> None:
 
 def test_one_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "trajectory.jsonl"
-    with TrajectoryWriter(path, HEADER), pytest.raises(InputError, match="another process"):
+    with TrajectoryWriter(path, HEADER), pytest.raises(StoreLockedError, match="another process"):
         TrajectoryWriter(path, HEADER, resume=True)
     TrajectoryWriter(path, HEADER, resume=True).close()
 
@@ -88,11 +88,11 @@ def test_versions(tmp_path: Path) -> None:
         f'{{"format": "{TRAJECTORY_FORMAT}", "version": 1}}\n{{"turn": 0}}\n{{"summary": {{"score": 2}}}}\n'
     )
     assert read_trajectory(path).summary == {"score": 2}, "older ones are read"
-    with pytest.raises(FormatError, match=r"version 1, which can be read and not played again"):
+    with pytest.raises(FormatError, match=r"version 1, which can be read but not played again"):
         TrajectoryWriter(path, HEADER, resume=True)
     with pytest.raises(FormatError, match="version 1"):
         TrajectoryComparison(path)
     path.write_text(f'{{"format": "{TRAJECTORY_FORMAT}", "version": 3}}\n')
     for read in (read_trajectory, TrajectoryComparison, lambda path: TrajectoryWriter(path, HEADER, resume=True)):
-        with pytest.raises(FormatError, match="version 3; this release reads 1 and 2"):
+        with pytest.raises(FormatError, match=r"newer release \(version 3, this one reads 2\)"):
             read(path)

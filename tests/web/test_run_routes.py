@@ -168,7 +168,7 @@ def test_damaged_runs_are_listed_with_what_is_wrong(
     (tmp_path / "runs" / "results.jsonl").write_bytes(b'{"version": 2, "run": {"x": 1}}\nnoise\n[]\n')
     client = serve(home_memory, runs=tmp_path / "runs")
     told = client.get("/api/runs").json()
-    assert all("no trajectory" in run["error"] for run in told["runs"])
+    assert all("a trajectory" in run["error"] for run in told["runs"])
     assert len(told["runs"]) == 4
     assert [sweep["finished"] for sweep in told["sweeps"]] == [0]
     assert client.get(f"/api/runs/{told['runs'][0]['id']}").status_code == 400

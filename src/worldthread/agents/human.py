@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.errors import AgentError
+from worldthread.text import count_of
 from worldthread.types import Episode
 
 HELP: Final = "(? lists the valid actions, undo takes back the last move, Ctrl-D ends)"
@@ -54,7 +55,7 @@ class HumanAgent(PerceivingAgent):
     def _told(self, percept: Percept) -> str:
         status = f"[score {percept.score:g}"
         if percept.moves_left is not None:
-            status += f", {percept.moves_left} {'move' if percept.moves_left == 1 else 'moves'} left"
+            status += f", {count_of(percept.moves_left, 'move')} left"
         if percept.problem:
             return f"\n{percept.problem}\n{status}]"
         over = "\nThe game is over: undo takes back the last move, Ctrl-D ends." if percept.ended else ""

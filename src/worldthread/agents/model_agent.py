@@ -18,6 +18,7 @@ from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.structured import complete_structured
 from worldthread.models.valid_actions import valid_actions_text
 from worldthread.names import normalise_name
+from worldthread.text import one_line
 
 GO_TO: Final = "go to "
 """How an action begins that is walked move by move over the known map."""
@@ -152,7 +153,7 @@ class ModelAgent(PerceivingAgent):
 
     def act(self, action: str, reason: str) -> Decision:
         """The decision to do what the model named, as it stands there; the first move when that is to go to a place."""
-        action = " ".join(action.split())
+        action = one_line(action)
         if not action.isprintable() or not action:
             self.failures["act"] += 1
             return Decision("", reason, problem=f"{action!r} is no action: one line of text is wanted")

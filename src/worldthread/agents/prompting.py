@@ -8,6 +8,7 @@ from typing import Final
 from worldthread.models.chat import Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.valid_actions import valid_actions_text
+from worldthread.text import one_line
 
 TASK_LIMIT: Final = 1000
 _CUT: Final = " [...] "
@@ -26,7 +27,7 @@ def prompt_part(name: str, version: int = 1, /, **values: str) -> str:
 
 def shorten(text: str, limit: int) -> str:
     """``text`` on one line, of at most ``limit`` characters (at least 10): what is too long loses its middle."""
-    line = " ".join(text.split())
+    line = one_line(text)
     if len(line) <= limit:
         return line
     kept = limit - len(_CUT)

@@ -33,7 +33,7 @@ from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.configured import ConfiguredChat
-from worldthread.models.meter import Meter, Tally
+from worldthread.models.meter import Meter, UsageTotals
 from worldthread.models.prompts import load_prompt
 from worldthread.play.statistics import wilson_interval
 from worldthread.types import Fact
@@ -124,7 +124,7 @@ class GameFigures:
     blind: int
     texts: int
     not_asked: Counter[str]
-    tally: Tally
+    tally: UsageTotals
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON can hold them; accuracy is ``None`` without an answer."""
@@ -154,7 +154,7 @@ def pooled(figures: Sequence[GameFigures]) -> GameFigures:
         sum(one.blind for one in figures),
         sum(one.texts for one in figures),
         sum((one.not_asked for one in figures), Counter()),
-        sum((one.tally for one in figures), Tally()),
+        sum((one.tally for one in figures), UsageTotals()),
     )
 
 
@@ -365,7 +365,7 @@ def measure(
     return GameFigures(game, len(asked), right, blind, len(by_text), problems, _priced(model, meter.overall()))
 
 
-def _priced(model: ChatModel, tally: Tally) -> Tally:
+def _priced(model: ChatModel, tally: UsageTotals) -> UsageTotals:
     """``tally`` with the prices of a configured model, which may be the user's own."""
     if not isinstance(model, ConfiguredChat):
         return tally

@@ -21,6 +21,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.play.loop import StepRecord
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
+from worldthread.text import one_line
 
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 
@@ -37,7 +38,7 @@ class LineDisplay:
         reason = f"  ({why})" if why else ""
         place = view.value(v.PLAYER, v.IS_IN) or "?"
         figures = f"score {record.info.score:g}, +{len(record.learned)} -{len(record.ended)} facts"
-        self._stream.write(f"{record.turn:4d}  {one_line(f'{record.label}  [{place}]  {figures}{reason}')}\n")
+        self._stream.write(f"{record.turn:4d}  {printable_line(f'{record.label}  [{place}]  {figures}{reason}')}\n")
         self._stream.flush()
 
     def __enter__(self) -> Self:
@@ -75,7 +76,7 @@ class LiveFrame:
     """One picture of a play, drawn to the size of the terminal."""
 
     def __init__(self, title: str, max_moves: int | None) -> None:
-        self._title = one_line(title)
+        self._title = printable_line(title)
         self._max_moves = max_moves
         self._record: StepRecord | None = None
         self._actions: deque[tuple[int, str]] = deque(maxlen=20)
@@ -105,7 +106,7 @@ class LiveFrame:
         frame = Layout()
         frame.split_column(
             Layout(self._head(self._record, 20 if width >= _NARROW else 10), size=1),
-            Layout(Text(f"goal: {one_line(self._goal) or 'none told'}", style="italic", overflow="ellipsis",
+            Layout(Text(f"goal: {printable_line(self._goal) or 'none told'}", style="italic", overflow="ellipsis",
                         no_wrap=goal_height == 1), size=goal_height),
             Layout(name="middle"),
             Layout(self._step(self._record, step_height - 2, width - 4), size=step_height),
@@ -180,7 +181,7 @@ class LiveFrame:
             if record.percept.problem:
                 why, style = f"nothing was done: {record.percept.problem}", "red"
             parts.append(_clipped(why, style))
-        parts.append(_clipped(one_line(record.observation), "dim"))
+        parts.append(_clipped(printable_line(record.observation), "dim"))
         room = lines - len(parts)
         ended = [_clipped(f"- {statement}", "red") for statement, _ in record.ended]
         learned = [_clipped(f"+ {statement}", "green") for statement in record.learned]
@@ -190,18 +191,18 @@ class LiveFrame:
         title = f"> {record.label}" if decision else "opening"
         subtitle = f"and {left_out} more" if left_out else None
         return Panel(
-            Group(*parts, *kept), title=_clipped(one_line(title), "bold"), title_align="left", subtitle=subtitle,
+            Group(*parts, *kept), title=_clipped(printable_line(title), "bold"), title_align="left", subtitle=subtitle,
             subtitle_align="right", border_style="blue",
         )  # fmt: skip
 
 
 def _clipped(text: str, style: str = "") -> Text:
-    return Text(one_line(text), style=style, no_wrap=True, overflow="ellipsis")
+    return Text(printable_line(text), style=style, no_wrap=True, overflow="ellipsis")
 
 
-def one_line(text: str) -> str:
-    """``text`` without line breaks and control characters, which could disturb a terminal."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+def printable_line(text: str) -> str:
+    """Return ``text`` without line breaks and control characters, which could disturb a terminal."""
+    return one_line("".join(sign if sign.isprintable() else " " for sign in text))
 
 
 def summary_table(summary: dict[str, Any]) -> Table:

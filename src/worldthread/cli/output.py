@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from worldthread import text as texts
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def harmless(text: str) -> str:
 
 def one_line(text: str, limit: int | None = None) -> str:
     """The same in one line, of at most ``limit`` characters."""
-    line = " ".join(harmless(text).split())
-    return line if limit is None or len(line) <= limit else line[: limit - 4].rstrip() + " ..."
+    line = texts.one_line(harmless(text))
+    return line if limit is None else texts.cut(line, limit, " ...")
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -191,4 +192,4 @@ def show_usage(chat: ConfiguredChat | None) -> None:
 
 def number_of(count: int, what: str) -> str:
     """A count with its noun: ``1 fact``, ``2 facts``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return texts.count_of(count, what, ",")

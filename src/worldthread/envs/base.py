@@ -73,7 +73,8 @@ class Environment(ABC):
     @abstractmethod
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         """Begin anew. Worlds that are generated use ``seed`` to make the game (``None``: the seed given to ``make``);
-        worlds from a file use it for the engine's chance. The same seed gives the same world."""
+        worlds from a file use it for the engine's chance. The same seed gives the same world.
+        """
 
     @abstractmethod
     def step(self, action: str) -> tuple[str, float, bool, bool, Info]:

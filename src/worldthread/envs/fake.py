@@ -17,6 +17,7 @@ from worldthread.envs.houses import grow_house
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, InputError
 from worldthread.names import normalise_name
+from worldthread.text import one_line
 
 CARRIED = "I"
 """The place of what the player carries."""
@@ -131,7 +132,7 @@ class _Rules:
         return _State(house.start, tuple(house.things.items()), locks)
 
     def do(self, state: _State, command: str) -> tuple[_State, str]:
-        words = " ".join(command.casefold().split())
+        words = one_line(command.casefold())
         for pattern, do in self._commands:
             match = pattern.fullmatch(words)
             if match:

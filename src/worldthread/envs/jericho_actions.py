@@ -76,7 +76,8 @@ class _Name(NamedTuple):
 
 class _Nouns(NamedTuple):
     """One name for each thing: what is carried, what else is in reach (and ``all``), what is only told of, and what
-    the descriptions of all these tell of besides."""
+    the descriptions of all these tell of besides.
+    """
 
     carried: list[bytes]
     near: list[bytes]

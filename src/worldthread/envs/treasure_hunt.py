@@ -126,7 +126,8 @@ class HuntPlan:
     @property
     def walkthrough(self) -> tuple[str, ...]:
         """A shortest winning play. The chain forces which places follow each other, so the shortest ways between them
-        and the actions at each of them, none of which can be spared, make the shortest play."""
+        and the actions at each of them, none of which can be spared, make the shortest play.
+        """
         commands = [f"take {self.keys[0]}"]
         room = 0
         finds = (*self.keys[1:], TREASURE)
@@ -166,7 +167,8 @@ def plan_hunt(size: HuntSize, seed: int) -> HuntPlan:
 
 def _furnish(rooms: int, rng: random.Random) -> tuple[dict[int, tuple[str, ...]], _Holders, _Holders]:
     """Two distracting things for each room: both on the floor, or one of them a piece of furniture or an open box that
-    holds the other. 72 of them with 36 rooms and lockers nearly fill the memory of the game's machine."""
+    holds the other. 72 of them with 36 rooms and lockers nearly fill the memory of the game's machine.
+    """
     names = rng.sample(_THINGS, len(_THINGS))
     furniture = rng.sample(_FURNITURE, rooms * 10 // 36)
     containers = rng.sample(_BOXES, rooms * 6 // 36)

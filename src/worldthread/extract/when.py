@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from worldthread.errors import InputError
+from worldthread.text import cut
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -77,7 +78,7 @@ def _from_string(value: str) -> float:
     try:
         return _from_date(datetime.fromisoformat(text))
     except ValueError:
-        raise InputError(f"a time must be {_FORMS}, not {_shortened(value)!r}") from None
+        raise InputError(f"a time must be {_FORMS}, not {cut(value, 80, '...')!r}") from None
 
 
 def _from_date(value: date) -> float:
@@ -93,7 +94,3 @@ def _finite(value: float) -> float:
     if not math.isfinite(number):
         raise InputError("a time must be a finite number, neither infinite, nor NaN, nor beyond 1.8e308")
     return number
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."

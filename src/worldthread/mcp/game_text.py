@@ -16,6 +16,7 @@ from worldthread.graph import GraphView
 from worldthread.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread.names import normalise_name
 from worldthread.play.loop import StepRecord
+from worldthread.text import OMISSION, count_of, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement
 
 LONGEST_QUESTION: Final = 500
@@ -53,7 +54,7 @@ def outcome_text(play: GamePlay, outcome: CallOutcome) -> str:
     *way, last = outcome.steps
     lines = [_way_line(play, step) for step in way]
     lines += [f"> {last.label}"] if way else []
-    lines += [_cut(last.observation.strip(), _TEXT), f"[{status(play, outcome)}]"]
+    lines += [cut(last.observation.strip(), _TEXT, OMISSION), f"[{status(play, outcome)}]"]
     lines += [f"({outcome.note}.)"] if outcome.note else []
     if last.valid is False and play.was_in_vain(last):
         lines.append("(This was not on the list of valid actions, and changed nothing that is known.)")
@@ -143,8 +144,8 @@ def context_text(play: GamePlay) -> str:
         f"- move {step.percept.step.turn} ({shorten(step.label, _ACTION)}): {_listed(learned, _CHANGED, '; ')}"
         for step, learned in news
     ]
-    goal = " ".join(play.goal.split())
-    last = " ".join(play.now.observation.split())
+    goal = one_line(play.goal)
+    last = one_line(play.now.observation)
     lines.append(f"The game said last: {shorten(last.replace(goal, '') if goal else last, _LAST_TEXT)}")
     return "\n".join(lines)
 
@@ -155,7 +156,7 @@ def map_text(play: GamePlay) -> str:
     world = WorldMap(view)
     rooms = [room for room, _ in _by_distance(world)]
     here = f"You are in {world.here}." if world.here else "It is not known where you are."
-    lines = [f"{_counted(len(rooms), 'room')} known, {_counted(len(world.unexplored), 'way')} never taken. {here}"]
+    lines = [f"{count_of(len(rooms), 'room')} known, {count_of(len(world.unexplored), 'way')} never taken. {here}"]
     lines += [_room_line(view, world, room) for room in rooms[:_ROOMS]]
     lines += [f"... and {len(rooms) - _ROOMS} rooms farther away"] if len(rooms) > _ROOMS else []
     return "\n".join(lines)
@@ -306,11 +307,7 @@ def _away(world: WorldMap, room: str) -> str:
     if room == world.here:
         return "here"
     moves = world.distances().get(room)
-    return "no way known" if moves is None else _counted(moves, "move")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return "no way known" if moves is None else count_of(moves, "move")
 
 
 def _beliefs(view: GraphView) -> list[str]:
@@ -372,7 +369,3 @@ def _listed(items: Sequence[str], limit: int, between: str = ", ", none: str = "
     """Items in one line; how many are left out is said, and so is that there is none."""
     more = f"{between}and {len(items) - limit} more" if len(items) > limit else ""
     return between.join(items[:limit]) + more if items else none
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 6].rstrip() + " [...]"

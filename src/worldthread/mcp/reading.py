@@ -15,7 +15,6 @@ from worldthread.mcp.results import (
     RecallResult,
     StatsResult,
     hit_line,
-    one_line,
     split,
     stated,
     told,
@@ -25,6 +24,7 @@ from worldthread.mcp.results import (
 from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
+from worldthread.text import one_line
 from worldthread.types import KINDS, Kind, Version
 
 _SIMILAR: Final = 5

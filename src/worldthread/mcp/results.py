@@ -12,6 +12,7 @@ from worldthread.extract.when import shown_time
 from worldthread.memory import Memory
 from worldthread.names import normalise_text
 from worldthread.retrieve.text import shown_hit
+from worldthread.text import OMISSION, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement, Version
 
 _EXCERPT: Final = 300
@@ -108,13 +109,13 @@ def told(text: str, data: BaseModel) -> CallToolResult:
 def passage(episode: Episode, limit: int = _PASSAGE) -> PassageResult:
     """An episode as data."""
     return PassageResult(
-        id=episode.id, at=shown_time(episode.at), source=episode.source, text=_cut(episode.text.strip(), limit)
+        id=episode.id, at=shown_time(episode.at), source=episode.source, text=cut(episode.text.strip(), limit, OMISSION)
     )
 
 
 def excerpt(episode: Episode) -> PassageResult:
     """An episode as data with only the beginning of its text, in one line."""
-    return passage(episode).model_copy(update={"text": one_line(episode.text, _EXCERPT)})
+    return passage(episode).model_copy(update={"text": cut(one_line(episode.text), _EXCERPT, OMISSION)})
 
 
 def stated(memory: Memory, version: Version, path: Iterable[str] = ()) -> StatedFact:
@@ -157,16 +158,16 @@ def without_echoes(versions: Iterable[Version]) -> list[Version]:
 
 def version_line(version: Version) -> str:
     """A statement with its times in one line."""
-    interval, said = version.interval, one_line(_said(version.statement), _PASSAGE)
+    interval, said = version.interval, cut(one_line(_said(version.statement)), _PASSAGE, OMISSION)
     if interval.is_open:
         return f"- {said} (since {shown_time(interval.valid_from)})"
-    reason = f"; {one_line(version.reason, _EXCERPT)}" if version.reason else ""
+    reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if version.reason else ""
     return f"- {said} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)}{reason})"
 
 
 def hit_line(hit: Hit) -> str:
     """A hit in one line."""
-    return f"- {one_line(shown_hit(hit), _PASSAGE)}"
+    return f"- {cut(one_line(shown_hit(hit)), _PASSAGE, OMISSION)}"
 
 
 def passage_line(shown: PassageResult) -> str:
@@ -174,17 +175,7 @@ def passage_line(shown: PassageResult) -> str:
     return f"- {shown.id} ({', '.join(filter(None, (shown.at, one_line(shown.source))))}) {one_line(shown.text)}"
 
 
-def one_line(text: str, limit: int | None = None) -> str:
-    """``text`` without line breaks, of at most ``limit`` characters."""
-    line = " ".join(text.split())
-    return line if limit is None else _cut(line, limit)
-
-
 def _said(statement: Statement) -> str:
     if isinstance(statement, Fact):
         return f"{statement.subject} {statement.relation} {statement.object}"
     return statement.text
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 6].rstrip() + " [...]"

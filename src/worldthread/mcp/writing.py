@@ -9,11 +9,12 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from worldthread.errors import InputError, NotFoundError
-from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Triple, render_errors
-from worldthread.mcp.results import ForgetResult, RememberResult, excerpt, one_line, passage_line, told
-from worldthread.mcp.shared import SharedMemory
 from worldthread.ingestion import Content
+from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Triple, render_errors
+from worldthread.mcp.results import ForgetResult, RememberResult, excerpt, passage_line, told
+from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Memory
+from worldthread.text import count_of, one_line
 
 _SHOWN: Final = 20  # episodes listed before they are forgotten
 
@@ -107,7 +108,7 @@ class WritingTools:
         with self._shared.writing() as memory:
             count = memory.forget(episode) if episode else memory.forget(entity=entity)
         data = ForgetResult(forgotten=count, would_forget=0, episodes=[])
-        return told(f"Forgotten: {_episodes(count)}.", data)
+        return told(f"Forgotten: {count_of(count, 'episode')}.", data)
 
     @staticmethod
     def _would_forget(memory: Memory, episode: str, entity: str) -> CallToolResult:
@@ -116,11 +117,7 @@ class WritingTools:
             raise NotFoundError(f"no episode speaks of {entity!r}")
         shown = [excerpt(memory.episode(id_)) for id_ in ids[:_SHOWN]]
         data = ForgetResult(forgotten=0, would_forget=len(ids), episodes=shown)
-        lines = [f"Nothing is forgotten yet. confirm=true would remove {_episodes(len(ids))}:"]
+        lines = [f"Nothing is forgotten yet. confirm=true would remove {count_of(len(ids), 'episode')}:"]
         lines += map(passage_line, shown)
         lines += [f"... and {len(ids) - len(shown)} more"] if len(ids) > len(shown) else []
         return told("\n".join(lines), data)
-
-
-def _episodes(count: int) -> str:
-    return "1 episode" if count == 1 else f"{count} episodes"

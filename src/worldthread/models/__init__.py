@@ -41,20 +41,20 @@ EMBEDDERS: Final[dict[str, str]] = {
     "wordllama": "worldthread.models.static:WordLlamaEmbedder",
     "fake": "worldthread.models.fake:FakeEmbedder",
 }
-"""The class of every embedder by its short name, imported when it is asked for."""
+"""The class of every embedder by its short name; a class is imported on first use."""
 
-_HOMES: Final = {
+_LAZY: Final = {
     "ConfiguredChat": "worldthread.models.configured",
     "FakeChat": "worldthread.models.fake_chat",
     "chat_model": "worldthread.models.configured",
 }
-# imported when first asked for: who only embeds needs none of them
+# imported on first use: programs that only embed need none of them
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module(_LAZY[name]), name)
     globals()[name] = value
     return value
 
@@ -63,13 +63,17 @@ ENVIRONMENT_VARIABLE: Final = "WORLDTHREAD_EMBEDDER"
 
 
 def embedder(name: str | None = None) -> Embedder:
-    """A new embedder; its model is loaded when it is first used.
+    """Make an embedder; its model is loaded on first use.
 
     Args:
-        name: a key of :data:`EMBEDDERS`. ``None`` takes ``$WORLDTHREAD_EMBEDDER``, and ``"minilm"`` without it.
+        name: a key of :data:`EMBEDDERS`; ``None`` takes the environment variable ``WORLDTHREAD_EMBEDDER`` or, if not
+            set, ``"minilm"``.
+
+    Returns:
+        A new embedder.
 
     Raises:
-        InputError: there is no embedder of that name.
+        InputError: no embedder has that name.
     """
     origin = ""
     if name is None:
@@ -77,7 +81,7 @@ def embedder(name: str | None = None) -> Embedder:
         origin = f" (from ${ENVIRONMENT_VARIABLE})"
     name = name or "minilm"
     if name not in EMBEDDERS:
-        raise InputError(f"no embedder is called {name!r}{origin}; there are: {', '.join(sorted(EMBEDDERS))}")
+        raise InputError(f"no embedder is called {name!r}{origin}; embedders are: {', '.join(sorted(EMBEDDERS))}")
     module, _, attribute = EMBEDDERS[name].partition(":")
     made: Embedder = getattr(importlib.import_module(module), attribute)()
     return made

@@ -1,4 +1,4 @@
-"""The contract of an embedder, and what every embedder does alike."""
+"""The contract of an embedder, and what all embedders share."""
 
 from __future__ import annotations
 
@@ -17,34 +17,47 @@ from worldthread.errors import DamagedModelError, InputError
 class Embedder(Protocol):
     """Turns texts into unit vectors; the inner product of two rows is their cosine similarity.
 
-    A vector depends on its text alone: not on the other texts of the call, on their order, on the number of threads,
-    or on the process. On another kind of processor it may differ by float rounding.
+    Implementations are thread-safe. A vector depends on its text alone: not on the other texts of the call, their
+    order, the number of threads, or the process. On another kind of processor it may differ by float rounding.
     """
 
     @property
     def name(self) -> str:
-        """Identity with a version, such as ``"all-minilm-l6-v2-int8/1"``. Vectors are stored under this name, so it
-        changes whenever the vector of any text may change."""
+        """Name with a version, such as ``"all-minilm-l6-v2-int8/1"``.
+
+        Vectors are stored under this name, so it must change whenever the vector of any text may change.
+        """
 
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
+        """Length of every vector, 1 or more."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row for each text, in order: shape ``(len(texts), dimensions)``, rows of Euclidean length 1.
+        """Embed texts.
 
-        A text in which the model finds no token (empty, or nothing but white space) gives a row of zeros, which has
-        similarity 0 to everything. No texts give shape ``(0, dimensions)``. The result belongs to the caller.
+        Args:
+            texts: the texts, in any number; each may be empty.
+
+        Returns:
+            One row for each text, in order, with dtype float32 and shape ``(len(texts), dimensions)``. Rows have
+            Euclidean length 1, but a text without tokens (empty, or only white space) gives a row of zeros, which has
+            similarity 0 to everything. The array belongs to the caller.
 
         Raises:
             InputError: ``texts`` is a single string, or an element is not a string of valid Unicode.
             MissingExtraError: the package that holds the model is not installed.
-            DamagedModelError: the model's file is not the one expected.
+            DamagedModelError: the model's file is not the expected one.
         """
 
 
 def require_texts(texts: Sequence[str]) -> list[str]:
-    """``texts`` as a list, checked.
+    """Check the texts to embed.
+
+    Args:
+        texts: the texts.
+
+    Returns:
+        The texts as a list.
 
     Raises:
         InputError: ``texts`` is a single string, or an element is not a string of valid Unicode.
@@ -63,13 +76,20 @@ def require_texts(texts: Sequence[str]) -> list[str]:
 
 
 def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``vector``, shape ``(dimensions,)``, scaled to Euclidean length 1; zeros stay zeros."""
+    """Return ``vector``, of shape ``(dimensions,)``, scaled to Euclidean length 1; zeros stay zeros."""
     length = np.linalg.norm(vector)
     return vector / length if length > 0 else vector
 
 
 def read_verified(path: Path, sha256: str) -> bytes:
-    """The bytes of a model's file.
+    """Read a model's file and check it.
+
+    Args:
+        path: the file.
+        sha256: the expected SHA-256, in hexadecimal digits.
+
+    Returns:
+        The content of the file.
 
     Raises:
         DamagedModelError: the file cannot be read, or its SHA-256 is not ``sha256``.
@@ -82,6 +102,6 @@ def read_verified(path: Path, sha256: str) -> bytes:
     if found != sha256:
         raise DamagedModelError(
             f"{path}: the model's file is damaged or of another release: SHA-256 {found}, expected {sha256}.\n"
-            f"Its vectors would not fit those already stored. Install the package that holds it anew."
+            f"Its vectors would not fit those already stored. Reinstall the package that holds it."
         )
     return data

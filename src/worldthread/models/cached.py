@@ -1,4 +1,4 @@
-"""An embedder that asks a cache first."""
+"""An embedder that looks into a cache before it computes."""
 
 from __future__ import annotations
 
@@ -14,25 +14,43 @@ from worldthread.models.base import Embedder, require_texts
 
 
 class VectorCache(Protocol):
-    """Where vectors are kept, by model and text."""
+    """Stores vectors by model and text. Implementations are thread-safe."""
 
     def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """The vectors, shape ``(dimensions,)``, of those ``texts`` that are known for ``model``, by text."""
+        """Look up vectors.
+
+        Args:
+            model: name of the embedder.
+            texts: the texts to look up.
+
+        Returns:
+            The vectors that are stored for ``model``, by text, each of shape ``(dimensions,)``; texts without a stored
+            vector are absent.
+
+        Raises:
+            StoreError: the cache cannot be read.
+        """
 
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep row ``i`` of ``vectors``, shape ``(len(texts), dimensions)``, for ``texts[i]``; all are distinct.
+        """Store vectors; half precision is enough.
 
-        Half precision is enough.
+        Args:
+            model: name of the embedder.
+            texts: distinct texts.
+            vectors: row ``i`` is the vector of ``texts[i]``; shape ``(len(texts), dimensions)``.
+
+        Raises:
+            StoreError: the cache cannot be written.
         """
 
 
 class CachedEmbedder:
-    """Gives what ``embedder`` would give, rounded to half precision, and embeds each distinct text once.
+    """Returns the vectors of ``embedder``, rounded to half precision, and embeds each distinct text once.
 
     Args:
-        embedder: computes what the cache does not know.
-        cache: keeps vectors under the name of ``embedder``. That it cannot (the disk is full) stops nobody: they are
-            computed again.
+        embedder: computes the vectors that are not in the cache.
+        cache: stores vectors under the name of ``embedder``. If it cannot store them (for example because the disk is
+            full), embedding continues and they are computed again later.
     """
 
     def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
@@ -41,7 +59,7 @@ class CachedEmbedder:
 
     @property
     def name(self) -> str:
-        """The name of the embedder behind."""
+        """The name of the wrapped embedder."""
         return self._embedder.name
 
     @property
@@ -50,11 +68,17 @@ class CachedEmbedder:
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :meth:`worldthread.models.Embedder.embed`.
+        """Embed texts; see :meth:`worldthread.models.Embedder.embed`.
+
+        Args:
+            texts: the texts.
+
+        Returns:
+            One row for each text.
 
         Raises:
-            ModelError: the embedder did not give what it should, or the cache holds a vector of another length under
-                this name.
+            ModelError: the embedder returned something other than its contract says, or the cache holds a vector of
+                another length under this name.
         """
         checked = require_texts(texts)
         vectors = np.zeros((len(checked), self.dimensions), dtype=np.float32)
@@ -76,17 +100,23 @@ class CachedEmbedder:
             known.update(zip(unknown, computed, strict=True))
         for row, text in enumerate(checked):
             vectors[row] = known[text]
-        # as the cache may keep them, so that a vector is the same whether it was kept or computed
+        # round as the cache does, so that a vector is the same whether it was stored or computed
         rounded = vectors.astype(np.float16).astype(np.float32)
         lengths = np.linalg.norm(rounded, axis=1, keepdims=True)
         np.divide(rounded, lengths, out=rounded, where=lengths > 0)
         return rounded
 
     def compute(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What the embedder behind gives, in full precision; the cache is neither asked nor told.
+        """Embed texts in full precision, without the cache.
+
+        Args:
+            texts: the texts.
+
+        Returns:
+            One row for each text, as the wrapped embedder returns it.
 
         Raises:
-            ModelError: the embedder did not give what it should.
+            ModelError: the embedder returned something other than its contract says.
         """
         checked = require_texts(texts)
         vectors: object = self._embedder.embed(checked)
@@ -98,9 +128,9 @@ class CachedEmbedder:
                 else type(vectors).__name__
             )
             raise ModelError(
-                f"the embedder {self.name!r} gave {given} for {len(checked)} texts; an array of float32 vectors of "
-                f"shape {wanted} is wanted"
+                f"the embedder {self.name!r} returned {given} for {len(checked)} texts; expected an array of float32 "
+                f"vectors of shape {wanted}"
             )
         if not np.isfinite(vectors).all():
-            raise ModelError(f"the embedder {self.name!r} gave a vector with a number that is not finite")
+            raise ModelError(f"the embedder {self.name!r} returned a vector with a number that is not finite")
         return vectors.astype(np.float32, copy=False)

@@ -1,4 +1,4 @@
-"""The contract of a chat model: one request, one answer. Everything else (cache, budget, recording) wraps it."""
+"""The contract of a chat model: one request, one answer. Cache, budget and recording are wrappers around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ Role: TypeAlias = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation with a model."""
+    """One message of a conversation with a model.
+
+    Args:
+        role: who wrote it.
+        content: its text.
+    """
 
     role: Role
     content: str
@@ -21,16 +26,19 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What a model is asked.
+    """A request to a chat model.
 
     Args:
         messages: at least one, the oldest first.
         purpose: what the answer is for ("extract", "outdated", "answer", "plan", "act", ...); tokens and dollars are
-            counted by it. It is no part of what is sent.
+            counted by it. It is not sent to the server.
         schema: JSON schema that the answer must fit; ``None`` for free text.
-        temperature: 0 or more; 0 asks for the likeliest answer.
-        max_tokens: limit of the answer; ``None`` leaves it to the server.
-        seed: asks the server for a repeatable answer; not every server heeds it.
+        temperature: 0 or more; 0 asks for the most likely answer.
+        max_tokens: the most tokens of the answer; ``None`` leaves the limit to the server.
+        seed: asks the server for a repeatable answer; some servers ignore it.
+
+    Raises:
+        InputError: there is no message, or the purpose is empty.
     """
 
     messages: tuple[Message, ...]
@@ -54,7 +62,7 @@ class Usage:
     Args:
         prompt_tokens: tokens read, those of ``cached_tokens`` included.
         completion_tokens: tokens written.
-        cached_tokens: tokens read that the server had at hand, and charges less for.
+        cached_tokens: tokens read from the server's prompt cache, for which it charges less.
     """
 
     prompt_tokens: int = 0
@@ -70,21 +78,22 @@ class Usage:
 
     @property
     def total_tokens(self) -> int:
-        """Tokens read and written."""
+        """Sum of the tokens read and written."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True)
 class ChatAnswer:
-    """What a model answered.
+    """The answer of a chat model.
 
     Args:
         text: the answer, verbatim.
-        model: the model's name, as the server gave it.
-        usage: tokens of this call; zeros when no call was made (from a cache or a recording).
-        finish_reason: why it stopped: ``"stop"``, ``"length"`` (cut off by the limit), or the server's own word.
+        model: the model's name as the server states it.
+        usage: tokens of this call; zeros if no call was made (an answer from a cache or a recording).
+        finish_reason: why the model stopped: ``"stop"``, ``"length"`` (cut off by the limit), or another word of the
+            server.
         seconds: how long the call took, retries included.
-        attempts: calls that it took; 0 when none was made.
+        attempts: how many calls it took; 0 if none was made.
     """
 
     text: str
@@ -97,22 +106,34 @@ class ChatAnswer:
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """Answers requests. May be called from several threads at once."""
+    """Answers requests. Thread-safe.
+
+    Every error that a model raises on purpose is a :class:`~worldthread.errors.WorldthreadError`.
+    """
 
     @property
     def name(self) -> str:
-        """Identity of the model, such as ``"gpt-4o-mini"``. Answers are cached and recorded under it."""
+        """Name of the model, such as ``"gpt-4o-mini"``; answers are cached and recorded under it."""
 
     @property
     def concurrency(self) -> int:
-        """How many calls may usefully run at once; at least 1."""
+        """How many calls may run at once to good effect, 1 or more; further calls wait or gain nothing."""
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """The answer to ``request``.
+        """Answer a request.
+
+        Args:
+            request: the request; it is not changed.
+
+        Returns:
+            The answer. If the request has a schema, the model was asked to fit it; whether the text does is for the
+            caller to check (:func:`worldthread.models.structured.complete_structured`).
 
         Raises:
+            InputError: the request cannot be written as JSON.
             ModelCallError: the server refused, failed, or did not answer, after all retries.
-            BudgetError: the budget is spent.
-            ReplayError: a replayed run, and the request is not in the recording.
+            BudgetError: the budget is spent; no call was made.
+            ReplayError: the run is replayed, and the request is not in the recording.
+            StoreError: the answer cannot be cached or recorded.
             MissingExtraError: the client library is not installed.
         """

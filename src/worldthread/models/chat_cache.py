@@ -1,4 +1,4 @@
-"""Answers of chat models in a file, so that no request needs to be paid for twice."""
+"""A cache of answers of chat models in a file, so that no request is paid for twice."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ _BUSY_SECONDS: Final = 30.0
 class ChatCache:
     """Answers by the key of the request (:func:`~worldthread.models.request_key.request_key`), in an SQLite file.
 
-    Any number of threads and processes may use the file at once. It holds the texts of answers, and of requests the
-    keys alone. Nothing that is wrong with the file makes it disappear: see the errors.
+    Any number of threads and processes may use the file at once. It holds the texts of answers, but only the keys of
+    requests. A file that cannot be used is never replaced or deleted: see the errors.
 
     Args:
-        path: made when it does not exist, its folder too. Beside it stand ``-wal`` and ``-shm`` while it is open
-            (SQLite's write-ahead log), and ``-lock``, which is held while it is being opened.
+        path: the file; it is made, with its folder, if it does not exist. The files beside it are ``-wal`` and
+            ``-shm`` while it is open (SQLite's write-ahead log), and ``-lock``, which is held while it is being opened.
 
     Raises:
-        ForeignFileError: an SQLite file of something else; it was not touched.
+        ForeignFileError: the file is an SQLite file of another program; it was not touched.
         DamagedFileError: the file cannot be read; it was not touched.
-        FileVersionError: written by a newer release; it was not touched.
-        StoreLockedError: another program holds the file for too long.
+        FileVersionError: a newer release wrote the file; it was not touched.
+        StoreLockedError: another program held the file for 30 seconds.
         StoreError: the file cannot be opened.
     """
 
@@ -62,7 +62,7 @@ class ChatCache:
         is_new = not lock_file.exists()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # two processes that make the same file, or turn its log on, at the same time would stumble over each other
+            # two processes must not create the file, or switch its log on, at the same time
             with FileLock(lock_file):
                 self._open()
         except OSError as error:
@@ -70,7 +70,7 @@ class ChatCache:
             raise StoreError(f"the cache of answers cannot be opened: {reason}", path=self._path) from error
         except BaseException as error:
             self._disconnect()
-            if is_new and isinstance(error, StoreError):  # not a file of ours, as a rule: nothing is left beside it
+            if is_new and isinstance(error, StoreError):  # probably not a file of ours: leave nothing beside it
                 lock_file.unlink(missing_ok=True)
             raise
 
@@ -108,10 +108,19 @@ class ChatCache:
             connection.execute("PRAGMA secure_delete = ON")
 
     def get(self, key: str) -> ChatAnswer | None:
-        """The answer that is kept under ``key``, as it is given when no call was made for it.
+        """Look up an answer.
+
+        Args:
+            key: key of the request.
+
+        Returns:
+            The answer, with no usage, no seconds and 0 attempts; ``None`` if there is none.
 
         Raises:
-            DamagedFileError, StoreLockedError, StoreError, ClosedError
+            DamagedFileError: the file is damaged.
+            StoreLockedError: another program held the file for 30 seconds.
+            StoreError: the file cannot be read.
+            ClosedError: the cache was closed.
         """
         rows = self._run("SELECT content FROM answer WHERE key = ?", key)
         if not rows:
@@ -119,14 +128,21 @@ class ChatCache:
         try:
             kept = msgspec.convert(json.loads(rows[0][0]), _CachedAnswer)
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged(f"the answer {key} is not one: {error}") from error
+            raise self._damaged(f"the entry {key} is not an answer: {error}") from error
         return ChatAnswer(kept.text, model=kept.model, finish_reason=kept.finish_reason, attempts=0)
 
     def put(self, key: str, answer: ChatAnswer) -> None:
-        """Keep ``answer`` under ``key``; an answer that is there already stays.
+        """Store an answer, unless the key has one already.
+
+        Args:
+            key: key of the request.
+            answer: its text, model and finish reason are stored.
 
         Raises:
-            DamagedFileError, StoreLockedError, StoreError, ClosedError
+            DamagedFileError: the file is damaged.
+            StoreLockedError: another program held the file for 30 seconds.
+            StoreError: the file cannot be written.
+            ClosedError: the cache was closed.
         """
         content = {"text": answer.text, "model": answer.model, "finish_reason": answer.finish_reason}
         self._run(
@@ -137,18 +153,18 @@ class ChatCache:
         )
 
     def __len__(self) -> int:
-        """How many answers are kept."""
+        """Return the number of stored answers."""
         count: int = self._run("SELECT COUNT(*) FROM answer")[0][0]
         return count
 
     def clear(self) -> None:
-        """Forget all answers; what they said is overwritten in the file."""
+        """Remove all answers; their texts are overwritten in the file."""
         self._run("DELETE FROM answer")
-        # else the log still holds them; another process that is reading puts it off until the last one closes the file
+        # otherwise the log still holds them; a process that is reading delays this until the last one closes the file
         self._run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Release the file. May be called again."""
+        """Close the file. May be called again."""
         with self._lock:
             self._disconnect()
 
@@ -174,7 +190,7 @@ class ChatCache:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
+        """Translate the errors of SQLite into those of worldthread."""
         try:
             yield
         except sqlite3.Error as error:
@@ -189,24 +205,23 @@ class ChatCache:
 
     def _damaged(self, reason: str) -> DamagedFileError:
         return DamagedFileError(
-            f"not a cache of answers, or a damaged one ({reason}). Move it away to start with an empty one",
+            f"not a cache of answers, or a damaged one ({reason}). Move the file away to start with an empty cache",
             path=self._path,
         )
 
 
 class CachedChat:
-    """Gives the answer that ``cache`` has to a request, and asks ``model`` once when it has none.
+    """Answers requests from a cache, and calls ``model`` for those that are not in it.
 
-    Threads that ask the same at the same time wait for the first of them to be answered. Only answers that came to
-    their end (``finish_reason`` is ``"stop"``) are kept. An answer from the cache has neither usage nor seconds, and 0
-    attempts.
+    Threads that make the same request at the same time wait for the first of them. Only complete answers
+    (``finish_reason`` is ``"stop"``) are stored. An answer from the cache has no usage, no seconds and 0 attempts.
 
     Args:
-        model: answers what the cache does not know; requests are kept under its name.
-        cache: keeps the answers.
-        sampled: whether also requests with a temperature above 0 and no seed are answered from the cache. Such a
-            request asks for one answer of many: from a cache every repetition would get the same. Without it, they are
-            handed on to ``model`` each time and are not kept.
+        model: answers the requests that are not in the cache; answers are stored under its name.
+        cache: stores the answers.
+        sampled: whether requests with a temperature above 0 and no seed are cached too. Such a request asks for one
+            sample of many, and from a cache every repetition would get the same one. By default these requests always
+            go to ``model``, and their answers are not stored.
     """
 
     def __init__(self, model: ChatModel, cache: ChatCache, *, sampled: bool = False) -> None:
@@ -218,16 +233,22 @@ class CachedChat:
 
     @property
     def name(self) -> str:
-        """The name of the model behind."""
+        """The name of the wrapped model."""
         return self._model.name
 
     @property
     def concurrency(self) -> int:
-        """That of the model behind."""
+        """The concurrency of the wrapped model."""
         return self._model.concurrency
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """See :meth:`worldthread.models.chat.ChatModel.complete`.
+        """Answer a request; see :meth:`worldthread.models.chat.ChatModel.complete`.
+
+        Args:
+            request: the request.
+
+        Returns:
+            The stored answer, or that of the model.
 
         Raises:
             InputError: the request cannot be written as JSON.
@@ -267,7 +288,7 @@ class _CachedAnswer(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Turn:
-    """Taken by one after another of the threads that ask the same."""
+    """The lock of threads that make the same request, and how many of them there are."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

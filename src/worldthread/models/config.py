@@ -1,15 +1,15 @@
-"""Which chat model to use, and how: from arguments, the environment, a small TOML file, or defaults, in this order.
+"""The configuration of the chat model: from arguments, the environment, a TOML file, or defaults, in this order.
 
 The environment::
 
     WORLDTHREAD_MODEL       name of a model, such as gpt-4o-mini or ollama/qwen2.5:7b; "none" for no model
-    WORLDTHREAD_BASE_URL    where its server is
+    WORLDTHREAD_BASE_URL    URL of its server
     WORLDTHREAD_API_KEY     key of that server
-    WORLDTHREAD_CONFIG      the TOML file; else worldthread/config.toml in $XDG_CONFIG_HOME or ~/.config, if it is there
+    WORLDTHREAD_CONFIG      the TOML file; by default worldthread/config.toml in $XDG_CONFIG_HOME or ~/.config
     WORLDTHREAD_RECORD      file to record all calls in
     WORLDTHREAD_REPLAY      file to replay them from
 
-The file; every table and every key may be left out::
+The file, in which every table and every key is optional::
 
     [model]
     name = "gpt-4o-mini"
@@ -32,11 +32,11 @@ The file; every table and every key may be left out::
     path = "answers.sqlite"            # relative to this file
     enabled = true
 
-What other programs share (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``OPENROUTER_API_KEY``) is a default: it counts
-where nothing of worldthread's own says otherwise, and such a key goes to no server but the one that it is for.
+The variables that programs share (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``OPENROUTER_API_KEY``) are defaults: they
+count only where none of the settings above does, and a key is sent only to the server that it belongs to.
 
-The name of a model may begin with that of its server (:data:`SERVERS`): ``ollama/qwen2.5:7b``. This goes before a URL,
-and before a key in the file, from any later place.
+The name of a model may begin with the name of its server (:data:`SERVERS`): ``ollama/qwen2.5:7b``. This prefix
+overrides a URL, and a key in the file, that come later in the order above.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ SERVERS: Final[dict[str, str]] = {
     "vllm": "http://localhost:8000/v1",
     "openrouter": "https://openrouter.ai/api/v1",
 }
-"""Where well-known servers are, unless told otherwise, by the prefix of a model's name."""
+"""Default URLs of well-known servers, by the prefix of a model's name."""
 
 V = TypeVar("V")
 
@@ -73,23 +73,23 @@ OPENROUTER_HOST: Final = "openrouter.ai"
 
 @dataclass(frozen=True)
 class ChatConfig:
-    """Which chat model to use, and how.
+    """The configuration of a chat model.
 
     Args:
         model: name that the server knows, without a prefix; ``None`` for no model.
-        base_url: where the server is; ``None`` is OpenAI.
-        api_key: ``None`` for no key.
+        base_url: URL of the server; ``None`` is OpenAI.
+        api_key: key of the server; ``None`` for no key.
         timeout: seconds for one attempt.
         retries: further attempts in one call.
-        concurrency: calls that run at once.
-        budget_tokens: tokens that may be used; ``None`` for any number.
-        budget_dollars: dollars that may be spent; ``None`` for any sum.
-        prices: prices of one's own, by the name that the server knows.
+        concurrency: how many calls run at once.
+        budget_tokens: the most tokens to use; ``None`` for no limit.
+        budget_dollars: the most US dollars to spend; ``None`` for no limit.
+        prices: prices that the user gave, by the name that the server knows.
         cache: whether answers are cached.
-        cache_path: file of the cache; ``None`` leaves it to the caller.
+        cache_path: file of the cache; ``None`` leaves the choice to the caller.
         record: file to record all calls in; ``None`` for none.
         replay: file to replay all calls from; ``None`` for none.
-        path: the TOML file that was read; ``None`` when there was none.
+        path: the TOML file that was read; ``None`` if there was none.
     """
 
     model: str | None = None
@@ -109,7 +109,7 @@ class ChatConfig:
 
     @property
     def local(self) -> bool:
-        """Whether the server is on this machine or in a private network; the model costs nothing then."""
+        """Whether the server is on this machine or in a private network; such a model costs nothing."""
         host = (urlsplit(self.base_url).hostname if self.base_url else None) or ""
         try:
             return ipaddress.ip_address(host).is_private
@@ -160,17 +160,32 @@ def load_config(
     path: str | Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> ChatConfig:
-    """The configuration; the module's docstring says what it is made of. An argument that is ``None`` was not given.
+    """Load the configuration from its sources, which the docstring of this module describes.
+
+    An argument that is ``None`` is taken from the next source.
 
     Args:
-        model: name of a model; ``"none"`` for no model, whatever else is set.
+        model: name of a model, optionally with the prefix of a server; ``"none"`` for no model, whatever else is set.
+        base_url: URL of the server.
+        api_key: key of the server.
+        timeout: seconds for one attempt.
+        retries: further attempts in one call.
+        concurrency: how many calls run at once.
+        budget_tokens: the most tokens to use.
+        budget_dollars: the most US dollars to spend.
+        cache: whether answers are cached.
+        record: file to record all calls in.
+        replay: file to replay all calls from.
         path: the TOML file.
-        environ: stands for the environment.
+        environ: the environment variables; ``None`` takes those of the process.
+
+    Returns:
+        The configuration.
 
     Raises:
-        ModelConfigError: the file that was asked for is absent, or the variable that it names for the key is not set.
-        FormatError: the file is not what it should be; near names are given for an unknown key.
-        InputError: a name is a prefix and nothing else, or one run is to be recorded and replayed.
+        ModelConfigError: the named file does not exist, or the variable that it names for the key is not set.
+        FormatError: the file is not valid; for an unknown key the message suggests a similar one.
+        InputError: a name is only a prefix, or the run would be both recorded and replayed.
     """
     environ = os.environ if environ is None else environ
     found = _find_file(path, environ)
@@ -183,11 +198,11 @@ def load_config(
         )
     names = (model, environ.get("WORLDTHREAD_MODEL"), file.model.name)
     urls = (base_url, environ.get("WORLDTHREAD_BASE_URL"), file.model.base_url)
-    place, name, server = _choose(names)
-    heeded = len(urls) if server is None else place + 1  # a URL from a later place was meant for another model
-    url = _first(*urls[:heeded]) or server
+    position, name, server = _choose(names)
+    sources = len(urls) if server is None else position + 1  # a URL from a later source was meant for another model
+    url = _first(*urls[:sources]) or server
     key = _first(api_key, environ.get("WORLDTHREAD_API_KEY"))
-    if key is None and name is not None and heeded == len(urls) and not replayed:
+    if key is None and name is not None and sources == len(urls) and not replayed:
         key = _key_of_file(file.model, found, environ)
     if url is None and (url := _first(environ.get("OPENAI_BASE_URL"))):
         key = key or _first(environ.get("OPENAI_API_KEY"))
@@ -210,31 +225,45 @@ def load_config(
 
 
 def _choose(names: Sequence[str | None]) -> tuple[int, str | None, str | None]:
-    """Place of the first name, the name without its prefix (``None`` for no model), and the URL that the prefix means.
+    """Choose the first name that is set.
+
+    Args:
+        names: the names in the order of their sources.
+
+    Returns:
+        The index of the name, the name without its prefix (``None`` for no model), and the URL of the prefix (``None``
+        without one).
 
     Raises:
-        InputError: the name is a prefix and nothing else.
+        InputError: the name is only a prefix.
     """
-    place, chosen = next(((place, name) for place, name in enumerate(names) if name), (len(names), "none"))
+    position, chosen = next(((position, name) for position, name in enumerate(names) if name), (len(names), "none"))
     if chosen.lower() == "none":
-        return place, None, None
+        return position, None, None
     prefix, _, rest = chosen.partition("/")
     if prefix not in SERVERS:
-        return place, chosen, None
+        return position, chosen, None
     if not rest:
         raise InputError(f"the model {chosen!r} names a server and no model there; write {prefix}/NAME")
-    return place, rest, SERVERS[prefix]
+    return position, rest, SERVERS[prefix]
 
 
 def _find_file(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
-    """The TOML file, or ``None``.
+    """Find the TOML file.
+
+    Args:
+        path: the file that an argument names.
+        environ: the environment variables.
+
+    Returns:
+        The file; ``None`` if none is named and the default one does not exist.
 
     Raises:
-        ModelConfigError: one was asked for, and is absent.
+        ModelConfigError: the named file does not exist.
     """
-    asked = path or environ.get("WORLDTHREAD_CONFIG")
-    if asked:
-        file = Path(asked).expanduser()
+    named = path or environ.get("WORLDTHREAD_CONFIG")
+    if named:
+        file = Path(named).expanduser()
         if not file.is_file():
             origin = "" if path else " (from $WORLDTHREAD_CONFIG)"
             raise ModelConfigError(f"there is no configuration file {file}{origin}")
@@ -245,10 +274,17 @@ def _find_file(path: str | Path | None, environ: Mapping[str, str]) -> Path | No
 
 
 def _read(path: Path) -> _ConfigFile:
-    """The contents of a TOML file.
+    """Read a TOML file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Its content.
 
     Raises:
-        FormatError: it is not what it should be.
+        FormatError: the content is not valid.
+        ModelConfigError: the file cannot be read.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -289,17 +325,17 @@ def _key_of_file(table: _ModelTable, path: Path | None, environ: Mapping[str, st
 
 
 def _shared_key(url: str | None, environ: Mapping[str, str]) -> str | None:
-    """The key that other programs use for the server too."""
+    """Return the key that other programs use for the same server."""
     host = OPENAI_HOST if url is None else urlsplit(url).hostname
     variables = {OPENAI_HOST: "OPENAI_API_KEY", OPENROUTER_HOST: "OPENROUTER_API_KEY"}
     return _first(environ.get(variables[host])) if host in variables else None
 
 
 def _first(*texts: str | Path | None) -> str | None:
-    """The first text that says something."""
+    """Return the first text that is not empty."""
     return next((str(text) for text in texts if text), None)
 
 
 def _given(*values: V | None, default: V) -> V:
-    """The first value that was given."""
+    """Return the first value that is not ``None``."""
     return next((value for value in values if value is not None), default)

@@ -1,4 +1,4 @@
-"""The chat model that the configuration asks for, with everything around it: budget, cache, recording."""
+"""The chat model that the configuration names, with its budget, cache and recording."""
 
 from __future__ import annotations
 
@@ -17,18 +17,26 @@ from worldthread.models.config import ChatConfig, load_config
 from worldthread.paths import default_cache_dir
 
 NO_MODEL = "none"
-"""The name of no model, whatever the environment says."""
+"""As the name of a model: use no model, whatever the environment says."""
 
 
 class ConfiguredChat:
-    """A chat model as configured: its calls are counted and limited, cached, and recorded or replayed.
+    """A chat model as configured: its calls are counted, limited, cached, and recorded or replayed. Thread-safe.
+
+    Call :meth:`close` at the end.
 
     Args:
-        config: what is asked for; it must name a model, or a recording to replay.
+        config: the configuration; it must name a model, or a recording to replay.
+
+    Attributes:
+        config: the configuration.
+        meter: counts what the calls use, by purpose.
 
     Raises:
-        ModelConfigError: the configuration does not fit together.
-        FormatError, StoreError: the recording or the cache cannot be read.
+        ModelConfigError: the configuration is inconsistent, for example a budget of dollars for a model without a known
+            price.
+        FormatError: the recording is damaged.
+        StoreError: the recording or the cache cannot be opened.
     """
 
     def __init__(self, config: ChatConfig) -> None:
@@ -51,7 +59,7 @@ class ConfiguredChat:
                 timeout=config.timeout,
                 retries=config.retries,
                 concurrency=config.concurrency,
-                ways=SchemaModeCache(default_cache_dir() / "schema-ways.json"),
+                schema_modes=SchemaModeCache(default_cache_dir() / "schema-ways.json"),
             )
         self.meter = Meter(
             inner,
@@ -60,7 +68,6 @@ class ConfiguredChat:
             prices=load_prices().with_own(config.prices),
             local=config.local or config.replay is not None,
         )
-        """What the calls have used, by purpose."""
         self._chat: ChatModel = self.meter
         self._uncached: ChatModel = self.meter
         with ExitStack() as files:
@@ -74,12 +81,12 @@ class ConfiguredChat:
             self._files = files.pop_all()
 
     def without_cache(self) -> ChatModel:
-        """The same model, which makes every call anew: for what an answer in the cache was of no use."""
+        """Return the same model without its cache, to repeat a request whose cached answer was of no use."""
         return self._uncached
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """The name of the model."""
         return self._chat.name
 
     @property
@@ -88,20 +95,24 @@ class ConfiguredChat:
         return self._chat.concurrency
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """See :meth:`worldthread.models.chat.ChatModel.complete`."""
+        """Answer a request; see :meth:`worldthread.models.chat.ChatModel.complete`."""
         return self._chat.complete(request)
 
     def close(self) -> None:
-        """Release the recording and the cache of answers, which calls need. May be called again."""
+        """Close the recording and the cache; no call can be made afterwards. May be called again."""
         self._files.close()
 
 
 def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None:
-    """The chat model that arguments, environment and configuration file ask for; ``None`` when they name none.
+    """Make the chat model that the arguments, the environment and the configuration file name.
 
     Args:
-        name: the model's name, perhaps with the prefix of a server ("ollama/qwen2.5:7b"); ``"none"`` for no model.
+        name: the model's name, optionally with the prefix of a server ("ollama/qwen2.5:7b"); ``"none"`` for no model.
+            ``None`` leaves the choice to the environment and the file.
         options: see :func:`worldthread.models.config.load_config`.
+
+    Returns:
+        The model; ``None`` if no model is named.
 
     Raises:
         ModelConfigError: no such model can be reached as configured.
@@ -114,40 +125,43 @@ def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None
 
 
 def _cache_file(config: ChatConfig) -> Path:
-    """One cache for each server: two servers may call different models by one name."""
+    """Return a file for each server: two servers may use one name for different models."""
     server = hashlib.blake2b((config.base_url or "").encode(), digest_size=6).hexdigest()
     return default_cache_dir() / "answers" / f"{server}.sqlite"
 
 
 class SchemaModeCache(MutableMapping[str, str]):
-    """In which way each server takes a schema, kept in a small JSON file that processes share.
+    """The schema mode of each server and model, in a small JSON file that processes share.
 
-    A file that cannot be read or written is no harm: the way is found out again.
+    If the file cannot be read or written, the modes are found out again.
+
+    Args:
+        path: the file; it is made, with its folder, with the first mode.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._ways: dict[str, str] = self._read()
+        self._modes: dict[str, str] = self._read()
 
     def _read(self) -> dict[str, str]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return {str(key): str(way) for key, way in found.items()} if isinstance(found, dict) else {}
+        return {str(key): str(mode) for key, mode in found.items()} if isinstance(found, dict) else {}
 
-    def _change(self, key: str, way: str | None) -> None:
-        if way is None:
-            self._ways.pop(key, None)
+    def _change(self, key: str, mode: str | None) -> None:
+        if mode is None:
+            self._modes.pop(key, None)
         else:
-            self._ways[key] = way
+            self._modes[key] = mode
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{self._path}.lock", timeout=5):
                 kept = self._read()
                 kept.pop(key, None)
-                if way is not None:
-                    kept[key] = way
+                if mode is not None:
+                    kept[key] = mode
                 draft = self._path.with_suffix(f".{os.getpid()}.draft")
                 draft.write_text(json.dumps(kept, indent=1, sort_keys=True), encoding="utf-8")
                 draft.replace(self._path)
@@ -155,18 +169,18 @@ class SchemaModeCache(MutableMapping[str, str]):
             return
 
     def __getitem__(self, key: str) -> str:
-        return self._ways[key]
+        return self._modes[key]
 
     def __setitem__(self, key: str, value: str) -> None:
-        if self._ways.get(key) != value:
+        if self._modes.get(key) != value:
             self._change(key, value)
 
     def __delitem__(self, key: str) -> None:
-        del self._ways[key]
+        del self._modes[key]
         self._change(key, None)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ways)
+        return iter(self._modes)
 
     def __len__(self) -> int:
-        return len(self._ways)
+        return len(self._modes)

@@ -1,4 +1,4 @@
-"""An embedder without a model, for tests: exact, instant, and like a real one in that likeness of texts shows."""
+"""An embedder without a model, for tests: exact and instant; similar texts get similar vectors, as from a real one."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _PIECE_WEIGHT = 1
 class FakeEmbedder:
     """Random projection of words and their three-letter pieces: texts that share them have similar vectors.
 
-    Every word counts 3 and every piece of three letters counts 1; each stands for a fixed vector of signs, taken from
-    a hash. Case does not count, nor does word order. The cosine of unrelated texts is 0 give or take about .06.
-    The same bits on every machine.
+    Every word has weight 3 and every piece of three letters weight 1; each stands for a fixed vector of signs from a
+    hash. Case and word order do not count. The cosine of unrelated texts is 0 give or take about .06. Vectors have the
+    same bits on every machine. Thread-safe.
     """
 
     name: Final = "fake-256/1"
     dimensions: Final = 256
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :meth:`worldthread.models.Embedder.embed`."""
+        """Embed texts; see :meth:`worldthread.models.Embedder.embed`."""
         checked = require_texts(texts)
         vectors = np.zeros((len(checked), self.dimensions), dtype=np.float32)
         for row, text in enumerate(checked):
@@ -40,7 +40,7 @@ class FakeEmbedder:
             if features:
                 weights = np.fromiter(features.values(), dtype=np.int64, count=len(features))
                 total = weights @ _signs(list(features))
-                vectors[row] = total / np.sqrt(total @ total)  # whole numbers up to here, so exact
+                vectors[row] = total / np.sqrt(total @ total)  # exact: integers up to here
         return vectors
 
 
@@ -55,7 +55,7 @@ def _features(text: str) -> Counter[str]:
 
 
 def _signs(features: list[str]) -> NDArray[np.int64]:
-    """-1 or 1, shape ``(len(features), dimensions)``, from the 256 bits of a hash of each feature."""
+    """Return -1 or 1 for each of the 256 bits of a hash of each feature, shape ``(len(features), dimensions)``."""
     digests = b"".join(
         hashlib.blake2b(feature.encode("utf-8"), digest_size=FakeEmbedder.dimensions // 8).digest()
         for feature in features

@@ -1,4 +1,4 @@
-"""A chat model for tests: answers as it was told to, and remembers what it was asked."""
+"""A chat model for tests: returns given answers, and records the requests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from worldthread.errors import InputError, ReplayError
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 
 FakeAnswer: TypeAlias = str | ChatAnswer | Exception
-"""What a fake model gives: a text, a whole answer, or an error to raise."""
+"""An answer of a fake model: a text, a whole answer, or an error to raise."""
 
 
 class FakeChat:
-    """A chat model without a model. Safe to share between threads.
+    """A chat model that returns given answers. Thread-safe.
 
     >>> from worldthread.models.chat import Message
     >>> model = FakeChat(["Hello.", "Goodbye."])
@@ -24,11 +24,17 @@ class FakeChat:
     1
 
     Args:
-        answers: a sequence is given in its order, and a test may check that :attr:`left` came to 0. A mapping is
-            searched for the first key that occurs in the request's last message. A function is called with the request.
-            An error among the answers is raised.
-        name: identity of the model.
-        concurrency: how many calls it says may run at once.
+        answers: a sequence is used up in its order, and a test may check that :attr:`left` is 0 at the end. A mapping
+            gives the answer of the first key that occurs in the request's last message. A function is called with the
+            request. An error among the answers is raised.
+        name: name of the model.
+        concurrency: the concurrency that it states.
+
+    Attributes:
+        requests: all requests so far, in order.
+
+    Raises:
+        InputError: ``answers`` is a single text.
     """
 
     def __init__(
@@ -49,20 +55,26 @@ class FakeChat:
 
     @property
     def left(self) -> int:
-        """Answers of the sequence that were not given yet; 0 for a mapping or a function."""
+        """How many answers of the sequence are left; 0 for a mapping or a function."""
         return len(self._answers) - self._given if isinstance(self._answers, list) else 0
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """The answer that was laid down for this request; its words are counted as tokens.
+        """Answer a request.
+
+        Args:
+            request: the request.
+
+        Returns:
+            The given answer; the usage of a text counts words as tokens.
 
         Raises:
-            ReplayError: no answer was laid down.
-            Exception: the error that was laid down as the answer.
+            ReplayError: no answer was given for this request.
+            Exception: the error that was given as the answer.
         """
         with self._lock:
             self.requests.append(request)
             answer = self._answers if callable(self._answers) else self._next(self._answers, request)
-        if callable(answer):  # not under the lock: the function may wait for another call
+        if callable(answer):  # without the lock: the function may wait for another call
             answer = answer(request)
         if isinstance(answer, Exception):
             raise answer

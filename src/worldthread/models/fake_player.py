@@ -1,6 +1,6 @@
-"""A chat model that plays without understanding: any answer that fits what was asked, drawn from a seed.
+"""A chat model that plays at random: any answer that fits the request, sampled from a seed.
 
-It tries out a whole agent, its prompts, its costs and its report, where no model is at hand.
+Use it to try out an agent with its prompts, costs and report without a real model.
 """
 
 from __future__ import annotations
@@ -20,67 +20,73 @@ from worldthread.models.valid_actions import valid_actions_in
 COMMANDS: Final = (
     "look", "inventory", "go north", "go south", "go east", "go west", "wait",
 )  # fmt: skip
-"""What it tries where no list of valid actions is given."""
+"""Actions to choose from if the prompt lists no valid ones."""
 
 _NUMBERED: Final = re.compile(r"^[ \t]*(?:[-*] )?(?:\[(\d{1,9})\]|(\d{1,9})[.):])(?=\s)", re.MULTILINE)
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
 _LIMIT: Final = 9
-"""Largest number where nothing bounds it."""
+"""Largest number if the schema has no bound."""
 _ITEMS: Final = 3
-"""Longest list where nothing bounds it."""
+"""Longest list if the schema has no bound."""
 _STEP: Final = 0.001
-"""How far from a bound a number stays that it must not reach."""
+"""Distance that a number keeps from an exclusive bound."""
 _DEPTH: Final = 12
 """From this depth on, a schema that refers to itself gets the shortest values that fit."""
 
 
 class FakePlayer:
-    """A chat model without a model. An answer depends on the seed and the request alone; safe to share by threads.
+    """A chat model that samples its answers. An answer depends on the seed and the request alone. Thread-safe.
 
-    A request with a JSON schema gets an object that fits it (types, ``properties``, ``items``, ``enum``, ``const``,
-    ``anyOf``, ``oneOf``, ``allOf``, ``$defs``, bounds of numbers and lengths; no ``pattern``). In it
+    The answer to a request with a JSON schema is an object that fits it (types, ``properties``, ``items``, ``enum``,
+    ``const``, ``anyOf``, ``oneOf``, ``allOf``, ``$defs``, bounds of numbers and lengths; no ``pattern``). In it
 
     - a string called ``action``, and each string of a list called ``actions``, is one of the valid actions that the
-      prompt lists (:mod:`worldthread.models.valid_actions`), or of :data:`COMMANDS` where it lists none;
-    - a whole number is one of those that begin the entries of the last numbered list of the prompt (``1.``, ``1)``,
-      ``1:`` or ``[1]``), where there are such and the schema allows one of them;
-    - any other string, and the answer to a request without a schema, is a short sentence in words of the prompt.
+      prompt lists (:mod:`worldthread.models.valid_actions`), or of :data:`COMMANDS` if it lists none;
+    - an integer is one of the numbers of the last numbered list of the prompt (``1.``, ``1)``, ``1:`` or ``[1]``), if
+      there is such a list and the schema allows one of its numbers;
+    - any other string, and the answer to a request without a schema, is a short sentence of words of the prompt.
 
     Args:
-        seed: another one answers otherwise.
-        damaged: share of the answers that cannot be used: cut off, or none at all; within [0, 1].
-        name: identity of the model.
-        concurrency: how many calls it says may run at once.
+        seed: seeds the random generator.
+        damaged: share of the answers that cannot be used (cut off, empty, or prose); within [0, 1].
+        name: name of the model.
+        concurrency: the concurrency that it states.
 
     Raises:
-        InputError: ``damaged`` is no share.
+        InputError: ``damaged`` is not within [0, 1].
     """
 
     def __init__(self, seed: int = 0, *, damaged: float = 0.0, name: str = "fake-player", concurrency: int = 1) -> None:
         if not 0 <= damaged <= 1:
-            raise InputError(f"damaged is a share between 0 and 1, not {damaged}")
+            raise InputError(f"damaged must be a share between 0 and 1, not {damaged}")
         self.name = name
         self.concurrency = concurrency
         self._seed = seed
         self._damaged = damaged
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """An answer that fits, unless it is a damaged one; its words are counted as tokens.
+        """Sample an answer.
+
+        Args:
+            request: the request.
+
+        Returns:
+            An answer that fits the request, unless it is a damaged one; its usage counts words as tokens.
 
         Raises:
-            InputError: the schema of the request holds what this model cannot fit.
+            InputError: the schema uses something that this model does not support.
         """
         random_state = random.Random(f"{self._seed} {request_key(self.name, request)}")
-        drawer = _Drawer(request, random_state)
-        text = drawer.sentence() if request.schema is None else json.dumps(drawer.value(request.schema))
+        sampler = _AnswerSampler(request, random_state)
+        text = sampler.sentence() if request.schema is None else json.dumps(sampler.value(request.schema))
         if random_state.random() < self._damaged:
-            text = random_state.choice((text[: len(text) // 2], "", f"I would rather not say. {drawer.sentence()}"))
+            text = random_state.choice((text[: len(text) // 2], "", f"I would rather not say. {sampler.sentence()}"))
         read = sum(len(message.content.split()) for message in request.messages)
         return ChatAnswer(text, model=self.name, usage=Usage(read, len(text.split())))
 
 
-class _Drawer:
-    """Draws the values of one answer."""
+class _AnswerSampler:
+    """Samples the values of one answer."""
 
     def __init__(self, request: ChatRequest, random_state: random.Random) -> None:
         prompt = "\n".join(message.content for message in request.messages)
@@ -91,12 +97,12 @@ class _Drawer:
         self._words: Sequence[str] = sorted(set(_WORD.findall(prompt))) or ("nothing",)
 
     def sentence(self) -> str:
-        """Three words of the prompt."""
+        """Return three words of the prompt as a sentence."""
         first, second, third = (self._random.choice(self._words) for _ in range(3))
         return f"{first.capitalize()}, {second.lower()}, {third.lower()}."
 
     def value(self, schema: Mapping[str, Any], name: str = "", depth: int = 0) -> Any:
-        """A value that fits ``schema``, for a field called ``name``."""
+        """Return a value that fits ``schema``, for a field called ``name``."""
         schema = self._resolved(schema)
         if "const" in schema:
             return schema["const"]
@@ -121,10 +127,10 @@ class _Drawer:
                 return self._random.random() < 0.5
             case "null":
                 return None
-        raise InputError(f"the fake player cannot fit this part of a JSON schema: {json.dumps(schema)[:200]}")
+        raise InputError(f"the fake player does not support this part of a JSON schema: {json.dumps(schema)[:200]}")
 
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """``schema`` with what it refers to, and with all parts that it must fit at once."""
+        """Return ``schema`` merged with the definition that it refers to and with all parts of ``allOf``."""
         merged = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         parts = list(schema.get("allOf", ()))
         if "$ref" in schema:
@@ -132,7 +138,7 @@ class _Drawer:
             for step in str(schema["$ref"]).removeprefix("#").strip("/").split("/"):
                 target = target.get(step) if isinstance(target, Mapping) else None
             if not isinstance(target, Mapping):
-                raise InputError(f"the JSON schema refers to {schema['$ref']!r}, which it does not hold")
+                raise InputError(f"the JSON schema refers to {schema['$ref']!r}, which it does not define")
             parts.append(target)
         for part in parts:
             merged = {**self._resolved(part), **merged}
@@ -189,12 +195,12 @@ class _Drawer:
 
     def _number(self, schema: Mapping[str, Any]) -> float:
         low, high = _bounds(schema, _STEP)
-        drawn = self._random.uniform(low, max(low, 0) + _LIMIT if high is None else high)
-        return round(drawn, 3) if high is None or high - low > _STEP else low
+        sampled = self._random.uniform(low, max(low, 0) + _LIMIT if high is None else high)
+        return round(sampled, 3) if high is None or high - low > _STEP else low
 
 
 def _bounds(schema: Mapping[str, Any], step: float) -> tuple[float, float | None]:
-    """The least and the greatest number that ``schema`` allows, both included; ``None`` for no greatest."""
+    """Return the least and the greatest number that ``schema`` allows, both inclusive; ``None`` for no greatest."""
     lows = [schema[key] + more for key, more in (("minimum", 0), ("exclusiveMinimum", step)) if key in schema]
     highs = [schema[key] - less for key, less in (("maximum", 0), ("exclusiveMaximum", step)) if key in schema]
     high = min(highs, default=None)
@@ -202,7 +208,7 @@ def _bounds(schema: Mapping[str, Any], step: float) -> tuple[float, float | None
 
 
 def _last_numbers(prompt: str) -> list[int]:
-    """The numbers of the entries of the last numbered list of a prompt."""
+    """Return the numbers of the entries of the last numbered list of a prompt."""
     run: list[int] = []
     for match in _NUMBERED.finditer(prompt):
         number = int(match[1] or match[2])

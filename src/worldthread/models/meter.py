@@ -1,4 +1,4 @@
-"""What calls of a chat model use, by purpose, and a budget that stops them."""
+"""Counts what the calls of a chat model use, by purpose, and stops them at a budget."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from worldthread.models.prices import Price, PriceTable, load_prices
 from worldthread.models.request_key import to_json
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""By which the tokens of a prompt are estimated before it is sent."""
+"""Estimates the tokens of a prompt before it is sent."""
 
 FIRST_COMPLETION_TOKENS: Final = 500
-"""The estimate of an answer's tokens while no answer has been counted."""
-
+"""Estimate of an answer's tokens until the first answer is counted."""
 
 _TOKENS_SET_BY: Final = "`tokens` under [budget] of the configuration, budget_tokens of chat_model, max_tokens of Meter"
 _DOLLARS_SET_BY: Final = (
@@ -29,17 +28,17 @@ _DOLLARS_SET_BY: Final = (
 
 
 @dataclass(frozen=True)
-class Tally:
-    """What requests came to.
+class UsageTotals:
+    """What a number of requests used.
 
     Args:
         calls: requests that were sent to a server, failed ones included; one that was sent again after a failure
             counts once.
-        failures: those of ``calls`` that ended in an error. Their tokens are not known and count as none.
+        failures: those of ``calls`` that ended in an error; their tokens are not known and count as 0.
         reused: requests that were answered without a call, from a cache or a recording.
         usage: tokens of all answers.
-        dollars: what ``usage`` costs; ``None`` when the price of the model is not known.
-        seconds: sum of the times that the calls took; with several at once it is more than the time that went by.
+        dollars: price of ``usage`` in US dollars; ``None`` if the price of the model is not known.
+        seconds: sum of the durations of the calls; with several calls at once, more than the time that passed.
     """
 
     calls: int = 0
@@ -49,9 +48,9 @@ class Tally:
     dollars: float | None = 0.0
     seconds: float = 0.0
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: UsageTotals) -> UsageTotals:
         dollars = None if self.dollars is None or other.dollars is None else self.dollars + other.dollars
-        return Tally(
+        return UsageTotals(
             self.calls + other.calls,
             self.failures + other.failures,
             self.reused + other.reused,
@@ -62,26 +61,26 @@ class Tally:
 
 
 class Meter:
-    """Counts what the calls of ``model`` use, and makes none once the budget is spent.
+    """Counts what the calls of ``model`` use, and makes no more calls when the budget is spent. Thread-safe.
 
-    A call is made while less than the budget is spent. For calls at the same time, what those under way will
-    presumably use counts as spent: a call that would then go beyond the budget waits for others to end, and is made as
-    soon as there is room for it, or no other call is under way. So what is spent goes beyond the budget by no more than
-    the last call, plus what the calls under way used beyond their estimates. The estimate of a call is one token for
-    every 4 characters of prompt and schema, and for the answer its limit, ``max_tokens``; without one, the mean of all
-    answers so far (500 tokens before the first).
+    A call is made while less than the budget is spent. With calls at the same time, the estimates of the running calls
+    count as spent: a call that would exceed the budget together with them waits, and is made as soon as there is room
+    for it or no other call is running. So the budget is exceeded by no more than the last call, plus what the running
+    calls used beyond their estimates. The estimate of a call is one token for every 4 characters of prompt and schema,
+    plus the answer's limit ``max_tokens``; without a limit, the mean of all answers so far (500 tokens before the
+    first).
 
     Args:
         model: answers the requests.
-        max_tokens: budget of tokens, read and written, above 0; ``None`` for no limit.
-        max_dollars: budget of US dollars, above 0; ``None`` for no limit.
-        prices: where the price of ``model`` is looked up by its name; ``None`` for the table of the package.
-        local: whether the model runs on a machine of the user, and so is free unless the user gave its price; see
+        max_tokens: budget of tokens read and written, above 0; ``None`` for no limit.
+        max_dollars: budget in US dollars, above 0; ``None`` for no limit.
+        prices: the table of prices; ``None`` for the one of the package.
+        local: whether the model runs on a machine of the user, and is free unless the user gave its price; see
             :meth:`worldthread.models.prices.PriceTable.find`.
 
     Raises:
         InputError: a budget is not a number above 0.
-        ModelConfigError: there is a budget of dollars, and the price of the model is not known.
+        ModelConfigError: there is a budget in dollars, and the price of the model is not known.
     """
 
     def __init__(
@@ -104,82 +103,89 @@ class Meter:
         self._max_tokens = max_tokens
         self._max_dollars = max_dollars
         self._changed = threading.Condition()
-        self._tallies: dict[str, Tally] = {}
-        self._overall = self._tally(Tally())
-        self._under_way: dict[object, Usage] = {}
+        self._totals: dict[str, UsageTotals] = {}
+        self._overall = self._priced(UsageTotals())
+        self._running: dict[object, Usage] = {}
 
     @property
     def name(self) -> str:
-        """The name of the model behind."""
+        """The name of the wrapped model."""
         return self._model.name
 
     @property
     def concurrency(self) -> int:
-        """That of the model behind."""
+        """The concurrency of the wrapped model."""
         return self._model.concurrency
 
     @property
     def price(self) -> Price | None:
-        """What is reckoned with; ``None`` when the price of the model is not known."""
+        """The price of the model; ``None`` if it is not known."""
         return self._price
 
-    def totals(self) -> Mapping[str, Tally]:
-        """What the requests so far came to, by purpose, in the order in which the purposes first came up."""
+    def totals(self) -> Mapping[str, UsageTotals]:
+        """Return the totals of each purpose so far, in the order in which the purposes first occurred."""
         with self._changed:
-            return dict(self._tallies)
+            return dict(self._totals)
 
-    def overall(self) -> Tally:
-        """What all requests so far came to."""
+    def overall(self) -> UsageTotals:
+        """Return the totals of all requests so far."""
         with self._changed:
             return self._overall
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """See :meth:`worldthread.models.chat.ChatModel.complete`.
+        """Answer a request and count it; see :meth:`worldthread.models.chat.ChatModel.complete`.
+
+        Args:
+            request: the request.
+
+        Returns:
+            The answer of the wrapped model.
 
         Raises:
             BudgetError: the budget is spent; the call was not made.
+            ModelCallError: the call failed; it is counted.
         """
         with self._room_for(request):
             start = time.perf_counter()
             try:
                 answer = self._model.complete(request)
             except ModelCallError:
-                self._count(request, Tally(calls=1, failures=1, seconds=time.perf_counter() - start))
+                self._count(request, UsageTotals(calls=1, failures=1, seconds=time.perf_counter() - start))
                 raise
             if answer.attempts:
-                self._count(request, Tally(calls=1, usage=answer.usage, seconds=answer.seconds))
+                self._count(request, UsageTotals(calls=1, usage=answer.usage, seconds=answer.seconds))
             else:
-                self._count(request, Tally(reused=1, usage=answer.usage, seconds=answer.seconds))
+                self._count(request, UsageTotals(reused=1, usage=answer.usage, seconds=answer.seconds))
         return answer
 
-    def _count(self, request: ChatRequest, tally: Tally) -> None:
-        tally = self._tally(tally)
+    def _count(self, request: ChatRequest, used: UsageTotals) -> None:
+        used = self._priced(used)
         with self._changed:
-            self._overall += tally
-            before = self._tallies.get(request.purpose)
-            self._tallies[request.purpose] = tally if before is None else before + tally
+            self._overall += used
+            before = self._totals.get(request.purpose)
+            self._totals[request.purpose] = used if before is None else before + used
 
-    def _tally(self, tally: Tally) -> Tally:
-        """``tally`` with what its usage costs."""
-        return replace(tally, dollars=None if self._price is None else self._price.dollars(tally.usage))
+    def _priced(self, used: UsageTotals) -> UsageTotals:
+        """Return ``used`` with the price of its usage."""
+        return replace(used, dollars=None if self._price is None else self._price.dollars(used.usage))
 
     @contextmanager
     def _room_for(self, request: ChatRequest) -> Iterator[None]:
-        """Wait until the budget has room for the call, and keep that room while it is under way."""
+        """Wait until the budget has room for the call, and reserve that room while it runs."""
         call = object()
         with self._changed:
             while True:
                 self._require_budget(request)
                 estimate = self._estimate(request)
-                if not self._under_way or self._has_room(estimate):
+                if not self._running or self._has_room(estimate):
                     break
                 self._changed.wait()
-            self._under_way[call] = estimate
+            self._running[call] = estimate
         try:
             yield
         finally:
             with self._changed:
-                del self._under_way[call]
+                del self._running[call]
                 self._changed.notify_all()
 
     def _require_budget(self, request: ChatRequest) -> None:
@@ -208,7 +214,7 @@ class Meter:
         return Usage(ceil(characters / CHARACTERS_PER_TOKEN), written)
 
     def _has_room(self, estimate: Usage) -> bool:
-        usage = sum(self._under_way.values(), self._overall.usage + estimate)
+        usage = sum(self._running.values(), self._overall.usage + estimate)
         if self._max_tokens is not None and usage.total_tokens > self._max_tokens:
             return False
         return self._max_dollars is None or self._price is None or self._price.dollars(usage) <= self._max_dollars
@@ -218,7 +224,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def _spent(budget: str, used: str, spent: Tally, request: ChatRequest, argument: str) -> str:
+def _spent(budget: str, used: str, spent: UsageTotals, request: ChatRequest, argument: str) -> str:
     return (
         f"the budget of {budget} is spent: {used} were used (calls made: {spent.calls:,}). The call for "
         f"{request.purpose!r} was not made. Raise the budget to go on: {argument}"
@@ -228,7 +234,7 @@ def _spent(budget: str, used: str, spent: Tally, request: ChatRequest, argument:
 def _price_wanted(model: str, table: PriceTable) -> str:
     return (
         f"a budget in dollars needs the price of the model {model!r}, which the price table of {table.date} does not "
-        f"hold. Give it in the configuration, in dollars for a million tokens:\n"
+        f"hold. Give it in the configuration, in dollars per million tokens:\n"
         f'    [prices."{model}"]\n    input = 1.25\n    output = 10.00\n'
         f"or give a budget in tokens (max_tokens)"
     )

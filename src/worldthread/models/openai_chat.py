@@ -1,8 +1,8 @@
 """Any server that speaks OpenAI's chat protocol: OpenAI, Ollama, vLLM, llama.cpp, LM Studio, OpenRouter and others.
 
 The client library ``openai`` (extra ``model``) is imported by the first call. Its own retries are switched off: they
-spread waits by a quarter only, repeat what cannot succeed (no credit left), and would repeat a server's refusal of a
-schema, of which some answer 500, before another way is tried.
+spread waits by only a quarter, repeat calls that cannot succeed (no credit left), and would repeat a refused schema,
+which some servers answer with status 500, before another schema mode is tried.
 """
 
 from __future__ import annotations
@@ -20,29 +20,31 @@ from urllib.parse import urlsplit, urlunsplit
 from worldthread.errors import InputError, MissingExtraError, ModelCallError, ModelConfigError
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.openai_wire import (
-    WAYS,
+    SCHEMA_MODES,
     CallFailure,
     SchemaMode,
     read_completion,
     request_body,
     status_failure,
 )
+from worldthread.models.request_key import to_json
+from worldthread.text import count_of
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 MAX_WAIT: Final = 8.0
-"""Seconds of the longest wait that a server did not ask for."""
+"""Seconds of the longest wait between attempts, unless the server asks for another one."""
 MAX_RETRY_AFTER: Final = 120.0
-"""Seconds of the longest wait that is granted to a server."""
+"""Seconds of the longest wait that a server may ask for."""
 REASON_LIMIT: Final = 500
-"""Characters of an error message that are left to the server's own words."""
+"""The most characters of a server's message that an error quotes."""
 REFUSALS: Final = frozenset({400, 415, 422, 500, 501})
-"""Statuses with which servers turn down a way to hand over the schema."""
+"""Statuses with which servers refuse a schema mode."""
 ABOUT_THE_SCHEMA: Final = re.compile("response_format|schema|json|grammar", re.IGNORECASE)
 
 
 @dataclass
 class _Progress:
-    """What one call has cost so far."""
+    """What one call has used so far."""
 
     attempts: int = 0
     waits: int = 0
@@ -50,29 +52,29 @@ class _Progress:
 
 
 class OpenAIChat:
-    """A chat model behind an HTTP server. Safe to share between threads; made at once, without a call.
+    """A chat model behind an HTTP server. Thread-safe; no call is made before :meth:`complete`.
 
-    What may pass (a time-out, a lost connection, the statuses 408, 409, 429 and 500 or more, a garbled answer) is tried
-    again after a random wait between 0 and ``backoff * 2 ** n`` seconds, at most 8, or after what the server asks for
-    in ``Retry-After``, at most 120.
+    Transient failures (a time-out, a lost connection, the statuses 408, 409, 429 and 500 or more, a garbled answer) are
+    retried after a random wait between 0 and ``backoff * 2 ** n`` seconds, at most 8, or after the seconds that the
+    server asks for in ``Retry-After``, at most 120.
 
-    Servers differ in how they take a schema. The ways of :data:`WAYS` are tried in order until one gives an object, and
-    that one is kept. A server that fails with status 500 is asked a second time before the next way is tried, and
-    a way is given up only when another one works.
+    Servers differ in how they take a schema. The modes in :data:`~worldthread.models.openai_wire.SCHEMA_MODES` are
+    tried in order until one yields an object, and that one is kept. After a status 500 the same mode is tried a second
+    time before the next one. A mode is given up only if another one works.
 
     Args:
         model: name that the server knows, such as ``"gpt-4o-mini"`` or ``"qwen2.5:7b"``.
-        base_url: where the server is, such as ``"http://localhost:11434/v1"``; ``None`` is OpenAI.
-        api_key: ``None`` takes ``$OPENAI_API_KEY`` for OpenAI, and no key for another server.
+        base_url: URL of the server, such as ``"http://localhost:11434/v1"``; ``None`` is OpenAI.
+        api_key: key of the server; ``None`` takes ``$OPENAI_API_KEY`` for OpenAI, and no key for other servers.
         timeout: seconds that one attempt may wait for the server; more than 0.
         retries: further attempts in one call; 0 or more.
-        concurrency: calls that run at once, 1 or more; others wait for their turn.
-        backoff: seconds of the longest first wait; 0 or more.
-        ways: where to keep the way that works, by :attr:`way_key`; hand in a mapping that lasts, and a later process
-            need not find out again. ``None`` keeps it in this object only.
+        concurrency: how many calls run at once, 1 or more; others wait.
+        backoff: upper bound of the first wait in seconds; 0 or more.
+        schema_modes: stores the mode that works, by :attr:`schema_mode_key`. With a persistent mapping later processes
+            need not find it out again; ``None`` stores it in this object only.
 
     Raises:
-        ModelConfigError: OpenAI is asked for without a key, or the key or the URL cannot be one.
+        ModelConfigError: OpenAI is named without a key, or the key or the URL is malformed.
         InputError: another argument is out of its range.
     """
 
@@ -86,7 +88,7 @@ class OpenAIChat:
         retries: int = 4,
         concurrency: int = 4,
         backoff: float = 0.5,
-        ways: MutableMapping[str, str] | None = None,
+        schema_modes: MutableMapping[str, str] | None = None,
     ) -> None:
         if not model:
             raise InputError("the name of a chat model must not be empty")
@@ -103,8 +105,8 @@ class OpenAIChat:
         self._timeout = timeout
         self._retries = retries
         self._backoff = backoff
-        self._ways: MutableMapping[str, str] = {} if ways is None else ways
-        self._proven: SchemaMode | None = None  # a way that worked in this process; one handed in may be out of date
+        self._schema_modes: MutableMapping[str, str] = {} if schema_modes is None else schema_modes
+        self._proven_mode: SchemaMode | None = None  # worked in this process; a stored one may be out of date
         self._unsupported: frozenset[str] = frozenset()
         self._slots = threading.BoundedSemaphore(concurrency)
         self._lock = threading.Lock()
@@ -115,7 +117,7 @@ class OpenAIChat:
 
     @property
     def name(self) -> str:
-        """The model's name, as the server knows it."""
+        """The name of the model, as the server knows it."""
         return self._model
 
     @property
@@ -124,54 +126,82 @@ class OpenAIChat:
         return self._concurrency
 
     @property
-    def way_key(self) -> str:
-        """Key of this server and model in the mapping of ways."""
+    def schema_mode_key(self) -> str:
+        """Key of this server and model in the mapping of schema modes."""
         return f"{self._shown_url} {self._model}"
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """See :meth:`worldthread.models.chat.ChatModel.complete`. Texts that UTF-8 cannot hold are mended both ways."""
+        """Answer a request; see :meth:`worldthread.models.chat.ChatModel.complete`.
+
+        Lone surrogates, which UTF-8 cannot encode, become U+FFFD both in the request and in the answer.
+
+        Args:
+            request: the request.
+
+        Returns:
+            The answer, with the usage of all attempts.
+
+        Raises:
+            InputError: the schema cannot be written as JSON.
+            ModelCallError: the server refused, failed, or did not answer, after all retries.
+            MissingExtraError: the package ``openai`` is not installed.
+        """
+        if request.schema is not None:
+            to_json(request.schema)  # the client library would raise a TypeError
         with self._slots:
             began = time.monotonic()
             progress = _Progress()
-            answer = self._call(request, None, progress) if request.schema is None else self._ask(request, progress)
+            answer = (
+                self._call(request, None, progress)
+                if request.schema is None
+                else self._complete_object(request, progress)
+            )
             seconds = time.monotonic() - began
         return replace(answer, usage=progress.usage, attempts=progress.attempts, seconds=seconds)
 
-    def _ask(self, request: ChatRequest, progress: _Progress) -> ChatAnswer:
-        """Asks for an object, in the way that is known or in one way after the other."""
-        known = self._proven or self._ways.get(self.way_key)
+    def _complete_object(self, request: ChatRequest, progress: _Progress) -> ChatAnswer:
+        """Ask for an object, first in the known schema mode, then in the others."""
+        known = self._proven_mode or self._schema_modes.get(self.schema_mode_key)
         refusal: ModelCallError | None = None
         prose: ChatAnswer | None = None
-        for way in sorted(WAYS, key=lambda way: way != known):
+        for mode in sorted(SCHEMA_MODES, key=lambda mode: mode != known):
             try:
-                answer = self._call(request, way, progress)
+                answer = self._call(request, mode, progress)
             except ModelCallError as error:
-                if error.status not in REFUSALS or (way == self._proven and not _may_concern_schema(error)):
+                if error.status not in REFUSALS or (mode == self._proven_mode and not _may_concern_schema(error)):
                     raise
                 refusal = refusal or error
                 continue
-            if way == self._proven or answer.finish_reason != "stop":
-                return answer  # whatever it is, it tells nothing about the way
+            if mode == self._proven_mode or answer.finish_reason != "stop":
+                return answer  # it shows nothing about the mode
             if "{" in answer.text:
-                self._proven = way
-                self._ways[self.way_key] = way
+                self._proven_mode = mode
+                self._schema_modes[self.schema_mode_key] = mode
                 return answer
-            prose = prose or answer  # some servers pass over what they do not know
+            prose = prose or answer  # some servers ignore parameters that they do not know
         if prose is not None:
             return prose
         assert refusal is not None
         refusal.attempts = progress.attempts
         raise refusal
 
-    def _call(self, request: ChatRequest, way: SchemaMode | None, progress: _Progress) -> ChatAnswer:
-        """One call in one way, with its retries.
+    def _call(self, request: ChatRequest, mode: SchemaMode | None, progress: _Progress) -> ChatAnswer:
+        """Make one call in one schema mode, with its retries.
+
+        Args:
+            request: the request.
+            mode: how to pass the schema; ``None`` if there is none.
+            progress: what the call has used so far; it is updated.
+
+        Returns:
+            The answer of the last attempt.
 
         Raises:
             ModelCallError: it failed for good, or too often.
         """
         errors = 0
         while True:
-            body = request_body(self._model, request, way, self._unsupported)
+            body = request_body(self._model, request, mode, self._unsupported)
             progress.attempts += 1
             try:
                 answer = self._send(body)
@@ -180,9 +210,14 @@ class OpenAIChat:
                     self._unsupported |= {failure.unsupported}
                     continue
                 errors += failure.status == 500
-                likely_refusal = errors == 2 and way not in (None, self._proven)
+                likely_refusal = errors == 2 and mode not in (None, self._proven_mode)
                 wait = self._wait(failure, progress.waits)
-                if not failure.passing or progress.waits == self._retries or likely_refusal or wait > MAX_RETRY_AFTER:
+                if (
+                    not failure.is_transient
+                    or progress.waits == self._retries
+                    or likely_refusal
+                    or wait > MAX_RETRY_AFTER
+                ):
                     raise self._error(failure, progress.attempts) from None
                 progress.waits += 1
                 time.sleep(wait)
@@ -191,10 +226,16 @@ class OpenAIChat:
                 return answer
 
     def _send(self, body: dict[str, Any]) -> ChatAnswer:
-        """One attempt.
+        """Make one attempt.
+
+        Args:
+            body: the body of the request.
+
+        Returns:
+            The answer.
 
         Raises:
-            CallFailure: it failed.
+            CallFailure: the attempt failed.
         """
         client = self._connected()
         import openai
@@ -202,14 +243,15 @@ class OpenAIChat:
         try:
             response = client.chat.completions.with_raw_response.create(**body)
         except openai.APIStatusError as error:
-            raise status_failure(error.status_code, error.body, error.response.headers) from None
+            failure = status_failure(error.status_code, error.body, error.response.headers)
+            raise failure from None
         except openai.APITimeoutError:
             raise CallFailure(
-                f"no answer within {self._timeout:g} seconds; a slow model needs a longer timeout", passing=True
+                f"no answer within {self._timeout:g} seconds; a slow model needs a longer timeout", is_transient=True
             ) from None
         except openai.APIConnectionError as error:
             reason = error.__cause__ or error
-            raise CallFailure(f"no connection; is the server running? ({reason})", passing=True) from None
+            raise CallFailure(f"no connection; is the server running? ({reason})", is_transient=True) from None
         except openai.OpenAIError as error:
             raise CallFailure(str(error)) from None
         return read_completion(response.content)
@@ -222,7 +264,7 @@ class OpenAIChat:
                 except ImportError as error:
                     raise MissingExtraError("a chat model", extra="model", package="openai") from error
                 self._client = openai.OpenAI(
-                    api_key=self._api_key or "none",  # servers without keys take any, and the client demands one
+                    api_key=self._api_key or "none",  # the client demands a key; servers without keys accept any
                     base_url=self._base_url,
                     timeout=self._timeout,
                     max_retries=0,
@@ -230,13 +272,13 @@ class OpenAIChat:
             return self._client
 
     def _wait(self, failure: CallFailure, waits: int) -> float:
-        """Seconds until the next attempt; random, so that calls that failed together do not come back together."""
+        """Return the seconds until the next attempt; random, so that calls that failed together are spread."""
         if failure.retry_after is not None:
             return failure.retry_after + random.uniform(0, min(self._backoff, 0.1 * failure.retry_after))
         return random.uniform(0, min(MAX_WAIT, self._backoff * 2.0**waits))
 
     def _error(self, failure: CallFailure, attempts: int) -> ModelCallError:
-        times = f"{attempts} attempt{'s' if attempts > 1 else ''}"
+        times = count_of(attempts, "attempt")
         status = f"HTTP status {failure.status}, " if failure.status else ""
         asked = failure.retry_after or 0
         later = f" The server asks to wait {asked:.0f} seconds." if asked > MAX_RETRY_AFTER else ""
@@ -252,28 +294,44 @@ def _may_concern_schema(error: ModelCallError) -> bool:
 
 
 def _usable_key(api_key: str | None, base_url: str, shown_url: str) -> str | None:
-    """The key to send, or ``None``.
+    """Choose and check the key.
+
+    Args:
+        api_key: the key as given.
+        base_url: URL of the server.
+        shown_url: the URL as shown in errors.
+
+    Returns:
+        The key to send; ``None`` for no key.
 
     Raises:
-        ModelConfigError: OpenAI needs one and there is none, or no HTTP header can hold it.
+        ModelConfigError: OpenAI needs a key and there is none, or an HTTP header cannot hold it.
     """
-    openai_asked = urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
-    key = (api_key or (os.environ.get("OPENAI_API_KEY", "") if openai_asked else "")).strip()
-    if openai_asked and not key:
+    is_openai = urlsplit(base_url).hostname == urlsplit(OPENAI_URL).hostname
+    key = (api_key or (os.environ.get("OPENAI_API_KEY", "") if is_openai else "")).strip()
+    if is_openai and not key:
         raise ModelConfigError(
             f"{shown_url} needs a key: set WORLDTHREAD_API_KEY or OPENAI_API_KEY. For a server of your own set "
             "WORLDTHREAD_BASE_URL, such as http://localhost:11434/v1 for Ollama, or name the model ollama/NAME."
         )
     if not all("!" <= character <= "~" for character in key):
-        raise ModelConfigError("the key of the chat model holds a space or a sign that no key has; copy it again")
+        raise ModelConfigError(
+            "the key of the chat model holds a space or another character that keys do not have; copy it again"
+        )
     return key or None
 
 
 def _without_credentials(url: str) -> str:
-    """A URL that may be shown: without user and password.
+    """Remove user and password from a URL.
+
+    Args:
+        url: the URL.
+
+    Returns:
+        The URL as it may be shown.
 
     Raises:
-        ModelConfigError: it is no URL of a web server.
+        ModelConfigError: it is not an HTTP URL.
     """
     try:
         parts = urlsplit(url)
@@ -282,8 +340,8 @@ def _without_credentials(url: str) -> str:
         raise ModelConfigError("the base URL of the chat model is malformed") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ModelConfigError(
-            f"the base URL of a chat model begins with http:// or https://, such as http://localhost:11434/v1, and is "
-            f"not {url.rpartition('@')[2]!r}"
+            f"the base URL of a chat model must begin with http:// or https://, such as http://localhost:11434/v1, not "
+            f"{url.rpartition('@')[2]!r}"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return urlunsplit((parts.scheme, host + port, parts.path, "", ""))

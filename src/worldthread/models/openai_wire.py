@@ -1,4 +1,4 @@
-"""What goes to and comes from a server of OpenAI's chat protocol: requests, answers, and failures in plain words."""
+"""The messages of OpenAI's chat protocol: bodies of requests, answers, and failures in plain words."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.prompts import load_prompt
 
 SchemaMode: TypeAlias = Literal["json_schema", "json_object_schema", "json_object", "words"]
-"""How a server takes a schema: as OpenAI does, as llama-cpp-python does, only that JSON is wanted, or not at all. In
-all but the first the schema also stands in words at the end of the request, since a server may pass over the rest."""
+"""How a request passes its schema to the server: as OpenAI takes it, as llama-cpp-python takes it, as a demand for any
+JSON object, or only as text. In all modes but the first the schema is also in the text of the last message, since a
+server may ignore the parameter."""
 
-WAYS: Final[tuple[SchemaMode, ...]] = get_args(SchemaMode)
+SCHEMA_MODES: Final[tuple[SchemaMode, ...]] = get_args(SchemaMode)
 
 
 class CallFailure(Exception):
-    """One attempt that failed; the message holds the server's own words, of any length, and any secret in them.
+    """One attempt failed; the message quotes the server, at any length and with any secret that it repeats.
 
     Attributes:
-        status: HTTP status; ``None`` when there was no answer.
-        passing: whether another attempt may succeed.
-        retry_after: seconds after which the server wants to be asked again; ``None`` when it does not say.
-        unsupported: name of the one parameter that the model does not take; ``None`` for any other failure.
+        status: HTTP status; ``None`` if there was no answer.
+        is_transient: whether another attempt may succeed.
+        retry_after: seconds that the server asks to wait; ``None`` if it does not say.
+        unsupported: name of the parameter that the model does not support; ``None`` for any other failure.
     """
 
     def __init__(
@@ -36,12 +37,12 @@ class CallFailure(Exception):
         message: str,
         *,
         status: int | None = None,
-        passing: bool = False,
+        is_transient: bool = False,
         retry_after: float | None = None,
         unsupported: str | None = None,
     ) -> None:
         self.status = status
-        self.passing = passing
+        self.is_transient = is_transient
         self.retry_after = retry_after
         self.unsupported = unsupported
         super().__init__(message)
@@ -74,16 +75,19 @@ class _Completion(msgspec.Struct):
 
 
 def request_body(
-    model: str, request: ChatRequest, way: SchemaMode | None, unsupported: Collection[str] = ()
+    model: str, request: ChatRequest, mode: SchemaMode | None, unsupported: Collection[str] = ()
 ) -> dict[str, Any]:
     """The body of the HTTP request.
 
     Args:
         model: name that the server knows.
-        request: what to ask.
-        way: how to hand over the schema; ``None`` when there is none.
-        unsupported: parameters that the model does not take, of ``temperature``, ``seed`` and ``max_tokens`` (whose
-            newer name is used then).
+        request: the request.
+        mode: how to pass the schema; ``None`` if there is none.
+        unsupported: those of ``temperature``, ``seed`` and ``max_tokens`` that the model does not support (the newer
+            name of ``max_tokens`` is used then).
+
+    Returns:
+        The body, ready for JSON.
     """
     messages = request.messages
     body: dict[str, Any] = {"model": model, "temperature": request.temperature}
@@ -91,28 +95,34 @@ def request_body(
         body["max_completion_tokens" if "max_tokens" in unsupported else "max_tokens"] = request.max_tokens
     if request.seed is not None:
         body["seed"] = request.seed
-    if way is not None and request.schema is not None:
-        if way != "words":
-            body["response_format"] = _response_format(way, request.schema)
-        if way != "json_schema":
+    if mode is not None and request.schema is not None:
+        if mode != "words":
+            body["response_format"] = _response_format(mode, request.schema)
+        if mode != "json_schema":
             messages = _with_schema_in_words(messages, request.schema)
     body["messages"] = [{"role": message.role, "content": _encodable(message.content)} for message in messages]
     return {name: value for name, value in body.items() if name not in unsupported}
 
 
 def read_completion(body: bytes) -> ChatAnswer:
-    """The answer in the body of an HTTP response of status 200; its time and attempts are not known here.
+    """Read the answer in an HTTP response of status 200.
+
+    Args:
+        body: the body of the response.
+
+    Returns:
+        The answer, without its duration and attempts.
 
     Raises:
         CallFailure: the body is not an answer.
     """
     try:
-        content = json.loads(body)  # not msgspec: it refuses half of a surrogate pair, which models do emit
+        content = json.loads(body)  # not msgspec, which refuses lone surrogates: models do emit them
         completion = msgspec.convert(content, _Completion)
         choice = completion.choices[0]
     except (ValueError, RecursionError, msgspec.ValidationError, IndexError) as error:
         words = _server_words(content) if isinstance(error, msgspec.ValidationError) else repr(body)
-        raise CallFailure(f"it sent no chat answer but: {words}", status=200, passing=True) from None
+        raise CallFailure(f"it sent no chat answer but: {words}", status=200, is_transient=True) from None
     usage = completion.usage or _WireUsage()
     cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else None
     refused = not choice.message.content and choice.message.refusal
@@ -125,7 +135,7 @@ def read_completion(body: bytes) -> ChatAnswer:
 
 
 def status_failure(status: int, body: object, headers: Mapping[str, str]) -> CallFailure:
-    """The failure behind an HTTP status of 400 or more, with what to do about it."""
+    """Return the failure that an HTTP status of 400 or more means; its message says what to do."""
     fields = body if isinstance(body, dict) else {}
     words = _server_words(body)
     code, parameter = fields.get("code"), fields.get("param")
@@ -136,28 +146,28 @@ def status_failure(status: int, body: object, headers: Mapping[str, str]) -> Cal
         )
     if status == 404:
         return CallFailure(f"no such model there, or a wrong base URL (most end in /v1): {words}", status=status)
-    if code == "insufficient_quota":  # comes as 429, and waiting does not help
+    if code == "insufficient_quota":  # its status is 429, but waiting does not help
         return CallFailure(f"the account has no credit left: {words}", status=status)
-    passing = status in (408, 409, 429) or (status >= 500 and status != 501)
+    is_transient = status in (408, 409, 429) or (status >= 500 and status != 501)
     what = "too many requests; try later, or with less concurrency" if status == 429 else "the request was refused"
     return CallFailure(
         f"{'the server failed' if status >= 500 else what}: {words}",
         status=status,
-        passing=passing,
+        is_transient=is_transient,
         retry_after=_retry_after(headers),
         unsupported=parameter if code in ("unsupported_parameter", "unsupported_value") else None,
     )
 
 
-def _response_format(way: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any]:
-    if way == "json_schema":
+def _response_format(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if mode == "json_schema":
         strict = _fits_strict_mode(schema)
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": strict, "schema": schema}}
-    return {"type": "json_object", "schema": schema} if way == "json_object_schema" else {"type": "json_object"}
+    return {"type": "json_object", "schema": schema} if mode == "json_object_schema" else {"type": "json_object"}
 
 
 def _fits_strict_mode(node: Any) -> bool:
-    """Whether OpenAI takes the schema in strict mode: every property required, and no other allowed."""
+    """Return whether OpenAI accepts the schema in strict mode: all properties are required, and no others allowed."""
     if isinstance(node, Mapping):
         if node.get("type") == "object":
             properties = node.get("properties", {})
@@ -172,16 +182,19 @@ def _with_schema_in_words(messages: tuple[Message, ...], schema: Mapping[str, An
     *earlier, last = messages
     if last.role != words.role:
         return (*messages, words)
-    return (*earlier, Message(last.role, f"{last.content}\n\n{words.content}"))  # roles must alternate for many models
+    return (
+        *earlier,
+        Message(last.role, f"{last.content}\n\n{words.content}"),
+    )  # many models demand that roles alternate
 
 
 def _encodable(text: str) -> str:
-    """``text`` with U+FFFD in place of half surrogate pairs, which UTF-8 cannot hold."""
+    """Return ``text`` with U+FFFD in place of lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _server_words(body: object) -> str:
-    """What a server said in the body of an error."""
+    """Return the message in the body of an error."""
     fields = body if isinstance(body, dict) else {}
     error = fields.get("error", fields)
     words = (error.get("message") or error.get("detail")) if isinstance(error, dict) else error
@@ -189,7 +202,7 @@ def _server_words(body: object) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the headers say; they hold seconds, milliseconds or a date."""
+    """Return how many seconds the headers ask to wait; they hold seconds, milliseconds or a date."""
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * factor

@@ -1,4 +1,4 @@
-"""What a chat model costs: a dated table of prices that ships with the package, and prices of one's own beside it."""
+"""Prices of chat models: a dated table that ships with the package, and prices that the user gives."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from worldthread.models.chat import Usage
 Dollars: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
 _SNAPSHOT: Final = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|\d{3}|latest)")
-"""What makers put behind the name of a model to name one state of it: -2024-07-18, -20250929, -0613, -001, -latest."""
+"""Ending of a model's name that names a snapshot: -2024-07-18, -20250929, -0613, -001, -latest."""
 
 _TOKENS: Final = 1_000_000
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What tokens of one model cost, in US dollars for a million of them.
+    """Price of the tokens of one model, in US dollars per million tokens.
 
     Args:
-        input: tokens read, 0 or more.
-        output: tokens written, 0 or more; reasoning counts among them.
-        cached_input: tokens read that the server had at hand; ``None`` when they cost what all others do.
+        input: price of tokens read, 0 or more.
+        output: price of tokens written, reasoning included, 0 or more.
+        cached_input: price of tokens read from the server's prompt cache; ``None`` if it is that of all tokens read.
     """
 
     input: Dollars
@@ -35,7 +35,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cached_input: Dollars | None = None
 
     def dollars(self, usage: Usage) -> float:
-        """What ``usage`` costs."""
+        """Return the price of ``usage`` in US dollars."""
         cached = min(usage.cached_tokens, usage.prompt_tokens)
         cached_input = self.input if self.cached_input is None else self.cached_input
         total = (usage.prompt_tokens - cached) * self.input + cached * cached_input
@@ -43,17 +43,17 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 FREE: Final = Price(input=0.0, output=0.0)
-"""What a model on one's own machine costs."""
+"""The price of a model on a machine of the user."""
 
 
 class PriceTable:
     """Prices by the names of models.
 
     Args:
-        date: the month that the prices of ``listed`` are of, ``"YYYY-MM"``.
+        date: the month of the prices in ``listed``, ``"YYYY-MM"``.
         source: where they are from.
         listed: prices of hosted models.
-        own: prices that the user gave; they come before those of ``listed``.
+        own: prices that the user gave; they override those in ``listed``.
     """
 
     def __init__(
@@ -65,17 +65,17 @@ class PriceTable:
         self.own = dict(own or {})
 
     def find(self, model: str, *, local: bool = False) -> Price | None:
-        """The price of ``model``: that of its exact name, else that of the name without the date of a snapshot.
+        """Find the price of a model: by its exact name, else by its name without the ending of a snapshot.
 
-        A name that merely begins like another (``"gpt-4o-audio"``) is another model, whose price is not known.
+        A name that only begins like another one (``"gpt-4o-audio"``) is another model, whose price is not known.
 
         Args:
             model: name of the model, as it is sent to the server.
-            local: whether it runs on a machine of the user. Such a model is free, whatever it is called, unless the
-                user gave its price.
+            local: whether it runs on a machine of the user. Such a model is free, whatever its name, unless the user
+                gave its price.
 
         Returns:
-            ``None`` when the price is not known.
+            The price; ``None`` if it is not known.
         """
         own = _find(self.own, model)
         if own is not None or not local:
@@ -83,21 +83,24 @@ class PriceTable:
         return FREE
 
     def with_own(self, prices: Mapping[str, object]) -> PriceTable:
-        """A table in which ``prices`` come before all others.
+        """Make a table in which some prices override all others.
 
         Args:
-            prices: by name of the model, each a :class:`Price` or a mapping such as the table ``[prices."NAME"]`` of a
-                TOML file gives: ``{"input": 0.15, "output": 0.6}``.
+            prices: by name of the model, each a :class:`Price` or a mapping like the table ``[prices."NAME"]`` of the
+                configuration file: ``{"input": 0.15, "output": 0.6}``.
+
+        Returns:
+            The new table.
 
         Raises:
-            InputError: a price is not what it should be; the message says which.
+            InputError: a price is not valid; the message says which.
         """
         return PriceTable(self.date, self.source, self.listed, self.own | _own_prices(prices))
 
 
 @cache
 def load_prices() -> PriceTable:
-    """The table that ships with the package, ``prices.toml``; its head says what the figures are."""
+    """Load the table that ships with the package, ``prices.toml``; the comments in that file explain the figures."""
     text = files("worldthread.models").joinpath("prices.toml").read_bytes()
     content = msgspec.toml.decode(text, type=_PriceFile)
     return PriceTable(content.date, content.source, content.prices)
@@ -124,12 +127,12 @@ def _own_prices(prices: Mapping[str, object]) -> dict[str, Price]:
     own: dict[str, Price] = {}
     for name, price in prices.items():
         try:
-            # a Price made in Python was not checked by anyone
+            # a Price that was made in Python is not checked yet
             given = msgspec.structs.asdict(price) if isinstance(price, Price) else price
             own[name] = msgspec.convert(given, Price)
         except msgspec.ValidationError as error:
             raise InputError(
-                f'the price of the model {name!r} is not usable: {error}. It is given as [prices."{name}"] with input, '
-                f"output and, at will, cached_input, in dollars for a million tokens"
+                f'the price of the model {name!r} is not usable: {error}. Give [prices."{name}"] with input, output '
+                f"and, if you like, cached_input, in dollars per million tokens"
             ) from error
     return own

@@ -1,9 +1,8 @@
 """Prompts: versioned text files beside the code that uses them.
 
-A prompt lives in ``PACKAGE/prompts/NAME-VERSION.md``. Lines before the first heading are notes for whoever reads the
-file. Each heading (``# system``, ``# user`` or ``# assistant``) begins one message, and ``$name`` is a placeholder
-(``$$`` is a dollar sign). A prompt that changes gets a new version, since scores are compared
-under it.
+The file of a prompt is ``PACKAGE/prompts/NAME-VERSION.md``. Lines before the first heading are notes for readers of the
+file. Each heading (``# system``, ``# user`` or ``# assistant``) begins a message, and ``$name`` is a placeholder
+(``$$`` is a dollar sign). A prompt that changes gets a new version, so that scores of different texts are not compared.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ class Prompt:
     """Messages with placeholders.
 
     Args:
-        name: what it is for.
+        name: the name of its file, which says what it is for.
         version: 1 or more.
         sections: role and text of every message, in order; a text holds ``$name`` placeholders.
 
     Raises:
-        InputError: there is no section, a section is empty, or a dollar sign begins no placeholder.
+        InputError: there is no section, a section is empty, or a dollar sign does not begin a placeholder.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Prompt:
                 raise InputError(f"prompt {self.id}: the section '# {role}' is empty")
             if not Template(text).is_valid():
                 raise InputError(
-                    f"prompt {self.id}: a '$' in '# {role}' begins no placeholder; write '$$' for the sign"
+                    f"prompt {self.id}: a '$' in '# {role}' does not begin a placeholder; write '$$' for the sign"
                 )
 
     @property
@@ -56,14 +55,20 @@ class Prompt:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """Names that :meth:`messages` must be given."""
+        """Names that :meth:`messages` needs values for."""
         return frozenset(name for _, text in self.sections for name in Template(text).get_identifiers())
 
     def messages(self, **values: str) -> tuple[Message, ...]:
-        """The messages with every placeholder replaced, in one pass: a ``$name`` within a value stays as it is.
+        """Fill in the placeholders, in one pass: a ``$name`` within a value stays as it is.
+
+        Args:
+            values: a value for each placeholder.
+
+        Returns:
+            The messages.
 
         Raises:
-            InputError: a placeholder got no value, or a value has no placeholder.
+            InputError: a placeholder has no value, or a value no placeholder.
         """
         if missing := sorted(self.placeholders - values.keys()):
             raise InputError(f"prompt {self.id} needs a value for: {', '.join(missing)}")
@@ -73,10 +78,18 @@ class Prompt:
 
 
 def parse_prompt(name: str, version: int, text: str) -> Prompt:
-    """The prompt in the text of a prompt file.
+    """Parse the text of a prompt file.
+
+    Args:
+        name: name of the prompt.
+        version: version of the prompt.
+        text: content of the file.
+
+    Returns:
+        The prompt.
 
     Raises:
-        InputError: the text is not what a prompt file should be; see :class:`Prompt`.
+        InputError: the text is not a valid prompt; see :class:`Prompt`.
     """
     parts = HEADING.split(text)  # notes, role, text, role, text, ...
     sections = tuple(
@@ -87,23 +100,26 @@ def parse_prompt(name: str, version: int, text: str) -> Prompt:
 
 @cache
 def load_prompt(package: str, name: str, version: int) -> Prompt:
-    """The prompt in the file ``prompts/NAME-VERSION.md`` of a package.
+    """Load the prompt in the file ``prompts/NAME-VERSION.md`` of a package.
 
     Args:
         package: dotted name of the package that holds the folder, such as ``"worldthread.extract"``.
         name: first part of the file's name.
         version: second part of the file's name.
 
+    Returns:
+        The prompt; each file is read once.
+
     Raises:
-        InputError: there is no such file, or it is not what a prompt file should be.
+        InputError: there is no such file, or its content is not a valid prompt.
     """
     folder = importlib.resources.files(package) / "prompts"
     file = folder / f"{name}-{version}.md"
     if not file.is_file():
-        there = (
+        existing = (
             sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".md")) if folder.is_dir() else []
         )
         raise InputError(
-            f"{package} has no prompt {name!r} of version {version}; there are: {', '.join(there) or 'none'}"
+            f"{package} has no prompt {name!r} of version {version}; there are: {', '.join(existing) or 'none'}"
         )
     return parse_prompt(name, version, file.read_text(encoding="utf-8"))

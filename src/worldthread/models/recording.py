@@ -1,6 +1,6 @@
-"""Two chat models around a file of recorded calls: one writes it, the other answers from it without a call.
+"""Two chat models for a file of recorded calls: one records calls, the other replays them without a call.
 
-The file is described in :mod:`worldthread.models.recording_file`.
+:mod:`worldthread.models.recording_file` describes the file.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from worldthread.models.request_key import describe_nearest, request_fields, req
 
 
 class ReplayChat:
-    """Answers from a recording and makes no call.
+    """Answers requests from a recording and makes no call. Thread-safe.
 
-    Of equal requests the first gets the first answer that was recorded for it, the second the second, and so on;
-    different requests may come in any order and from any thread. Errors that were recorded are raised again. An answer
-    has neither usage nor seconds, and 0 attempts.
+    Of equal requests the first gets the first recorded answer, the second the second, and so on; different requests may
+    come in any order. Recorded errors are raised again. An answer has no usage, no seconds and 0 attempts.
 
     Args:
         path: the recording.
-        with_costs: answers bear the usage, the seconds and the attempts that were recorded instead.
+        with_costs: whether answers have the recorded usage, seconds and attempts instead.
 
     Raises:
-        FormatError, StoreError: see :func:`read_recording`.
+        FormatError: the recording is damaged; see :func:`read_recording`.
+        StoreError: the recording cannot be read.
     """
 
     def __init__(self, path: str | Path, *, with_costs: bool = False) -> None:
@@ -45,27 +45,32 @@ class ReplayChat:
 
     @property
     def concurrency(self) -> int:
-        """1: there is nothing to wait for."""
+        """Always 1: a replay does not wait."""
         return 1
 
     @property
     def unused(self) -> int:
-        """How many of the recorded calls were not asked for so far."""
+        """How many recorded calls were not replayed yet."""
         return self._outcomes.left
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """The answer that was recorded for ``request``.
+        """Return the next recorded answer to a request.
+
+        Args:
+            request: the request.
+
+        Returns:
+            The recorded answer.
 
         Raises:
-            ReplayError: there is none, or all of them were given; the message tells what is different from the nearest
-                request of the recording.
-            ModelCallError: the call that was recorded failed.
+            ReplayError: there is none, or all were used; the message shows how the nearest recorded request differs.
+            ModelCallError: the recorded call failed.
         """
         call = self._outcomes.take(request)
         if call is None:
             raise ReplayError(self._explain(request))
         if isinstance(call.outcome, ModelCallError):
-            # a new error each time: one that is raised twice gathers the tracebacks of both
+            # a new error each time: one that is raised twice collects the tracebacks of both
             raise ModelCallError(str(call.outcome), status=call.outcome.status, attempts=call.outcome.attempts)
         return call.outcome if self._with_costs else without_costs(call.outcome)
 
@@ -83,25 +88,25 @@ class ReplayChat:
 
 
 class RecordingChat:
-    """Asks ``model`` and appends every call to a file, errors of the call included.
+    """Calls ``model`` and appends every call to a file, failed calls included. Thread-safe.
 
-    A call that was answered is in the file even when the process is killed right after; a line that was cut short then
-    is removed before the next one is written. Not so when the machine loses its power. The answers to equal requests
-    that are made at the same time can stand in the file in either order.
+    A call that was answered is in the file even if the process is killed right after, but not necessarily after a loss
+    of power. A torn last line is removed before the next one is written. Equal requests that are made at the same time
+    can be in either order in the file.
 
     Args:
         model: answers the requests.
-        path: the recording; made when it does not exist, continued when it does. One process may write at a time:
+        path: the recording; it is made if it does not exist, else continued. One process may write at a time:
             ``<path>-lock`` is held until :meth:`close`.
-        resume: whether requests that are in the file are answered from there, as in :class:`ReplayChat`, so that a run
-            that was interrupted asks nothing twice. What ended in an error is asked again, and takes its place.
-        with_costs: answers from the file bear the usage, the seconds and the attempts that were recorded, instead of
-            none: what counts them comes to what the whole run used, however often it was interrupted.
+        resume: whether requests that are in the file are answered from there, as by :class:`ReplayChat`, so that an
+            interrupted run repeats no call. A call that failed is repeated, and its new outcome replaces the error.
+        with_costs: whether answers from the file have the recorded usage, seconds and attempts, so that their sum is
+            what the whole run used, however often it was interrupted.
 
     Raises:
         InputError: the file holds calls of another model.
         FormatError: the file is not a recording, or is damaged; it was not touched.
-        StoreLockedError: another one has the file open for recording.
+        StoreLockedError: the file is open for recording elsewhere.
         StoreError: the file cannot be written.
     """
 
@@ -113,26 +118,33 @@ class RecordingChat:
 
     @property
     def name(self) -> str:
-        """The name of the model behind."""
+        """The name of the wrapped model."""
         return self._model.name
 
     @property
     def concurrency(self) -> int:
-        """That of the model behind."""
+        """The concurrency of the wrapped model."""
         return self._model.concurrency
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """See :meth:`worldthread.models.chat.ChatModel.complete`.
+        """Answer a request and record it; see :meth:`worldthread.models.chat.ChatModel.complete`.
+
+        Args:
+            request: the request.
+
+        Returns:
+            The answer of the model or, with ``resume``, the recorded one.
 
         Raises:
             InputError: the request cannot be written as JSON.
             ClosedError: the recording was closed; no call was made.
-            StoreError: the model answered, and the answer cannot be written.
+            StoreError: the model answered, but the answer cannot be written.
+            ModelCallError: the call failed; the error is recorded.
         """
         call = self._outcomes.take(request) if self._outcomes is not None else None
         if call is not None and isinstance(call.outcome, ChatAnswer):
             return call.outcome if self._with_costs else without_costs(call.outcome)
-        # before the call, so that nothing is paid for that cannot be kept
+        # check before the call, so that every answer that is paid for can be recorded
         content: dict[str, object] = {"request": request_fields(request)}
         if call is not None:
             content["replaces"] = call.line
@@ -148,7 +160,7 @@ class RecordingChat:
         return answer
 
     def close(self) -> None:
-        """Release the file. May be called again."""
+        """Close the file and let others write it. May be called again."""
         self._file.close()
 
     def __enter__(self) -> RecordingChat:
@@ -161,12 +173,12 @@ class RecordingChat:
 
 
 def without_costs(answer: ChatAnswer) -> ChatAnswer:
-    """``answer`` as it is given when no call was made for it."""
+    """Return ``answer`` with no usage, no seconds and 0 attempts, as if no call was made."""
     return replace(answer, usage=Usage(), seconds=0.0, attempts=0)
 
 
 class _Outcomes:
-    """The calls of a recording, handed out one by one. Safe for threads."""
+    """The calls of a recording, taken one by one. Thread-safe."""
 
     def __init__(self, recording: Recording) -> None:
         self._model = recording.model
@@ -188,5 +200,5 @@ class _Outcomes:
             return calls.popleft() if calls else None
 
     def count(self, request: ChatRequest) -> int:
-        """How often ``request`` was recorded."""
+        """Return how often ``request`` was recorded."""
         return self._counts[request_key(self._model, request)]

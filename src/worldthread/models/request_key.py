@@ -1,7 +1,7 @@
-"""How requests are written as JSON, the key under which equal requests are found again, and how two of them differ.
+"""Requests as JSON, the key that equal requests share, and the difference of two requests.
 
-The standard library's JSON is used: unlike faster ones it writes and reads every ``str`` there is, among them the lone
-halves of characters that a model may answer with.
+The standard library's JSON is used: unlike faster ones it writes and reads every ``str``, among them the lone
+surrogates that models may answer with.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from worldthread.models.chat import ChatRequest
 
 _BEFORE: Final = 20
 _AFTER: Final = 60
-"""How many characters of a text are shown before and after the place where it differs from another."""
+"""How many characters of a text are shown before and after the first difference."""
 
 
 def request_key(model: str, request: ChatRequest) -> str:
-    """SHA-256, in hexadecimal digits, of all that decides the answer: equal for equal requests, in every process.
+    """Compute the key of a request, which is equal for equal requests in every process.
 
-    The purpose is no part of it, since it is not sent. Neither is the order of the keys of a schema, since two such
-    schemas are equal.
+    The purpose does not count, since it is not sent, nor does the order of the keys in a schema.
 
     Args:
-        model: name of the model that is asked.
-        request: what it is asked.
+        model: name of the model.
+        request: the request.
+
+    Returns:
+        The SHA-256 of everything that decides the answer, in hexadecimal digits.
 
     Raises:
         InputError: the request cannot be written as JSON.
@@ -39,7 +41,7 @@ def request_key(model: str, request: ChatRequest) -> str:
 
 
 def request_fields(request: ChatRequest) -> dict[str, Any]:
-    """The fields of ``request`` by name, ready for :func:`to_json`."""
+    """Return the fields of ``request`` by name, ready for :func:`to_json`."""
     return {
         "messages": [asdict(message) for message in request.messages],
         "purpose": request.purpose,
@@ -52,10 +54,17 @@ def request_fields(request: ChatRequest) -> dict[str, Any]:
 
 
 def to_json(value: object, *, sort_keys: bool = False) -> bytes:
-    """One line of JSON, in ASCII, without the line's end.
+    """Write a value as one line of JSON.
+
+    Args:
+        value: the value; it may hold mappings of any class.
+        sort_keys: whether the keys of objects are sorted.
+
+    Returns:
+        ASCII without a line end.
 
     Raises:
-        InputError: it holds what JSON does not know.
+        InputError: the value holds something that JSON cannot express.
     """
     try:
         text = json.dumps(value, sort_keys=sort_keys, allow_nan=False, separators=(",", ":"), default=_mapping)
@@ -67,24 +76,28 @@ def to_json(value: object, *, sort_keys: bool = False) -> bytes:
 def _mapping(value: object) -> dict[Any, Any]:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"no JSON for {type(value).__name__}")
+    raise TypeError(f"{type(value).__name__} is not a type of JSON")
 
 
 def describe_nearest(request: ChatRequest, others: Iterable[tuple[int, ChatRequest]]) -> str:
-    """Which of ``others`` is nearest to ``request``, and where they part; for people to read.
+    """Describe how a request differs from the nearest of other requests.
 
     Args:
-        request: equal to none of ``others``.
-        others: at least one, each with the number of its line. The nearest begins like ``request`` the longest.
+        request: a request that is not equal to any of ``others``.
+        others: at least one, each with the number of its line. The nearest is the one with the longest common
+            beginning.
+
+    Returns:
+        Words for an error message.
     """
-    line, nearest = max(others, key=lambda numbered: _likeness(request, numbered[1]))
+    line, nearest = max(others, key=lambda numbered: _similarity(request, numbered[1]))
     return (
         f"it differs from the nearest recorded request (line {line}, purpose {nearest.purpose!r}) in "
         f"{_first_difference(nearest, request)}"
     )
 
 
-def _likeness(one: ChatRequest, other: ChatRequest) -> tuple[int, int, int, bool]:
+def _similarity(one: ChatRequest, other: ChatRequest) -> tuple[int, int, int, bool]:
     pairs = list(zip(one.messages, other.messages, strict=False))
     same = next((i for i, (left, right) in enumerate(pairs) if left != right), len(pairs))
     begun = _common_length(pairs[same][0].content, pairs[same][1].content) if same < len(pairs) else 0
@@ -122,7 +135,7 @@ def _difference(recorded: str, asked: str) -> str:
 
 
 def _common_length(one: str, other: str) -> int:
-    """How many characters two texts begin with alike; by halves, for it is asked about every request of a recording."""
+    """Return the length of the common prefix; by bisection, since every request of a recording is compared."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

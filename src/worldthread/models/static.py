@@ -1,7 +1,7 @@
-"""WordLlama, a static embedder: one vector for each token, averaged. Some 80 times faster than MiniLM, and coarser.
+"""WordLlama, a static embedder: the mean of one vector per token. About 80 times faster than MiniLM, and coarser.
 
-Weights and tokenizer are read straight from the files of the package ``wordllama``. The package itself is never
-imported: its import sets up the root logger, and its loader goes to the network for what it does not find.
+Weights and tokenizer are read from the files of the package ``wordllama``. The package itself is never imported: its
+import configures the root logger, and its loader downloads files that it does not find.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ class _WordLlamaModel(NamedTuple):
 
 
 class WordLlamaEmbedder:
-    """Static embeddings of 256 dimensions; word order does not count, and a text is read to its end.
+    """Static embeddings of 256 dimensions; word order does not count, and texts of any length are read as a whole.
 
-    Needs the extra ``static``. Made at once; the model is loaded by the first call of :meth:`embed` that needs it.
-    Safe to share between threads.
+    Needs the extra ``static``. The model is loaded by the first call of :meth:`embed` that needs it. Thread-safe.
     """
 
     name: Final = "wordllama-l2-supercat-256/1"
@@ -44,14 +43,14 @@ class WordLlamaEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See :meth:`worldthread.models.Embedder.embed`."""
+        """Embed texts; see :meth:`worldthread.models.Embedder.embed`."""
         checked = require_texts(texts)
         vectors = np.zeros((len(checked), self.dimensions), dtype=np.float32)
         if not checked:
             return vectors
         model = self._loaded()
         for row, text in enumerate(checked):
-            if text.strip():  # this tokenizer makes tokens of white space too
+            if text.strip():  # the tokenizer makes tokens of white space too
                 ids = model.tokenizer.encode(text, add_special_tokens=False).ids
                 vectors[row] = unit(model.vectors[ids].mean(axis=0))
         return vectors

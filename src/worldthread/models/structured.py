@@ -1,4 +1,4 @@
-"""Answers of a fixed form: a schema from a type, the answer decoded strictly, and one attempt to repair a bad one."""
+"""Structured answers: a schema from a type, strict decoding, and one attempt to repair a bad answer."""
 
 from __future__ import annotations
 
@@ -19,21 +19,27 @@ T = TypeVar("T")
 END_OF_THOUGHT: Final = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 START_OF_THOUGHT: Final = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 OBJECT_NEXT: Final = re.compile(r"\s*\{")
-START_OF_OBJECT: Final = re.compile(r'\{\s*["}]')  # a brace in prose is followed by something else
+START_OF_OBJECT: Final = re.compile(r'\{\s*["}]')  # a brace in prose is not followed by these
 OBJECT_LIMIT: Final = 64
 QUOTED_LIMIT: Final = 20_000
-"""Characters of a bad answer that go into the request to repair it."""
+"""The most characters of a bad answer that are quoted in the request to repair it."""
 PROBLEM_LIMIT: Final = 500
-"""Characters of what is wrong with an answer; an unknown field's name may be of any length."""
+"""The most characters of an error about an answer; the name of an unknown field may be of any length."""
 
 _DECODER: Final = json.JSONDecoder()
 
 
 def schema_of(into: type[Any]) -> dict[str, Any]:
-    """JSON schema of a type, complete in itself, with an object at its root.
+    """Make the JSON schema of a type: self-contained, with an object at its root.
 
-    The root is no reference, which OpenAI demands; other types stay in ``$defs``, which OpenAI and llama.cpp read. For
-    OpenAI's strict mode give every :class:`msgspec.Struct` ``forbid_unknown_fields=True`` and no field a default.
+    The root is not a reference, since OpenAI refuses one; other types stay in ``$defs``, which OpenAI and llama.cpp
+    read. For OpenAI's strict mode give every :class:`msgspec.Struct` ``forbid_unknown_fields=True`` and no defaults.
+
+    Args:
+        into: the type.
+
+    Returns:
+        The schema, ready for JSON.
 
     Raises:
         InputError: the type has no JSON schema, or its values are not JSON objects.
@@ -54,10 +60,17 @@ def schema_of(into: type[Any]) -> dict[str, Any]:
 
 
 def parse_answer(text: str, into: type[T]) -> T:
-    """The one JSON object in an answer, decoded strictly: no field is guessed, and no value converted.
+    """Decode the one JSON object in an answer strictly: no field is guessed, and no value converted.
 
-    Prose and code fences around the object are passed over, and so is a block of thought before it. A part of a
-    damaged object is never taken for the whole.
+    Prose and code fences around the object are ignored, and so is a block of reasoning before it. A part of a damaged
+    object is never taken for the whole.
+
+    Args:
+        text: the answer.
+        into: the type of the object.
+
+    Returns:
+        The object.
 
     Raises:
         AnswerError: the answer holds no object, a damaged one, one that does not fit, or several that differ. No other
@@ -80,16 +93,19 @@ def parse_answer(text: str, into: type[T]) -> T:
 
 
 def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -> T:
-    """Asks for a JSON object and decodes it; an answer that cannot be used is sent back once, to be mended.
+    """Ask for a JSON object and decode it; a bad answer is sent back once for repair.
 
     Args:
-        model: is called once or twice.
-        request: its schema, unless given, becomes :func:`schema_of` ``(into)``.
+        model: the model; it is called once or twice.
+        request: the request; without a schema it gets :func:`schema_of` ``(into)``.
         into: a type whose values are JSON objects, best a :class:`msgspec.Struct` with ``forbid_unknown_fields=True``.
+
+    Returns:
+        The object.
 
     Raises:
         AnswerError: both answers were bad; ``text`` holds the first and ``repair`` the second, verbatim.
-        ModelError: whatever ``model`` raises; see :meth:`ChatModel.complete`.
+        ModelError: the model failed; see :meth:`ChatModel.complete`.
     """
     if request.schema is None:
         request = replace(request, schema=schema_of(into))
@@ -102,7 +118,7 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
         problem += " It was cut off because it grew too long: answer more briefly."
     prompt = load_prompt("worldthread.models", "repair", 1)
     repair = prompt.messages(problem=problem, schema=json.dumps(request.schema))
-    # a server may refuse an empty message
+    # some servers refuse an empty message
     quoted = Message("assistant", first.text[:QUOTED_LIMIT].strip() or "(no answer)")
     second = model.complete(replace(request, messages=(*request.messages, quoted, *repair)))
     try:
@@ -117,7 +133,13 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
 
 
 def _objects(text: str) -> Iterator[str]:
-    """The outermost JSON objects of an answer, each as text.
+    """Find the outermost JSON objects of an answer.
+
+    Args:
+        text: the answer.
+
+    Yields:
+        The text of each object.
 
     Raises:
         AnswerError: one of them is damaged, or there are too many.
@@ -137,17 +159,17 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def _after_thought(text: str) -> str:
-    """An answer without the thoughts that some models write before it; in a value such a tag is but text."""
+    """Return an answer without the reasoning that some models write before it; within a value such a tag is text."""
     position = 0
     while not OBJECT_NEXT.match(text, position) and (end := END_OF_THOUGHT.search(text, position)):
         position = end.end()
     answer = START_OF_OBJECT.search(text, position)
     cut_off = START_OF_THOUGHT.search(text, position, answer.start() if answer else len(text))
-    return "" if cut_off else text[position:]  # a thought without an end was cut off, and no answer follows it
+    return "" if cut_off else text[position:]  # reasoning without an end was cut off, and no answer follows
 
 
 def _refers_to(name: str, node: Any) -> bool:
-    """Whether a schema holds a reference to the definition ``name``."""
+    """Return whether a schema refers to the definition ``name``."""
     if isinstance(node, dict):
         return node.get("$ref") == f"#/$defs/{name}" or any(_refers_to(name, value) for value in node.values())
     return isinstance(node, list) and any(_refers_to(name, value) for value in node)

@@ -19,10 +19,11 @@ from worldthread.envs.base import Environment, Info
 from worldthread.errors import BudgetError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
-from worldthread.models.meter import Tally
+from worldthread.models.meter import UsageTotals
 from worldthread.play.audit import Auditor, AuditResult, Expectation, can_be_audited
 from worldthread.play.run_model import RunModel
 from worldthread.play.saved_states import SavedStates, returned
+from worldthread.text import one_line
 from worldthread.types import Episode, Statement
 
 ENDS: Final = {
@@ -68,7 +69,7 @@ class StepRecord:
     vertices: int
     audit: AuditResult | None
     valid: bool | None = None
-    usage: Tally = field(default_factory=Tally)
+    usage: UsageTotals = field(default_factory=UsageTotals)
 
     @property
     def label(self) -> str:
@@ -183,7 +184,7 @@ class Play:
         self._moments = SavedStates(self.env, self.seed, keep=self.agent.returns)
         self._marks: list[Expectation] = []  # of the audit before each moment
         self._percept: Percept | None = None
-        self._counted = Tally()
+        self._counted = UsageTotals()
         self._optimal: int | None = None
 
     def __iter__(self) -> Iterator[StepRecord]:
@@ -351,10 +352,10 @@ class Play:
             self._used(),
         )
 
-    def _used(self) -> Tally:
+    def _used(self) -> UsageTotals:
         """What the model was asked since this was called last."""
         if self.model is None:
-            return Tally()
+            return UsageTotals()
         now, before = self.model.meter.overall(), self._counted
         self._counted = now
         usage = replace(
@@ -362,7 +363,7 @@ class Play:
             prompt_tokens=now.usage.prompt_tokens - before.usage.prompt_tokens,
             completion_tokens=now.usage.completion_tokens - before.usage.completion_tokens,
         )
-        return Tally(calls=now.calls - before.calls, reused=now.reused - before.reused, usage=usage)
+        return UsageTotals(calls=now.calls - before.calls, reused=now.reused - before.reused, usage=usage)
 
     def _changes(self, episode: Episode) -> tuple[tuple[Statement, ...], tuple[tuple[Statement, str], ...]]:
         """What an episode opened, and what it ended."""
@@ -378,7 +379,7 @@ class Play:
         counts = self.graph.counts()
         highest = self.info.max_score
         best = self.curve[-1][1] if self.curve else 0
-        used = self.model.meter.overall() if self.model else Tally()
+        used = self.model.meter.overall() if self.model else UsageTotals()
         purposes = self.model.meter.totals() if self.model else {}
         return {
             "game": self.env.id,
@@ -428,7 +429,7 @@ class Play:
         the opening text); ``curve_seconds`` tells of each score of the summary's ``curve`` when it was reached, as
         seconds of agent and engine, without the model.
         """
-        used = self.model.meter.overall() if self.model else Tally()
+        used = self.model.meter.overall() if self.model else UsageTotals()
         agent = sum(self.clock.agent)
         return {
             "cost_usd": None if used.dollars is None else round(used.dollars, 6),
@@ -464,7 +465,7 @@ class Play:
 
 def _plain(action: str) -> str:
     """An action without what makes no difference to a game: case, and spaces around and between words."""
-    return " ".join(action.casefold().split())
+    return one_line(action.casefold())
 
 
 def _percentile(values: list[float], share: float) -> float:

@@ -26,7 +26,7 @@ import orjson
 from worldthread.agents import Agent, AgentMemory, Decision, agent_class, agent_options
 from worldthread.errors import FormatError, InputError, ModelConfigError, ReplayError
 from worldthread.graph import TemporalGraph
-from worldthread.models.meter import Tally
+from worldthread.models.meter import UsageTotals
 from worldthread.play.loop import Play, StepRecord
 from worldthread.play.run_model import RunModel
 from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison, TrajectoryWriter, read_trajectory
@@ -348,7 +348,8 @@ def play_in(
 
     Raises:
         FormatError: the trajectory in the folder is not that of this run; the message tells the line.
-        InputError: another process plays in the folder, or it cannot be written.
+        StoreLockedError: another process plays in the folder.
+        StoreError: the folder cannot be written.
         ModelError: the model could not be asked: played again, the run goes on from there.
     """
     needs_model = agent_class(run.agent).asks_model
@@ -436,7 +437,7 @@ def replay(folder: Path) -> ReplayResult:
             _compare(play, comparison)
         except (FormatError, ReplayError) as error:
             difference = str(error)
-        used = model.meter.overall() if model else Tally()
+        used = model.meter.overall() if model else UsageTotals()
         return ReplayResult(
             comparison.compared, play.moves, comparison.is_complete, used.calls + used.reused, difference
         )

@@ -19,61 +19,57 @@ from typing import Any, Final, Self
 
 import orjson
 
-from worldthread.errors import FormatError, InputError, MissingExtraError
-from worldthread.play.file_lock import hold
+from worldthread.errors import InputError, MissingExtraError
+from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
 from worldthread.play.runs import Run, play_in, read_summary
 from worldthread.play.trajectory import TRAJECTORY_FILE
 
 RESULTS_FILE: Final = "results.jsonl"
-"""Name of the file in the folder of a sweep in which its finished runs are kept."""
+"""Name of the file of finished runs in the folder of a sweep."""
 
 RESULTS_VERSION: Final = 2
-"""Version of the lines of finished runs; what was written in an older one is left alone, and played again."""
+"""Version of the lines of finished runs; runs in lines of an older version are left alone, and played again."""
 
 _TICK: Final = 0.5  # seconds between two looks at the runs that go on
 _TAIL: Final = 1 << 18  # bytes at the end of a trajectory in which its last line is looked for
 
 
 class SweepResults:
-    """Finished runs in a JSON Lines file; a run is acknowledged when its line is on the disk.
+    """Finished runs in a JSON Lines file; a run counts as finished when its line is on the disk.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
 
     Args:
-        path: the file; made when it does not exist. A last line that was cut off is dropped. Lines of an older release
-            stay, and count for nothing.
+        path: the file; made with the first run. A torn last line is dropped. Lines of an older release stay, and are
+            ignored.
+
+    Attributes:
+        path: the file.
+        done: the figures of each finished run, in the order in which the runs ended.
 
     Raises:
-        FormatError: a line other than the last is damaged, or was written by a newer release.
-        InputError: another sweep writes the file, or the folder cannot be written.
+        FormatError: a line is damaged, or a newer release wrote it.
+        StoreLockedError: another sweep writes the file.
+        StoreError: the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.done: dict[Run, dict[str, Any]] = {}
-        self._lock = hold(path, taken=f"another sweep is writing {path}: wait for it, or name another folder")
-        try:
-            self._load()
-        except BaseException:
-            self.close()
-            raise
+        self._log = JsonLinesWriter(
+            path, busy="another sweep is writing this file: wait for it, or name another folder"
+        )
+        with self._log.opening() as reader:
+            self.done = _finished(reader)
+            self._log.repair()
 
     @property
     def folder(self) -> Path:
-        """Where the runs lie, each in :attr:`Run.folder`."""
+        """The folder of the sweep; each run has its own folder in it, :attr:`Run.folder`."""
         return self.path.parent
 
-    def _load(self) -> None:
-        if not self.path.exists():
-            return
-        self.done, end = _finished(self.path)
-        if end < self.path.stat().st_size:
-            with self.path.open("r+b") as file:
-                file.truncate(end)
-
     def close(self) -> None:
-        """Let others write. May be called again."""
-        self._lock.release()
+        """Close the file and let others write it. May be called again."""
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -84,49 +80,52 @@ class SweepResults:
         self.close()
 
     def add(self, run: Run, summary: dict[str, Any]) -> None:
-        """Keep a finished run."""
-        with self.path.open("ab") as file:
-            file.write(orjson.dumps({"version": RESULTS_VERSION, "run": asdict(run), "summary": summary}) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        """Record a finished run; it is on the disk when this returns.
+
+        Args:
+            run: the run.
+            summary: its figures.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        line = orjson.dumps({"version": RESULTS_VERSION, "run": asdict(run), "summary": summary})
+        self._log.append(line, fsync=True)
         self.done[run] = summary
 
 
 def read_results(path: Path) -> dict[Run, dict[str, Any]]:
-    """The finished runs that a file holds, in the order in which they ended, also while a sweep writes it.
+    """Read the finished runs of a sweep, which may still be going on.
+
+    Args:
+        path: the file of its results.
+
+    Returns:
+        The figures of each finished run, in the order in which the runs ended.
 
     Raises:
         FormatError: see :class:`SweepResults`.
         InputError: the file cannot be read.
     """
     try:
-        return _finished(path)[0]
+        with path.open("rb") as stream:
+            return _finished(JsonLinesReader(stream, path, skip_torn=True))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _finished(path: Path) -> tuple[dict[Run, dict[str, Any]], int]:
-    """The finished runs that a file holds, and where its last whole line ends."""
+def _finished(reader: JsonLinesReader) -> dict[Run, dict[str, Any]]:
     done: dict[Run, dict[str, Any]] = {}
-    data = path.read_bytes()
-    end = data.rfind(b"\n") + 1
-    for number, line in enumerate(data[:end].splitlines(), 1):
+    for line in reader:
         try:
-            entry = orjson.loads(line)
-            version = entry.get("version", 1)
-            if version > RESULTS_VERSION:
-                raise FormatError(
-                    f"written by a newer release (version {version}, this one reads {RESULTS_VERSION}): upgrade, "
-                    "or name another folder",
-                    path=path,
-                    line=number,
-                )
-            fields, summary = entry["run"], entry["summary"]
+            version = line.value.get("version", 1)
+            reader.require_version(version, RESULTS_VERSION)
+            fields, summary = line.value["run"], line.value["summary"]
             if version == RESULTS_VERSION:
                 done[Run(**fields)] = summary
-        except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
-            raise FormatError(f"not a finished run: {error}", path=path, line=number) from error
-    return done, end
+        except (AttributeError, KeyError, TypeError) as error:
+            raise reader.error(f"not a finished run: {error}") from error
+    return done
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
-"""The file of a play: JSON Lines, one line a step, written as the step happens.
+"""The file of a play: JSON Lines, one line for each step, written as the step happens.
 
-The first line is a header: ``{"format": "worldthread-trajectory", "version": 2, ...}``. The last one, if the play came
-to its end, is ``{"summary": ...}``. Nothing in the file depends on the time that anything took, so the same play gives
-the same bytes: that is how a play that was cut off goes on (what is in the file already is compared, not written
-again), and how a replay proves itself.
+The first line is a header: ``{"format": "worldthread-trajectory", "version": 2, ...}``. The last line of a finished
+play is ``{"summary": ...}``. Nothing in the file depends on how long anything took, so the same play gives the same
+bytes. A play that was cut off relies on this when it continues (lines that are in the file are compared instead of
+written again), and so does a replay.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,29 +18,30 @@ from typing import Any, Final, Self
 import orjson
 
 from worldthread.errors import FormatError, InputError
-from worldthread.play.file_lock import hold
+from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
+from worldthread.text import cut
 
 TRAJECTORY_FORMAT: Final = "worldthread-trajectory"
 TRAJECTORY_VERSION: Final = 2
-"""Version that is written. Version 1 had no moments, and timings in its summary; it is read, and not continued."""
-READABLE_VERSIONS: Final = (1, 2)
+"""The version that is written. Version 1 had timings in its summary and no saved states; it is read, not continued."""
 
 TRAJECTORY_FILE: Final = "trajectory.jsonl"
 """Name of the file in the folder of a run."""
 
+_WHAT: Final = "a trajectory"
 _NOT_COMPARED: Final = frozenset({"release", "memory", "namespace", "asked_for"})
-"""Fields of the header that say by whom and where, and how the model was named, not how the play goes."""
+"""Fields of the header that do not decide how the play goes: the release, where it is kept, how the model was named."""
 _SHOWN: Final = 80  # characters of a value in the message about a difference
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A trajectory file, read.
+    """The content of a trajectory file.
 
     Args:
-        header: its first line.
-        steps: its steps, in order.
-        summary: its summary; empty when the play was cut off.
+        header: the first line.
+        steps: the steps, in order.
+        summary: the summary; empty if the play was cut off.
     """
 
     header: dict[str, Any]
@@ -48,115 +50,145 @@ class Trajectory:
 
 
 def read_trajectory(path: Path) -> Trajectory:
-    """Read a trajectory of any version; a last line that was cut off is left out.
+    """Read a trajectory of any version; a torn last line is left out.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The header, the steps and the summary.
 
     Raises:
-        FormatError: the file is no trajectory, is of a newer version, or a line other than the last is damaged.
+        FormatError: the file is not a trajectory, a newer release wrote it, or a line is damaged.
         InputError: the file cannot be read.
     """
-    parsed = [_parse(line, path, number) for number, line in enumerate(_whole_lines(path), 1)]
-    header = require_header(parsed, path)
-    steps = [line for line in parsed[1:] if "summary" not in line]
-    summary: dict[str, Any] = next((line["summary"] for line in parsed if "summary" in line), {})
+    with _reader(path) as reader:
+        header = reader.header(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT)
+        lines = [_fields(line, reader) for line in reader]
+    steps = [line for line in lines if "summary" not in line]
+    summary: dict[str, Any] = next((line["summary"] for line in lines if "summary" in line), {})
     return Trajectory(header, steps, summary)
 
 
-def require_header(lines: list[dict[str, Any]], path: Path) -> dict[str, Any]:
-    """The first of the parsed lines of a trajectory.
+def decode_header(line: bytes, path: Path) -> dict[str, Any]:
+    """Decode the first line of a trajectory.
+
+    Args:
+        line: the line.
+        path: the file that errors name.
+
+    Returns:
+        The fields of the header.
 
     Raises:
-        FormatError: it is no header, or one of a version that is not read.
+        FormatError: it is not the header of a trajectory, or a newer release wrote it.
     """
-    if not lines or lines[0].get("format") != TRAJECTORY_FORMAT:
-        raise FormatError("this is no trajectory", path=path, line=1)
-    version = lines[0].get("version")
-    if version not in READABLE_VERSIONS:
-        known = " and ".join(map(str, READABLE_VERSIONS))
-        raise FormatError(f"a trajectory of version {version}; this release reads {known}", path=path, line=1)
-    return lines[0]
+    return JsonLinesReader([line], path, skip_torn=True).header(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT)
 
 
-def _whole_lines(path: Path) -> list[bytes]:
-    """The lines of a file that came to their end.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+@contextmanager
+def _reader(path: Path) -> Iterator[JsonLinesReader]:
     try:
-        return path.read_bytes().split(b"\n")[:-1]
+        with path.open("rb") as stream:
+            yield JsonLinesReader(stream, path, skip_torn=True)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise FormatError(str(error), path=path, line=number) from error
-    if not isinstance(value, dict):
-        raise FormatError("not an object", path=path, line=number)
-    return value
+def _fields(line: JsonLine, reader: JsonLinesReader) -> dict[str, Any]:
+    if not isinstance(line.value, dict):
+        raise reader.error("not an object")
+    return line.value
+
+
+def _comparable(reader: JsonLinesReader) -> list[JsonLine]:
+    """Read the lines of a trajectory that can be played again; none if the file is empty.
+
+    Args:
+        reader: at the start of the file.
+
+    Returns:
+        All lines, the header included.
+
+    Raises:
+        FormatError: the file is not a trajectory, it has another version than the one that is written, or a line is
+            damaged.
+    """
+    first = reader.header_line(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT)
+    if first is None:
+        return []
+    if first.value["version"] != TRAJECTORY_VERSION:
+        raise reader.error(
+            f"a trajectory of version {first.value['version']}, which can be read but not played again: play it anew "
+            "in another folder"
+        )
+    lines = [first]
+    for line in reader:
+        _fields(line, reader)
+        lines.append(line)
+    return lines
 
 
 class TrajectoryWriter:
-    """Writes a play to its file, each line flushed when it is written.
+    """Writes a play to its file; each line is in the file when :meth:`write` returns.
 
     Use as a context manager, or call :meth:`close`: until then nobody else can write the file.
 
     Args:
-        path: the file; its folder is made.
-        header: what the first line tells beside format and version.
-        resume: go on with what the file holds: a line that is there is compared with the one that would be written,
-            and a last line that was cut short is dropped. Without it, the file is made anew.
+        path: the file; its folder is made if it does not exist.
+        header: what the first line holds beside format and version.
+        resume: continue what the file holds: lines that are there are compared with those that would be written, and a
+            torn last line is dropped. Without it, the file is cleared first.
 
     Raises:
-        InputError: another play writes the file, or it cannot be written.
-        FormatError: the file is no trajectory, or of another version, or its header tells of another play.
+        StoreLockedError: the file is being written elsewhere.
+        StoreError: the file cannot be written.
+        FormatError: the file is not a trajectory, has another version, or belongs to another play.
     """
 
     def __init__(self, path: Path, header: dict[str, Any], *, resume: bool = False) -> None:
         self.path = path
-        self._lock = hold(path, taken=f"{path.parent} is being played in by another process: wait for its end")
-        try:
-            earlier = _whole_lines(path) if resume and path.exists() else []
-            self._earlier = TrajectoryComparison(path, earlier)
-            self._file = path.open("r+b" if earlier else "wb")
-            end = sum(len(line) + 1 for line in earlier)
-            self._file.truncate(end)
-            self._file.seek(end)
+        self._log = JsonLinesWriter(path, busy="another process plays in this folder: wait for its end")
+        with self._log.opening() as reader:
+            self._earlier = TrajectoryComparison(path, _comparable(reader) if resume else [])
+            if not resume:
+                self._log.clear()
             self.write({"format": TRAJECTORY_FORMAT, "version": TRAJECTORY_VERSION, **header})
-        except BaseException:
-            self.close()
-            raise
+            self._log.repair()
 
     def write(self, line: dict[str, Any]) -> None:
-        """Write one line, or find it in the file.
+        """Write one line, or compare it with the one in the file.
+
+        Args:
+            line: the fields of the line.
 
         Raises:
-            FormatError: the file holds another line in this place; the message tells how it differs.
+            FormatError: the file holds a different line in this place; the message shows the difference.
+            StoreError: the line cannot be written.
         """
         written = orjson.dumps(line)
         if self._earlier.left:
             self._earlier.take(written)
         else:
-            self._file.write(written + b"\n")
-            self._file.flush()
+            self._log.append(written)
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Write the summary; the file is on the disk when this returns.
 
+        Args:
+            summary: the figures of the play.
+
         Raises:
-            FormatError: as for :meth:`write`, or the file tells of more steps.
+            FormatError: as for :meth:`write`, or the file holds more steps.
+            StoreError: the line cannot be written.
         """
         self.write({"summary": summary})
         self._earlier.require_end()
-        os.fsync(self._file.fileno())
+        self._log.sync()
 
     def close(self) -> None:
-        """Release the file. May be called again."""
-        if hasattr(self, "_file"):
-            self._file.close()
-        self._lock.release()
+        """Close the file and let others write it. May be called again."""
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -168,35 +200,32 @@ class TrajectoryWriter:
 
 
 class TrajectoryComparison:
-    """Compares the lines of a play, one by one, with those that a file holds.
+    """Compares the lines of a play, one by one, with the lines of a file.
 
     Args:
-        path: the file, for messages.
-        lines: its whole lines, without their ends; ``None`` reads them.
+        path: the file.
+        lines: the lines of the file, the header first; ``None`` reads them.
 
     Raises:
-        FormatError: the first line is no header that is read, or of a version that is not written any more.
+        FormatError: the file is not a trajectory, or has another version than the one that is written.
         InputError: the file cannot be read.
     """
 
-    def __init__(self, path: Path, lines: list[bytes] | None = None) -> None:
+    def __init__(self, path: Path, lines: list[JsonLine] | None = None) -> None:
         self._path = path
-        self._lines = _whole_lines(path) if lines is None else lines
+        if lines is None:
+            with _reader(path) as reader:
+                lines = _comparable(reader)
+                if not lines:
+                    raise reader.error("the file is empty: it is not a trajectory")
+        self._lines = lines
         self._next = 0
-        if lines is None or lines:
-            header = require_header([_parse(line, path, 1) for line in self._lines[:1]], path)
-            if header["version"] != TRAJECTORY_VERSION:
-                raise FormatError(
-                    f"a trajectory of version {header['version']}, which can be read and not played again: play it "
-                    "anew in another folder",
-                    path=path,
-                    line=1,
-                )
 
     @property
     def header(self) -> dict[str, Any]:
         """The first line."""
-        return _parse(self._lines[0], self._path, 1)
+        header: dict[str, Any] = self._lines[0].value
+        return header
 
     @property
     def left(self) -> int:
@@ -205,39 +234,45 @@ class TrajectoryComparison:
 
     @property
     def compared(self) -> int:
-        """How many lines were compared, and were the same."""
+        """How many lines were compared and found equal."""
         return self._next
 
     @property
     def is_complete(self) -> bool:
-        """Whether the file tells of a play that came to its end."""
-        return bool(self._lines) and self._lines[-1].startswith(b'{"summary":')
+        """Whether the play in the file was finished."""
+        return bool(self._lines) and "summary" in self._lines[-1].value
 
     def take(self, line: bytes) -> None:
         """Compare the next line.
 
+        Args:
+            line: the line as it would be written, without its end.
+
         Raises:
-            FormatError: the file holds another one, or none.
+            FormatError: the file holds a different line, or none.
         """
         if not self.left:
-            raise self._error(f"the file ends here, and the play goes on with {_shown(line.decode())}")
+            raise self._error(f"the file ends here, and the play goes on with {_shortened(line)}")
         earlier = self._lines[self._next]
-        if earlier != line:
-            difference = self._difference(earlier, line)
+        if earlier.content != line:
+            difference = self._difference(earlier.value, orjson.loads(line))
             if difference is not None:
                 raise self._error(difference)
         self._next += 1
 
     def require_end(self) -> None:
-        """Raise :class:`FormatError` when the file holds more lines."""
+        """Do nothing if every line of the file was compared.
+
+        Raises:
+            FormatError: the file holds more lines.
+        """
         if self.left:
             raise self._error(
-                f"the play ends here, and the file goes on with {_shown(self._lines[self._next].decode())}"
+                f"the play ends here, and the file goes on with {_shortened(self._lines[self._next].content)}"
             )
 
-    def _difference(self, earlier: bytes, line: bytes) -> str | None:
-        """In which field two lines differ; ``None`` for headers that differ in what is not compared."""
-        old, new = _parse(earlier, self._path, self._next + 1), orjson.loads(line)
+    def _difference(self, old: dict[str, Any], new: dict[str, Any]) -> str | None:
+        """Describe the first field that differs; ``None`` for headers that differ only in what is not compared."""
         if ("summary" in old) != ("summary" in new):
             return "it ends here" if "summary" in new else "it does not end here"
         if "summary" in old:
@@ -245,19 +280,19 @@ class TrajectoryComparison:
         ignored = _NOT_COMPARED if self._next == 0 else frozenset()
         for name in dict.fromkeys((*new, *old)):
             if name not in ignored and old.get(name) != new.get(name):
-                pair = [_shown(orjson.dumps(fields.get(name)).decode()) for fields in (old, new)]
+                pair = [_shortened(orjson.dumps(fields.get(name))) for fields in (old, new)]
                 return f"{name} was {pair[0]}, and is {pair[1]} now"
-        return None if self._next == 0 else "the fields stand in another order"
+        return None if self._next == 0 else "the fields are in another order"
 
-    def _error(self, what: str) -> FormatError:
+    def _error(self, difference: str) -> FormatError:
         return FormatError(
-            f"this play goes another way than the one in the file: {what}. Something that decides it has changed (the "
-            "program, the file of the game, the recording, or a setting). Play it anew in another folder, or remove "
-            "this one",
+            f"this play differs from the one in the file: {difference}. Something that decides how it goes has changed "
+            "(the program, the file of the game, the recording, or a setting). Play it anew in another folder, or "
+            "remove this one",
             path=self._path,
             line=self._next + 1,
         )
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4]} ..."
+def _shortened(line: bytes | str) -> str:
+    return cut(line if isinstance(line, str) else line.decode(), _SHOWN, " ...")

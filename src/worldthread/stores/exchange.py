@@ -1,7 +1,7 @@
 """Export and import as JSON Lines, streamed: a header line, then one line for each episode.
 
-The header is ``{"format": "worldthread-episodes", "version": 1, "episodes": n}``; the number of episodes tells a whole
-file from one that was cut short. The other lines are described in :mod:`worldthread.stores.codec`.
+The header is ``{"format": "worldthread-episodes", "version": 1, "episodes": n}``; the number of episodes shows whether
+the file is whole or was cut short. :mod:`worldthread.stores.codec` describes the other lines.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import IO, Any, Final
 import orjson
 
 from worldthread.errors import FormatError, StoreError
+from worldthread.json_lines import JsonLinesReader
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.types import Episode
 
@@ -26,7 +27,13 @@ VERSION: Final = 1
 
 
 def write_lines(stream: IO[bytes] | IO[str], episodes: Iterable[Episode], count: int) -> None:
-    """Write the header and ``count`` episodes to a binary or text stream."""
+    """Write an export to a stream.
+
+    Args:
+        stream: binary or text.
+        episodes: the episodes, in order.
+        count: how many there are.
+    """
     header = orjson.dumps({"format": FORMAT, "version": VERSION, "episodes": count})
     _write_line(stream, header)
     for episode in episodes:
@@ -42,10 +49,16 @@ def _write_line(stream: IO[Any], line: bytes) -> None:
 
 @contextmanager
 def written_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the place of ``path`` when the block ends well, and leaves nothing when it does not.
+    """Replace a file as a whole: with what the block writes or, if the block fails, not at all.
 
-    A link stays one: the file that it leads to is replaced. What is no file (a pipe, ``/dev/stdout``) is written to as
-    it comes.
+    A symbolic link stays: the file that it points to is replaced. Pipes and devices, such as ``/dev/stdout``, are
+    written directly.
+
+    Args:
+        path: the file to replace.
+
+    Yields:
+        The stream to write to.
 
     Raises:
         StoreError: the file cannot be written.
@@ -72,30 +85,30 @@ class LineReader:
     """Reads the episodes of an export one by one.
 
     Args:
-        stream: binary or text.
-        path: named in errors.
+        stream: the lines of the export, binary or text.
+        path: the file that errors name; ``None`` for a stream without a path.
 
     Attributes:
-        line: number of the line that was read last, counted from 1.
         count: episodes read so far.
     """
 
     def __init__(self, stream: Iterable[bytes] | Iterable[str], path: Path | None = None) -> None:
-        self._lines: Iterator[bytes | str] = iter(stream)
-        self._path = path
-        self.line = 0
+        self._reader = JsonLinesReader(stream, path)
         self.count = 0
 
     def __iter__(self) -> Iterator[Episode]:
-        """The episodes, in the order of the file.
+        """Yield the episodes in the order of the file.
+
+        Yields:
+            Each episode as recorded.
 
         Raises:
-            FormatError: a line is not what it should be, or the file ends too early or too late.
+            FormatError: a line is damaged, or the file holds fewer or more episodes than its header states.
         """
         expected = self._header()
-        for line in self._remaining():
+        for line in self._reader.raw_lines():
             if self.count == expected:
-                raise self.error(f"more lines than the {expected} episodes that the header announces")
+                raise self.error(f"more lines than the {expected} episodes that the header states")
             try:
                 episode = decode_episode(line)
             except (ValueError, OverflowError) as error:
@@ -106,33 +119,11 @@ class LineReader:
             raise self.error(f"the file ends after {self.count} of {expected} episodes: it was cut short")
 
     def error(self, message: str) -> FormatError:
-        """An error about the line that was read last."""
-        return FormatError(message, path=self._path, line=self.line)
-
-    def _remaining(self) -> Iterator[bytes | str]:
-        while True:
-            self.line += 1
-            try:
-                line: bytes | str | None = next(self._lines, None)
-            except ValueError as error:  # a text stream that meets bytes of another encoding
-                raise self.error(f"not UTF-8: {error}") from error
-            if line is None:
-                return
-            yield line
+        """Return an error about the line that was read last."""
+        return self._reader.error(message)
 
     def _header(self) -> int:
-        line = next(self._remaining(), b"")
-        try:
-            header = orjson.loads(line)
-        except ValueError as error:
-            raise self.error(f"not the header of an export of worldthread: {error}") from error
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise self.error(f'not the header of an export of worldthread, which begins {{"format":"{FORMAT}"')
-        version, count = header.get("version"), header.get("episodes")
-        if type(version) is not int or version < 1:
-            raise self.error(f"the version must be a whole number from 1, not {version!r}")
-        if version > VERSION:
-            raise self.error(f"written by a newer release (format {version}, this one reads {VERSION}): upgrade")
+        count = self._reader.header(FORMAT, VERSION, "an export of worldthread").get("episodes")
         if type(count) is not int or count < 0:
             raise self.error(f"the number of episodes must be a whole number, not {count!r}")
         return count

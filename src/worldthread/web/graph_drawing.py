@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
+from worldthread.text import cut, one_line
 from worldthread.types import Fact, Statement, Version
 from worldthread.web.names import NameIndex
 
@@ -58,7 +59,7 @@ class GraphDrawing:
         """Draw a name: the id of its vertex."""
         id_ = f"e:{name}"
         if id_ not in self._vertices:
-            shown = _cut(label or name)
+            shown = _label(label or name)
             self._vertices[id_] = {
                 "id": id_, "kind": "entity", "label": shown, "name": name, "weight": self.names.weight(name)
             }  # fmt: skip
@@ -82,7 +83,7 @@ class GraphDrawing:
             vertex = f"t:{number}"
             objects = self.graph.names_of(number)
             self._vertices[vertex] = {
-                "id": vertex, "kind": "thesis", "label": _cut(statement.text), "number": number,
+                "id": vertex, "kind": "thesis", "label": _label(statement.text), "number": number,
                 "weight": len(objects),
             }  # fmt: skip
             for place, name in enumerate(objects):
@@ -106,7 +107,7 @@ class GraphDrawing:
         vertex, record = f"p:{id_}", self.graph.episode(id_)
         if vertex not in self._vertices:
             self._vertices[vertex] = {
-                "id": vertex, "kind": "episode", "label": _cut(record.source or "episode"), "episode": id_,
+                "id": vertex, "kind": "episode", "label": _label(record.source or "episode"), "episode": id_,
                 "at": record.at, "weight": 1,
             }  # fmt: skip
         return vertex, record.at
@@ -125,7 +126,7 @@ class GraphDrawing:
     ) -> None:  # fmt: skip
         self._edges.setdefault(
             id_,
-            {"id": id_, "from": start, "to": end, "kind": kind, "relation": _cut(relation), "held": held,
+            {"id": id_, "from": start, "to": end, "kind": kind, "relation": _label(relation), "held": held,
              "number": number, "episode": episode},
         )  # fmt: skip
 
@@ -198,6 +199,5 @@ def _written_names(statement: Statement) -> dict[str, str]:
     return {normalise_name(name): name for name in names}
 
 
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LABEL else line[: _LABEL - 1].rstrip() + "…"
+def _label(text: str) -> str:
+    return cut(one_line(text), _LABEL)

@@ -21,7 +21,7 @@ from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
 from worldthread.play.runs import RECORDING_FILE, SUMMARY_FILE, Run, read_summary
 from worldthread.play.sweep import RESULTS_VERSION
-from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, read_trajectory, require_header
+from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, decode_header, read_trajectory
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import MemoryLocation
 
@@ -200,7 +200,7 @@ def _glance(path: Path) -> dict[str, Any]:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _TAIL))
         tail = file.read().split(b"\n")[:-1]
-    header = require_header([_object(head)], path)
+    header = decode_header(head, path)
     last = _object(tail[-1]) if tail else {}
     settings = header.get("settings") or {}
     summary = last.get("summary") or {}

@@ -22,7 +22,7 @@ from worldthread.bench.qa.results import QuestionResults
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.bench.qa.run import QASetup, measure
 from worldthread.bench.qa.summary import summary
-from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError
+from worldthread.errors import BudgetError, FormatError, InputError, ModelCallError, StoreLockedError
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeAnswer, FakeChat
@@ -213,7 +213,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_a_damaged_file_and_a_second_writer_are_told(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with QuestionResults(path) as results:
-        with pytest.raises(InputError, match="another process is writing"):
+        with pytest.raises(StoreLockedError, match="another process is writing"):
             QuestionResults(path)
         results.add_memory({"dataset": "towns", "triples": "given", "reader": ""})
     path.write_bytes(path.read_bytes() + b'{"format": 1}\n')

@@ -65,7 +65,8 @@ class LocalMemory(msgspec.Struct, forbid_unknown_fields=True):
 
 def render_global_memory(memory: GlobalMemory, limit: int) -> str:
     """The key states, those of the highest value first, and what else was found: the first eight of each, in at most
-    ``limit`` characters."""
+    ``limit`` characters.
+    """
     ranked = sorted(memory.states, key=lambda state: -max(state.potential, state.achieved))
     states = [
         f"achieved {state.achieved:g}, potential {state.potential:g}: {state.state} ({state.reason})"
@@ -84,7 +85,8 @@ def render_global_memory(memory: GlobalMemory, limit: int) -> str:
 
 def render_local_memory(memory: LocalMemory, limit: int) -> str:
     """State after state, what to do there and what to leave, and what else was found: the first eight of each, in at
-    most ``limit`` characters."""
+    most ``limit`` characters.
+    """
     states = [
         (
             f"At: {state.state}",

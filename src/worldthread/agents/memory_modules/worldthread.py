@@ -23,6 +23,7 @@ from worldthread.graph import GraphView, TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.retrieve import DEFAULT_METHOD
 from worldthread.retrieve.query import names_in
+from worldthread.text import count_of
 from worldthread.types import Episode, Fact, Hit, Kind, Thesis
 
 _ON_THE_MAP: Final = frozenset({v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS})
@@ -185,7 +186,7 @@ def _places(name: str, view: GraphView) -> list[str]:
 def _distance(moves: int | None) -> str:
     if moves is None:
         return "no way is known"
-    return "1 move away" if moves == 1 else f"{moves} moves away"
+    return f"{count_of(moves, 'move')} away"
 
 
 def _held(place: str, view: GraphView) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Final
 
 from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.vocabulary import OPPOSITE
+from worldthread.text import one_line
 
 DEEDS_A_ROOM: Final = 40
 """Actions of a room whose consequences are kept; that they were tried is kept of all."""
@@ -85,7 +86,7 @@ class RoomLog:
 
 def action_key(action: str) -> str:
     """By which actions are compared: no case, single spaces, and one word for each direction."""
-    key = " ".join(action.casefold().split())
+    key = one_line(action.casefold())
     return direction_of(key) or key
 
 

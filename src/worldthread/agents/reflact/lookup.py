@@ -11,6 +11,7 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.names import match_name, normalise_name
+from worldthread.text import one_line
 
 QUESTIONS: Final = (
     "where am i",
@@ -54,7 +55,7 @@ def answer(view: GraphView, question: str) -> str:
         InputError: this is none of them.
         NotFoundError: nothing of that name is known.
     """
-    asked = " ".join(question.casefold().split()).rstrip("?.! ")
+    asked = one_line(question.casefold()).rstrip("?.! ")
     world = WorldMap(view)
     if _HERE.search(asked):
         return f"You are in {world.here}." if world.here else "It is not known where you are."

@@ -30,7 +30,8 @@ Triplet = tuple[str, str, str]
 
 class LoggedStep(msgspec.Struct, frozen=True):
     """One step of a logged run. Texts of a model are verbatim; ``graph`` is the whole graph after the step, and
-    ``navigation`` holds what each room told that a "go to" passed through."""
+    ``navigation`` holds what each room told that a "go to" passed through.
+    """
 
     run: str
     attempt: int

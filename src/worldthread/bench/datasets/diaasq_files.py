@@ -19,6 +19,7 @@ import msgspec
 
 from worldthread.bench.datasets.files import first_character, read_array, read_lines
 from worldthread.errors import FormatError
+from worldthread.text import one_line
 
 Polarity: TypeAlias = Literal["positive", "negative", "neutral"]
 
@@ -167,5 +168,5 @@ _QUOTED: Final = re.compile(r'" ([^"]*?) "')
 
 def detokenised(text: str) -> str:
     """A text whose tokens are separated by spaces, as one would write it: "do n't know ." becomes "don't know."."""
-    text = _BETWEEN.sub(r"\1", " ".join(text.split()))
+    text = _BETWEEN.sub(r"\1", one_line(text))
     return _QUOTED.sub(r'"\1"', _TO_RIGHT.sub("", _TO_LEFT.sub("", text)))

@@ -26,7 +26,7 @@ from worldthread.bench.qa.stages import (
 from worldthread.errors import InputError
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
-from worldthread.models.meter import Meter, Tally
+from worldthread.models.meter import Meter, UsageTotals
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores, names_in
 from worldthread.retrieve.select import (
@@ -71,7 +71,7 @@ class AnsweredQuestion:
     entities: tuple[str, ...]
     vertices: tuple[str, ...]
     found: int
-    tally: Tally
+    tally: UsageTotals
     seconds: float
     retrieve_seconds: float
 
@@ -152,7 +152,7 @@ class Pipeline:
         method = str(getattr(self.retrieve, "name", ""))
         recall = Recall(question, hits, hits_as_text(hits, RECALL_TOKENS), method, at)
         answer = self.answer(asked, recall)
-        tally = Tally() if meter is None else meter.overall()
+        tally = UsageTotals() if meter is None else meter.overall()
         return AnsweredQuestion(
             answer, entities, vertices, len(found), tally, time.perf_counter() - start, retrieve_seconds
         )

@@ -1,9 +1,8 @@
-"""What was asked how, and what came of it: one line of JSON for every question, on the disk before it counts."""
+"""The file of question-answering results: one line of JSON for each question, with its configuration."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,34 +14,35 @@ import msgspec
 import orjson
 
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
-from worldthread.errors import FormatError
-from worldthread.play.file_lock import hold
+from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
 
 FORMAT: Final = 1
-"""Version of the lines; raised when what a line says changes its meaning."""
+"""Version of the lines; raised when the meaning of a field changes."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """All that decides about the answers to the questions of a data set.
+    """Everything that decides the answers to the questions of a data set.
 
     Args:
-        dataset, version: of the data.
-        passages: digest of what is remembered, see :func:`worldthread.bench.qa.dataset_memory.digest_of`.
+        dataset: name of the data set.
+        version: version of the data.
+        passages: digest of the passages that are remembered, see
+            :func:`worldthread.bench.qa.dataset_memory.digest_of`.
         triples: where facts come from.
-        reader: name of the chat model that read the passages; empty without one.
-        embedder: its name, with its version.
-        way: how it is retrieved.
+        reader: name of the chat model that extracts facts from the passages; empty without one.
+        embedder: name and version of the embedder.
+        way: the retrieval method with its options.
         entities: how entities of the question are found: ``"none"`` (by the method), ``"rule"`` or ``"model"``.
-        nearest: whether an entity that nothing is called like is matched by its vector.
-        k: how many of each kind are retrieved at most.
+        nearest: whether an entity whose name is not in the graph is matched by its vector.
+        k: the most results of each kind that are retrieved.
         top: how many of these the filter keeps; ``None`` for all.
-        only_current: whether what does not hold is left out.
-        max_tokens: what the statements may take of the prompt.
+        only_current: whether statements that do not hold any more are left out.
+        max_tokens: the most tokens that the statements may take in the prompt.
         model: name of the model that answers; empty without one.
         judge: name of the judge; empty without one.
         prompts: names and versions of the prompts.
-        release: of worldthread.
+        release: version of worldthread.
     """
 
     dataset: str
@@ -64,13 +64,19 @@ class Configuration:
     release: str
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the fields, ready for JSON."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         return {**fields, "way": self.way.to_dict()}
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Self:
-        """From :meth:`to_dict`.
+        """Make a configuration from the fields that :meth:`to_dict` returns.
+
+        Args:
+            fields: the fields.
+
+        Returns:
+            The configuration.
 
         Raises:
             msgspec.ValidationError: they are not the fields of a configuration.
@@ -86,49 +92,44 @@ class Configuration:
 class QuestionResults:
     """Records of questions, and figures of memories, in a JSON Lines file; each is on the disk when ``add`` returns.
 
-    Use as a context manager, or call :meth:`close`: until then nobody else can write the file. May be used from several
-    threads.
+    Use as a context manager, or call :meth:`close`: until then nobody else can write the file. Thread-safe.
 
     Args:
-        path: the file; made when it does not exist. A last line that was cut off is dropped.
+        path: the file; made with the first record. A torn last line is dropped.
+
+    Attributes:
+        path: the file.
+        configurations: configurations by key, in the order of the file.
+        memories: figures of memories, by data set, triples and reader.
 
     Raises:
-        FormatError: a line other than the last is damaged, or of another version.
-        InputError: another process writes the file, or the folder cannot be written.
+        FormatError: a line is damaged, or a newer release wrote it.
+        StoreLockedError: another process writes the file.
+        StoreError: the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.configurations: dict[str, Configuration] = {}
-        """By key, in the order of the file."""
         self.memories: dict[tuple[str, str, str], dict[str, Any]] = {}
-        """Figures of memories, by data set, triples and reader."""
         self._records: dict[str, dict[str, dict[str, Any]]] = {}
         self._writing = threading.Lock()
-        self._lock = hold(path, taken=f"another process is writing {path}: wait for it, or name another folder")
-        try:
-            self._load()
-        except BaseException:
-            self.close()
-            raise
+        busy = "another process is writing this file: wait for it, or name another folder"
+        self._log = JsonLinesWriter(path, busy=busy)
+        with self._log.opening() as reader:
+            for line in reader:
+                self._load(line.value, reader)
+            self._log.repair()
 
-    def _load(self) -> None:
-        data = self.path.read_bytes() if self.path.exists() else b""
-        complete = data[: data.rfind(b"\n") + 1]
-        for number, line in enumerate(complete.splitlines(), 1):
-            try:
-                entry = orjson.loads(line)
-                if entry["format"] != FORMAT:
-                    raise FormatError(f"a line of version {entry['format']!r}", path=self.path, line=number)
-                if "memory" in entry:
-                    self._take_memory(entry["memory"])
-                else:
-                    self._take(Configuration.of(entry["configuration"]), entry["question"], entry["record"])
-            except (orjson.JSONDecodeError, KeyError, TypeError, msgspec.ValidationError) as error:
-                raise FormatError(f"not a record of a question: {error}", path=self.path, line=number) from error
-        if len(complete) != len(data):
-            with self.path.open("r+b") as file:
-                file.truncate(len(complete))
+    def _load(self, entry: Any, reader: JsonLinesReader) -> None:
+        try:
+            reader.require_version(entry["format"], FORMAT)
+            if "memory" in entry:
+                self._take_memory(entry["memory"])
+            else:
+                self._take(Configuration.of(entry["configuration"]), entry["question"], entry["record"])
+        except (KeyError, TypeError, msgspec.ValidationError) as error:
+            raise reader.error(f"not a record of a question: {error}") from error
 
     def _take(self, configuration: Configuration, question: str, record: dict[str, Any]) -> None:
         key = configuration.key
@@ -139,35 +140,47 @@ class QuestionResults:
         self.memories[figures["dataset"], figures["triples"], figures["reader"]] = figures
 
     def records(self, configuration: Configuration) -> dict[str, dict[str, Any]]:
-        """Records by id of the question."""
+        """Return the records of a configuration by id of the question."""
         return dict(self._records.get(configuration.key, {}))
 
     def __iter__(self) -> Iterator[tuple[Configuration, dict[str, dict[str, Any]]]]:
-        """Every configuration with its records."""
+        """Iterate over every configuration with its records."""
         return iter([(configuration, self.records(configuration)) for configuration in self.configurations.values()])
 
     def add(self, configuration: Configuration, question: str, record: dict[str, Any]) -> None:
-        """Keep what came of a question."""
+        """Record the outcome of a question.
+
+        Args:
+            configuration: how it was asked.
+            question: id of the question.
+            record: the outcome.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
         self._write({"configuration": configuration.to_dict(), "question": question, "record": record})
         with self._writing:
             self._take(configuration, question, record)
 
     def add_memory(self, figures: dict[str, Any]) -> None:
-        """Keep figures of a memory."""
+        """Record figures of a memory.
+
+        Args:
+            figures: among them ``dataset``, ``triples`` and ``reader``.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
         self._write({"memory": figures})
         with self._writing:
             self._take_memory(figures)
 
     def _write(self, fields: dict[str, Any]) -> None:
-        line = orjson.dumps({"format": FORMAT, **fields}) + b"\n"
-        with self._writing, self.path.open("ab") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+        self._log.append(orjson.dumps({"format": FORMAT, **fields}), fsync=True)
 
     def close(self) -> None:
-        """Let others write. May be called again."""
-        self._lock.release()
+        """Close the file and let others write it. May be called again."""
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,7 @@ from worldthread.bench.sweep_report.tables_gap import gaps
 from worldthread.bench.sweep_report.tables_memory import nethack, normalized_scores
 from worldthread.bench.sweep_report.tables_scores import ablations, best_scores, explorations
 from worldthread.errors import MissingExtraError
+from worldthread.text import count_of
 
 PAGE: Final = "report.html"
 MARKDOWN: Final = "report.md"
@@ -38,7 +39,7 @@ def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
 
     sweep = read_sweep(folder, best=best)
     tables, plots, overview = tables_of(sweep), plots_of(sweep), _overview(sweep)
-    title = f"A sweep of {' and '.join([_many(len(sweep.games), 'game'), _many(len(sweep.players), 'player')])}"
+    title = f"A sweep of {' and '.join([count_of(len(sweep.games), 'game'), count_of(len(sweep.players), 'player')])}"
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("worldthread.bench.sweep_report"), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -110,7 +111,3 @@ def _markdown(
 
 def _file_of(folder: Path, plot: Plot) -> Path:
     return folder / f"report-{plot.name}.svg"
-
-
-def _many(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"

@@ -11,6 +11,7 @@ from typing import Final
 
 from worldthread.bench.sweep_report.plays import PlayGroup
 from worldthread.bench.sweep_report.published import Figure
+from worldthread.text import count_of, one_line
 
 _MARKS: Final = re.compile(r"[\\`*|\[\]$~]|(?<!\w)_|_(?!\w)")
 NOTHING: Final = "-"
@@ -51,7 +52,7 @@ class AgentTable:
 
 def in_markdown(text: str) -> str:
     """Text that stays text in Markdown: no tags, cells, links, code, formulas or emphasis come out of it."""
-    return _MARKS.sub(r"\\\g<0>", html.escape(" ".join(text.split()), quote=False))
+    return _MARKS.sub(r"\\\g<0>", html.escape(one_line(text), quote=False))
 
 
 # -- cells ------------------------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ def number_of_plays(groups: Iterable[PlayGroup]) -> str:
     numbers = sorted({len(group.counted) for group in groups})
     if len(numbers) > 1:
         return f"Each figure is of {numbers[0]} to {numbers[-1]} plays."
-    return f"Each figure is of {numbers[0]} play{'s' if numbers[0] > 1 else ''}."
+    return f"Each figure is of {count_of(numbers[0], 'play')}."
 
 
 class TableColumns:

@@ -18,6 +18,7 @@ from worldthread.envs.nethack.items import find_item, fits, words_of
 from worldthread.envs.nethack.level import DIRECTIONS
 from worldthread.envs.nethack.skills import SkillMonitor, beside, descend, fight, rest, walk
 from worldthread.envs.nethack.targets import find_door, find_squares, find_thing, read_direction
+from worldthread.text import one_line
 
 _PRAY: Final = 0x80 | ord("p")
 _SEARCH: Final = "10s"
@@ -43,7 +44,7 @@ def perform(game: Game, action: str) -> None:
 
     While the game asks something, ``yes`` and ``no`` answer; anything else declines first.
     """
-    text = " ".join(action.lower().split())
+    text = one_line(action.lower())
     if game.console.question is not None:
         key = _ANSWERS.get(text)
         game.press(key or ESCAPE)

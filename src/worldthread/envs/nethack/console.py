@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from worldthread.envs.nethack.engine import ESCAPE, RETURN, NetHackEngine
 from worldthread.errors import GameError
+from worldthread.text import one_line
 
 Reply: TypeAlias = tuple[str, str]
 """A regular expression for a question, and the keys that answer it."""
@@ -123,4 +124,4 @@ def _epitaph(screen: list[str]) -> list[str]:
         told.append(f"{cause[:1].upper()}{cause[1:]}.")
     plain = " ".join(line for line in screen if line and "|" not in line and "--More--" not in line)
     farewell = re.search(r"\bYou .*\.", plain)
-    return [*told, " ".join(farewell[0].split())] if farewell else told
+    return [*told, one_line(farewell[0])] if farewell else told

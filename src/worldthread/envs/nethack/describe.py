@@ -11,7 +11,8 @@ from worldthread.envs.nethack.game import Game
 from worldthread.envs.nethack.level import AROUND, LevelRegion
 from worldthread.envs.nethack.terrain import DOORS, Ground
 from worldthread.envs.nethack.view import Door, View
-from worldthread.envs.nethack.words import capital, counted, enumerate_words, offset, with_article
+from worldthread.envs.nethack.words import capital, enumerate_words, offset, with_article
+from worldthread.text import count_of
 
 _DUNGEONS = (
     "the Dungeons of Doom", "Gehennom", "the Gnomish Mines", "the Quest", "Sokoban", "Fort Ludios", "Vlad's Tower",
@@ -63,7 +64,7 @@ def remembered(game: Game, view: View) -> list[str]:
     lines = []
     for place in view.other_places():
         steps = min((view.ways.cost[one] for one in place.squares if one in view.ways.cost), default=None)
-        where = "no way there is known" if steps is None else f"{counted(steps, 'step')} away"
+        where = "no way there is known" if steps is None else f"{count_of(steps, 'step')} away"
         held = [with_article(one.name) for one in view.sights_in(place)]
         held += [_door_phrase(door) for door in view.doors_of(place)]
         if view.passages(place):
@@ -123,7 +124,7 @@ def _ways_out(game: Game, view: View, place: LevelRegion) -> list[str]:
         lines.append(f"Part of the room is unexplored, to the {enumerate_words(list(passages))}.")
     elif place.kind == "corridor":
         for direction, steps in passages.items():
-            lines.append(f"There is an unexplored passage leading {direction}, {counted(steps, 'step')} away.")
+            lines.append(f"There is an unexplored passage leading {direction}, {count_of(steps, 'step')} away.")
     if not doors and not passages:
         lines.append("You know of no exit.")
     return lines

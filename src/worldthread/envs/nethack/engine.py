@@ -170,7 +170,8 @@ class NetHackEngine:
 
     def _set_birthday(self, moment: int) -> None:
         """NetHack varies shops (names, prices) and some monsters by the clock at the beginning, which NLE does not
-        fix up to 1.3.0: the same seed would be another world tomorrow. Nothing on the first level depends on it."""
+        fix up to 1.3.0: the same seed would be another world tomorrow. Nothing on the first level depends on it.
+        """
         library = ctypes.CDLL(None)
         library.dlopen.restype = library.dlsym.restype = ctypes.c_void_p
         library.dlopen.argtypes = (ctypes.c_char_p, ctypes.c_int)

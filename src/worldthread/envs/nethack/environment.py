@@ -93,7 +93,8 @@ class NetHackEnvironment(Environment):
 
     def truth(self) -> Truth:
         """Nothing: the game keeps its state to itself, and NLE shows of it what the player sees. So there are no
-        propositions to audit a memory by, no walkthrough and no smallest number of moves."""
+        propositions to audit a memory by, no walkthrough and no smallest number of moves.
+        """
         self._playing()
         return Truth(frozenset())
 

@@ -39,8 +39,3 @@ def offset(origin: int, target: int) -> str:
     parts = [f"{abs(right)} {'east' if right > 0 else 'west'}"] if right else []
     parts += [f"{abs(down)} {'south' if down > 0 else 'north'}"] if down else []
     return " and ".join(parts)
-
-
-def counted(number: int, noun: str) -> str:
-    """``"1 step"``, ``"2 steps"``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

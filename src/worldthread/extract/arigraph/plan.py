@@ -14,6 +14,7 @@ from typing import Any, Final
 from worldthread.extract.arigraph.json_repair import JsonAnswer, Members, parse_object
 from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, RepairKind
 from worldthread.names import normalise_name
+from worldthread.text import one_line
 
 GO_TO: Final = "go to "
 """The beginning of an action that walks to a known room."""
@@ -230,7 +231,7 @@ def _offered(action: str, offered: Collection[str], rooms: Collection[str]) -> s
 
 
 def _folded(action: str) -> str:
-    return " ".join(action.casefold().split())
+    return one_line(action.casefold())
 
 
 def _weight(value: Any) -> float | None:

@@ -29,6 +29,7 @@ from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.extract.game.written_text import extract_written_text
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
+from worldthread.text import one_line
 from worldthread.types import Ending, Extraction, Fact, Thesis
 
 _COOKING: Final = re.compile(r"\b(?:cook|recipe|fry|roast|grill)", re.I)
@@ -76,7 +77,7 @@ class GameExtractor:
         if step.inventory is not None:
             extract_inventory(step.inventory, view, collector)
         if step.goal:
-            collector.add(Thesis(" ".join(step.goal.split()), (v.GOAL,)))
+            collector.add(Thesis(one_line(step.goal), (v.GOAL,)))
             extract_written_text(step.goal, v.GOAL, collector)
         _end_disproved(view, collector)
         endings = tuple(Ending(statement, reason) for statement, reason in collector.endings.items())

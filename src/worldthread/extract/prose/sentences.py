@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from worldthread.extract.prose.words import WORDS
+from worldthread.text import one_line
 
 LONGEST_SENTENCE: Final = 1000
 """Characters. A longer sentence is cut after the last clause that fits, else the last word, else at the limit."""
@@ -210,9 +211,9 @@ def split_sentences(text: str, start: int = 0) -> list[Sentence]:
         begin = block.start
         for end in _sentence_ends(text, body, block.end):
             for piece_start, piece_end in _pieces(text, begin, end):
-                clean = " ".join(text[piece_start:piece_end].split())
+                clean = one_line(text[piece_start:piece_end])
                 if clean:
-                    label = len(" ".join(text[piece_start:body].split())) + 1 if body > piece_start else 0
+                    label = len(one_line(text[piece_start:body])) + 1 if body > piece_start else 0
                     found.append(Sentence(clean, piece_start, piece_end, label, speaker, number))
             begin = end
     return found
