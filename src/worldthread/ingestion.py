@@ -56,8 +56,8 @@ class Remembered:
         )
 
     def __repr__(self) -> str:
-        problems = f", problems: {short_repr('; '.join(self.problems))}" if self.problems else ""
-        return f"Remembered({self.added} added, {self.known} known, {self.unread} unread{problems})"
+        problems = f", problems={short_repr('; '.join(self.problems))}" if self.problems else ""
+        return f"Remembered(added={self.added}, known={self.known}, unread={self.unread}{problems})"
 
 
 class Ingestion:

@@ -27,6 +27,9 @@ class GraphView:
         self._graph = graph
         self.at = at
 
+    def __repr__(self) -> str:
+        return f"GraphView(at={'now' if self.at is None else self.at}, episodes={len(self._graph)})"
+
     def holds(self, statement: Statement) -> bool:
         """Whether ``statement`` holds."""
         number = self._graph._find(statement)
