@@ -13,12 +13,12 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import worldthread
-from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Remembered, Version, errors
+from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Remembered, Version, errors, ingestion
 
 OF_USERS = {
     "Answer", "AsyncMemory", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
-    "Fact", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "Recall", "Record", "Remembered", "Thesis", "TimeLike",
-    "Version", "__version__",
+    "Fact", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "Recall", "Record", "Remembered", "Thesis",
+    "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {
     "about", "as_of", "ask", "checkpoint", "close", "entities", "episode", "episodes", "export", "extractor", "forget",
@@ -39,7 +39,7 @@ def types_of(member: Any) -> dict[str, Any]:
     """The types of the parameters and the result of a method or property, those that are imported late included."""
     function = inspect.unwrap(member.fget if isinstance(member, property) else member)
     public = {name: getattr(worldthread, name) for name in worldthread.__all__}
-    return get_type_hints(function, public | function.__globals__)
+    return get_type_hints(function, public | vars(ingestion) | function.__globals__)
 
 
 def test_every_public_name_is_there_and_no_other() -> None:
