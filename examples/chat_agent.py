@@ -1,9 +1,9 @@
-"""A chat that remembers from one conversation to the next, with any model::
+"""Chat with a model that remembers earlier conversations::
 
     WORLDTHREAD_MODEL=ollama/qwen2.5:7b python examples/chat_agent.py Anna
 
-The model talks. What was said is read by rules, so that a turn costs one call; leave ``reader`` out to have the model
-read as well.
+The model writes the replies. What you say is read by rules, so that a turn costs one call of the model; leave out
+``extractor`` to have the model read as well.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ instruction to you:
 
 
 def reply(memory: Memory, model: ChatModel, name: str, said: str) -> str:
-    """Answer one thing that was said, from what is remembered, and remember it."""
-    # "I" in the question is the person's name in the memory
+    """Reply to what was said from what is remembered, then remember what was said."""
+    # with the name before it, "I" means that person, as in the memory
     known = memory.recall(f"{name}: {said}", max_tokens=800).text or "(nothing yet)"
     instructions = INSTRUCTIONS.format(name=name, known=known)
     messages = (Message("system", instructions), Message("user", said))
@@ -33,7 +33,7 @@ def reply(memory: Memory, model: ChatModel, name: str, said: str) -> str:
 
 
 def main() -> None:
-    """Talk until the end of the input."""
+    """Reply to each line of the input until it ends."""
     model = chat_model()
     if model is None:
         raise SystemExit("name a model: WORLDTHREAD_MODEL=ollama/qwen2.5:7b, or another")

@@ -1,6 +1,6 @@
-"""Record every call of a model while texts are read, then do the same again without a call.
+"""Record all calls of a model while it reads a text, then read the same text again without any call.
 
-It takes the model of ``$WORLDTHREAD_MODEL``; without one, a fake stands in for it.
+The model is that of ``$WORLDTHREAD_MODEL``; without one, a fake model takes its place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FAKE = FakeChat({"Anna": json.dumps({"facts": [FACT], "theses": []})}, name="sta
 
 
 def read(model: ChatModel) -> str:
-    """Read a letter with the model: the state of the memory."""
+    """Read a letter with the model and return the state hash of the memory."""
     with Memory(model=model) as memory:
         done = memory.remember("Anna lives in Rome.", at="2023-05-01")
         print(f"{model.name}: {done.added} passage, {done.unread} not read")

@@ -48,6 +48,10 @@ def found(name: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
+def is_protocol(kind: type) -> bool:
+    return getattr(kind, "_is_protocol", False)
+
+
 def documented() -> Iterator[tuple[str, Any]]:
     """Every function and method of the public surface and of the contracts, by name."""
     public = [(name, getattr(worldthread, name)) for name in worldthread.__all__]
@@ -84,6 +88,6 @@ def test_public_classes_have_docstrings_and_useful_representations() -> None:
         value = getattr(worldthread, name)
         if inspect.isclass(value):
             assert inspect.getdoc(value), name
-            if not issubclass(value, BaseException):
+            if not issubclass(value, BaseException) and not is_protocol(value):
                 assert value.__repr__ is not object.__repr__, f"{name} has no repr of its own"
     assert get_type_hints(worldthread.Episode)

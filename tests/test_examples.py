@@ -84,7 +84,7 @@ def test_the_chat_agent_asks_for_a_model(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.worldthread")) == []
 
 
-def test_the_chat_agent_tells_the_model_what_was_said_in_an_earlier_conversation(tmp_path: Path) -> None:
+def test_the_chat_agent_shows_the_model_what_was_said_in_an_earlier_conversation(tmp_path: Path) -> None:
     agent = imported("chat_agent")
     path = tmp_path / "chat.worldthread"
     answers = FakeChat(["How nice!", "In Paris."])

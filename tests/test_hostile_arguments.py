@@ -191,7 +191,7 @@ def test_names_of_files_that_cannot_be(bad: str) -> None:
         ({"model": "none", "embedder": "word2vec"}, InputError),
     ],
 )
-def test_a_helper_that_cannot_be_had_is_told_before_a_file_is_made(
+def test_a_model_or_embedder_that_does_not_exist_is_an_error_before_a_file_is_created(
     options: dict[str, Any], error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -1,4 +1,4 @@
-"""Readers, models and embedders that throw or give odd things: nothing acknowledged is lost."""
+"""Extractors, models and embedders that throw or give odd things: nothing acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ def outcome(work: Callable[[], Any]) -> Any:
         return error
 
 
-class OddReader:
-    """Reads by two functions; what it is given can be anything."""
+class OddExtractor:
+    """An extractor made of two functions, which may return anything."""
 
     name = "odd/1"
 
     def __init__(
-        self, extract: Callable[[str], Any], outdate: Callable[..., Any] = lambda t, r, v: r, at_once: int = 1
+        self,
+        extract: Callable[[str], Any],
+        outdate: Callable[..., Any] = lambda text, extraction, view: extraction,
+        at_once: int = 1,
     ):
         self.extract, self.outdate, self.concurrency = extract, outdate, at_once
 
@@ -63,7 +66,7 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
     step: str, at_once: int, error: BaseException, tmp_path: Path
 ) -> None:
     # a StopIteration once ended the loop over the passages: they were reported as recorded, and were not
-    options: dict[str, Any] = {"extractor": OddReader(lambda text: Extraction("odd/1"), at_once=at_once)}
+    options: dict[str, Any] = {"extractor": OddExtractor(lambda text: Extraction("odd/1"), at_once=at_once)}
     if step == "embed":
         embedder = FakeEmbedder()
         embedder.embed = throws(error)  # type: ignore[method-assign]
@@ -84,7 +87,7 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
         assert "Rome" in memory.recall("Where does Anna live?").text
 
 
-ODD_READINGS: dict[str, Any] = {
+ODD_EXTRACTIONS: dict[str, Any] = {
     "nothing": lambda: None,
     "a text": lambda: "Anna is ill.",
     "texts as statements": lambda: Extraction("odd/1", ("Anna is ill.",)),  # type: ignore[arg-type]
@@ -98,12 +101,12 @@ ODD_READINGS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD_READINGS)
+@pytest.mark.parametrize("kind", ODD_EXTRACTIONS)
 @pytest.mark.parametrize("step", ["extract", "outdate"])
-def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_path: Path) -> None:
+def test_odd_extractions_never_make_a_memory_unreadable(step: str, kind: str, tmp_path: Path) -> None:
     # failures=(5,) was committed, and then nobody could open the memory any more
-    odd = OddReader(lambda text: Extraction("odd/1"))
-    setattr(odd, step, lambda *_: ODD_READINGS[kind]())
+    odd = OddExtractor(lambda text: Extraction("odd/1"))
+    setattr(odd, step, lambda *_: ODD_EXTRACTIONS[kind]())
     with opened(tmp_path / "m", extractor=odd) as memory:
         memory.record.add(KNOWN)
         came = outcome(lambda: memory.remember("Ben is ill.", at=2))
@@ -118,8 +121,8 @@ def test_odd_readings_never_make_a_memory_unreadable(step: str, kind: str, tmp_p
 
 
 @pytest.mark.parametrize("at_once", [0, -1, "3", None, 2.5, True])
-def test_a_reader_that_cannot_say_how_many_it_takes_at_once_is_refused(at_once: Any) -> None:
-    with opened(extractor=OddReader(lambda text: Extraction("odd/1"), at_once=at_once)) as memory:
+def test_an_extractor_that_cannot_say_how_many_it_takes_at_once_is_refused(at_once: Any) -> None:
+    with opened(extractor=OddExtractor(lambda text: Extraction("odd/1"), at_once=at_once)) as memory:
         with pytest.raises(InputError, match=r"concurrency of the extractor 'odd/1' must be a whole number"):
             memory.remember_many(["Ben is ill.", "Cid is old."])
         assert list(memory.episodes()) == []
@@ -147,7 +150,7 @@ def test_odd_vectors_are_refused_and_not_kept(kind: str, tmp_path: Path) -> None
             came = outcome(call)
             assert isinstance(came, (ModelError, InputError)), came
             assert embedder.name in str(came) or "vector" in str(came)
-    with opened(tmp_path / "m") as memory:  # the same name, mended
+    with opened(tmp_path / "m") as memory:  # the same name, repaired
         assert memory.stats()["vectors"] == 0
         assert memory.episode(KNOWN.id) == KNOWN
         assert "Rome" in memory.recall("Where does Anna live?").text

@@ -168,18 +168,18 @@ LOSSES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.filterwarnings("ignore:.*no snapshot")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_nothing_is_acknowledged_in_a_file_that_is_lost(loss: str, tmp_path: Path) -> None:
-    # what is told to be recorded is found by the next who opens the file of that name, or else an error says why not
+    # what remember reports as recorded is found when the file is opened again, or else an error says why not
     path = tmp_path / "house" / "m"
     path.parent.mkdir()
     memory = opened(path)
     memory.remember_many([f"Ben{n} lives in Oslo{n}." for n in range(60)], at=1)
     memory.checkpoint()
     LOSSES[loss](path)
-    told = outcome(lambda: memory.remember("Anna lives in Rome.", at=2))
+    result = outcome(lambda: memory.remember("Anna lives in Rome.", at=2))
     closed = outcome(memory.close)
-    for end in (told, closed):
+    for end in (result, closed):
         assert not isinstance(end, BaseException) or (isinstance(end, StoreError) and str(path) in str(end))
-    if not isinstance(told, StoreError) and not isinstance(closed, StoreError):
+    if not isinstance(result, StoreError) and not isinstance(closed, StoreError):
         assert "Anna lives in Rome." in texts(path)
 
 
@@ -308,7 +308,7 @@ def test_closing_while_others_work_is_an_error_of_ours_to_them(tmp_path: Path) -
         acknowledged: list[str] = []
         ends: list[BaseException] = []
 
-        def work(kind: int, memory: Memory = memory, told: list[str] = acknowledged, ends: Any = ends) -> None:
+        def work(kind: int, memory: Memory = memory, recorded: list[str] = acknowledged, ends: Any = ends) -> None:
             try:
                 for n in range(10**6):
                     if kind:
@@ -316,7 +316,7 @@ def test_closing_while_others_work_is_an_error_of_ours_to_them(tmp_path: Path) -
                         memory.about("Ben1")
                     else:
                         memory.remember(f"Anna{n} lives in Rome.", at=n)
-                        told.append(f"Anna{n} lives in Rome.")
+                        recorded.append(f"Anna{n} lives in Rome.")
             except BaseException as error:
                 ends.append(error)
 

@@ -236,7 +236,7 @@ def test_ask_with_a_model_gives_sources_or_says_that_it_does_not_know() -> None:
     assert "Anna lives in Rome" in model.requests[0].messages[-1].content
 
 
-def test_a_reader_only_memory_refuses_before_any_call(tmp_path: Path) -> None:
+def test_a_memory_for_reading_only_refuses_before_any_call(tmp_path: Path) -> None:
     with without_model(tmp_path / "m.worldthread") as memory:
         memory.remember("Anna lives in Rome.", at=1)
     model = FakeChat([stated()])
@@ -271,27 +271,29 @@ def test_async_calls_do_the_same() -> None:
     assert "Rome" in asyncio.run(live())
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     seen: list[tuple[int, int | None]] = []
     with without_model() as memory:
         memory.remember_many(["A mill.", "A river."], at=1, progress=lambda done, total: seen.append((done, total)))
         assert seen == [(2, 2)]
-        memory.remember_many(iter([Fact("a", "is", "b"), "A mill."]), at=1, progress=lambda *tell: seen.append(tell))
+        memory.remember_many(
+            iter([Fact("a", "is", "b"), "A mill."]), at=1, progress=lambda *counts: seen.append(counts)
+        )
         assert seen[1:] == [(1, None), (2, None)]
 
 
 def test_recall_follows_another_process(tmp_path: Path) -> None:
     with without_model(tmp_path / "m.worldthread") as writer:
         writer.remember("Anna lives in Rome.", at=1)
-        with without_model(tmp_path / "m.worldthread", readonly=True) as extractor:
-            assert "Rome" in extractor.recall("Where does Anna live?").text
+        with without_model(tmp_path / "m.worldthread", readonly=True) as reader:
+            assert "Rome" in reader.recall("Where does Anna live?").text
             writer.remember("Anna lives in Paris.", at=2)
-            assert "Paris" in extractor.recall("Where does Anna live?").text
+            assert "Paris" in reader.recall("Where does Anna live?").text
             writer.forget(entity="Paris")
-            assert "Rome" in extractor.recall("Where does Anna live?").text
+            assert "Rome" in reader.recall("Where does Anna live?").text
 
 
-def test_episodes_that_readers_of_games_added_are_recalled_too() -> None:
+def test_episodes_that_agents_recorded_are_recalled_too() -> None:
     with without_model() as memory:
         fact = Fact("lamp", "is in", "cellar", aspect="place of lamp")
         memory.record.add(Episode("A lamp lies in the cellar.", 1, extraction=Extraction("game/1", (fact,))))
@@ -310,7 +312,7 @@ def test_a_plain_triple_takes_the_place_of_what_a_text_said_and_a_fact_does_not(
         assert len(memory.view().facts("Anna", "knows")) == 3
 
 
-def test_moments_may_be_given_in_any_form() -> None:
+def test_times_may_be_given_in_any_form() -> None:
     with without_model() as memory:
         memory.remember("Anna lives in Rome.", at="2023-05-01")
         memory.remember("Anna lives in Paris.", at="2024-03-01")

@@ -20,18 +20,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {
-        "errors",
-        "arguments",
-        "addresses",
-        "types",
-        "names",
-        "paths",
-        "progress",
-        "sqlite_errors",
-        "json_lines",
-        "text",
-    },  # fmt: skip
+    {"addresses", "arguments", "errors", "json_lines", "names", "paths", "progress", "sqlite_errors", "text", "types"},
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},

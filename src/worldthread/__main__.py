@@ -1,4 +1,4 @@
-"""``python -m worldthread`` is the command ``worldthread``."""
+"""Run the command ``worldthread`` as ``python -m worldthread``."""
 
 from __future__ import annotations
 

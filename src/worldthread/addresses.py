@@ -1,4 +1,4 @@
-"""Where a server of ours listens: addresses, and who can reach them."""
+"""Network addresses that the servers of worldthread listen on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from worldthread.errors import InputError
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach ``host``."""
+    """Return whether only this machine can reach ``host``."""
     if host.lower() == "localhost":
         return True
     try:
@@ -19,7 +19,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_every_address(host: str) -> bool:
-    """Whether ``host`` stands for all addresses of this machine."""
+    """Return whether ``host`` means all addresses of this machine."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:
@@ -27,15 +27,22 @@ def is_every_address(host: str) -> bool:
 
 
 def in_address(host: str) -> str:
-    """A host as it stands in a URL."""
+    """Return ``host`` as written in a URL: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes a free one.
+    """Open a socket that listens.
+
+    Args:
+        host: an address or name of this machine.
+        port: the port; 0 takes a free one.
+
+    Returns:
+        The socket.
 
     Raises:
-        InputError: the address cannot be listened on.
+        InputError: the address cannot be used, for example because another program listens on it.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -47,6 +54,6 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def port_of(listening: socket.socket) -> int:
-    """The port that a socket listens on."""
+    """Return the port that a socket listens on."""
     port: int = listening.getsockname()[1]
     return port

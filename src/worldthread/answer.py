@@ -1,4 +1,4 @@
-"""An answer to a question from recalled statements: by a model, or, without one, the best statement itself."""
+"""Answers to questions from what was recalled: written by a model, or, without one, the statement that fits best."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
 from worldthread.retrieve.text import estimated_tokens, listed_hit, shown_hit
 from worldthread.retrieve.words import content_words
-from worldthread.types import Hit, Recall
+from worldthread.types import Hit, Recall, short_repr
 
 PURPOSE = "answer"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer with what it rests on.
+    """An answer with its sources.
 
     Args:
-        question: as asked.
+        question: the question.
         text: the answer; ``None`` when there is not enough information.
-        sources: the statements and episodes that it rests on, best first.
-        reasoning: how the model got there; empty without a model.
+        sources: the statements and episodes that support it, best first.
+        reasoning: the reasoning of the model; empty without one.
         recall: everything that was recalled for the question.
         model: the name of the model; empty without one.
     """
@@ -39,6 +39,10 @@ class Answer:
     def __str__(self) -> str:
         return "There is not enough information." if self.text is None else self.text
 
+    def __repr__(self) -> str:
+        text = "None" if self.text is None else short_repr(self.text)
+        return f"Answer({text}, question={short_repr(self.question)}, sources={len(self.sources)})"
+
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
     """What the model is asked to fill in."""
@@ -51,13 +55,16 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
 def answer(recall: Recall, model: ChatModel | None, *, max_tokens: int) -> Answer:
     """Answer ``recall.query`` from its hits.
 
-    Without a model the answer is the statement that fits best (of facts and theses, else the best passage) and shares
-    an object or a word with the question; when none does, there is not enough information.
+    Without a model, the answer is the best of the hits that share an object or a word with the question: the best fact
+    or thesis, else the best episode. When there is none, there is not enough information.
 
     Args:
         recall: the question with its hits.
-        model: who answers; ``None`` for nobody.
-        max_tokens: what the statements may take of the prompt, estimated.
+        model: the chat model that answers; ``None`` for none.
+        max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate.
+
+    Returns:
+        The answer with its sources.
 
     Raises:
         AnswerError: the model's answer could not be used.
@@ -83,7 +90,7 @@ def answer(recall: Recall, model: ChatModel | None, *, max_tokens: int) -> Answe
 
 
 def _within(hits: tuple[Hit, ...], max_tokens: int) -> list[Hit]:
-    """As many of the first hits as fit; always one."""
+    """Return as many of the first hits as fit, at least one."""
     chosen: list[Hit] = []
     left = max_tokens
     for hit in hits:

@@ -1,4 +1,4 @@
-"""Checks of what comes from outside: each gives the value back, or raises an InputError that says what is wanted."""
+"""Checks of arguments: each returns the value, or raises an InputError that says what is expected."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _Item = TypeVar("_Item")
 
 
 def require_unicode(value: object, what: str) -> str:
-    """A string that UTF-8 can hold."""
+    """Require a string that can be encoded as UTF-8."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, not {type(value).__name__}")
-    if not value.isascii():  # which is known without a look at the letters
+    if not value.isascii():  # isascii does not look at the letters
         try:
             value.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -29,7 +29,7 @@ def require_unicode(value: object, what: str) -> str:
 
 
 def require_string(value: object, what: str) -> str:
-    """A string that can be recorded: valid Unicode without NUL."""
+    """Require a string that can be recorded: valid Unicode without NUL."""
     checked = require_unicode(value, what)
     if "\0" in checked:
         raise InputError(f"{what} must not contain the character NUL")
@@ -37,7 +37,7 @@ def require_string(value: object, what: str) -> str:
 
 
 def require_text(value: object, what: str) -> str:
-    """A string that can be recorded and in which there is something to see."""
+    """Require a string that can be recorded and is not only white space."""
     checked = require_string(value, what)
     if not checked.strip():
         raise InputError(f"{what} must not be empty")
@@ -45,7 +45,7 @@ def require_text(value: object, what: str) -> str:
 
 
 def require_name(value: object, what: str) -> str:
-    """A text without control characters other than white space."""
+    """Require a text without control characters other than white space."""
     checked = require_text(value, what)
     if _CONTROL.search(checked):
         raise InputError(f"{what} must not contain control characters: {checked!r}")
@@ -53,7 +53,7 @@ def require_name(value: object, what: str) -> str:
 
 
 def require_query(value: object, what: str) -> str:
-    """A text to look for: any string but an empty one, since what nobody can have recorded is only not found."""
+    """Require a text to search for: any string that is not empty; one that cannot be recorded is just not found."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, not {type(value).__name__}")
     if not value.strip():
@@ -62,7 +62,7 @@ def require_query(value: object, what: str) -> str:
 
 
 def require_tuple(value: object, kinds: type[_Item] | tuple[type[_Item], ...], what: str) -> tuple[_Item, ...]:
-    """A tuple of things of some types; a list is taken too."""
+    """Require a tuple or a list of items of the given types, and return a tuple."""
     if not isinstance(value, tuple | list):
         raise InputError(f"{what} must be a tuple, not {type(value).__name__}")
     for item in value:
@@ -73,7 +73,7 @@ def require_tuple(value: object, kinds: type[_Item] | tuple[type[_Item], ...], w
 
 
 def require_iterable(value: Iterable[_Item], what: str) -> Iterable[_Item]:
-    """Several things, in a list or as an iterator; not a text, which would be taken letter by letter."""
+    """Require a list or an iterator; not a text, which would be taken letter by letter."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
         raise InputError(
             f"{what} must be a list or an iterator, not {type(value).__name__}: put a single one in a list"
@@ -82,21 +82,21 @@ def require_iterable(value: Iterable[_Item], what: str) -> Iterable[_Item]:
 
 
 def require_subset(value: Collection[_Item], allowed: Collection[_Item], what: str) -> Collection[_Item]:
-    """Some of the allowed values."""
+    """Require a collection of allowed values."""
     if isinstance(value, str | bytes) or not isinstance(value, Collection) or any(one not in allowed for one in value):
         raise InputError(f"{what} must be some of {', '.join(map(str, allowed))}, as a list, not {value!r}")
     return value
 
 
 def require_count(value: object, what: str) -> int:
-    """A whole number of at least 1."""
+    """Require a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number of at least 1, not {value!r}")
     return value
 
 
 def require_finite(value: object, what: str) -> float:
-    """A number that is neither infinite nor NaN, as a float; -0.0 becomes 0.0, which is the same moment in ids too."""
+    """Require a finite number, and return it as a float; -0.0 becomes 0.0, so that both give the same ids."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{what} must be a number, not {type(value).__name__}")
     try:
@@ -109,20 +109,23 @@ def require_finite(value: object, what: str) -> float:
 
 
 def require_methods(value: Any, methods: Collection[str], what: str, wanted: str) -> None:
-    """A thing with these methods.
+    """Require an object that has certain methods.
 
     Args:
-        value: the thing.
-        methods: their names.
-        what: name of the argument.
-        wanted: in words, what may be given.
+        value: the object.
+        methods: the names of the methods.
+        what: the name of the argument.
+        wanted: what the argument may be, in words.
+
+    Raises:
+        InputError: a method is missing.
     """
     if not all(callable(getattr(value, name, None)) for name in methods):
         raise InputError(f"{what} must be {wanted}, not {type(value).__name__}")
 
 
 def require_path(value: object, what: str) -> Path:
-    """The name of a file, whether it is there or not."""
+    """Require the name of a file, whether it exists or not."""
     name = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(name, str):
         raise InputError(f"{what} must be the name of a file, not {type(value).__name__}")

@@ -1,35 +1,36 @@
-"""Every error that worldthread raises on purpose.
+"""Every error that worldthread raises on purpose. All of them can be imported from :mod:`worldthread`.
 
 ::
 
     WorldthreadError
-     +-- InputError (ValueError)        an argument or a line of input cannot be used
-     |    +-- FormatError               a line of a file is not what it should be
-     +-- MissingExtraError (ImportError)   an optional package is absent
-     +-- StoreError                     the file that holds a memory
-     |    +-- ForeignFileError          the file belongs to something else
-     |    +-- DamagedFileError          the file is ours and cannot be read
-     |    +-- FileVersionError          the file was written by a newer release
-     |    +-- StoreLockedError          another process is writing
-     |    +-- ReadOnlyError             a write to a memory that was opened for reading
-     |    +-- ClosedError               the memory was closed
-     +-- NotFoundError (KeyError)       no such episode, statement or object
-     +-- ModelError                     an embedder or a chat model
-     |    +-- DamagedModelError         the model's file is not the one expected
-     |    +-- ModelConfigError          no such model can be reached as configured
-     |    +-- ModelCallError            the server refused, failed or did not answer
-     |    +-- AnswerError               the answer could not be used
+     +-- InputError (ValueError)        an argument cannot be used
+     |    +-- FormatError               a line of a file does not have the expected form
+     +-- MissingExtraError (ImportError)   an optional package is not installed
+     +-- StoreError                     the file of a memory cannot be used
+     |    +-- ForeignFileError          the file belongs to another program
+     |    +-- DamagedFileError          the file is a memory that cannot be read
+     |    +-- FileVersionError          a newer release wrote the file
+     |    +-- StoreLockedError          another process is writing to the file
+     |    +-- ReadOnlyError             a write to a memory that was opened for reading only
+     |    +-- ClosedError               the memory is closed
+     +-- NotFoundError (KeyError)       there is no such episode, statement or object
+     +-- ModelError                     an embedder or a chat model failed
+     |    +-- DamagedModelError         the model's file is not the expected one
+     |    +-- ModelConfigError          the configured model cannot be reached
+     |    +-- ModelCallError            the server refused the call, failed, or did not answer
+     |    +-- AnswerError               the model's answer could not be used
      |    +-- BudgetError               the budget of tokens or dollars is spent
-     |    +-- ReplayError               a replayed run asked what was not recorded
-     +-- GameError                      a world to play in
-     |    +-- UnknownGameError          no game of that name
+     |    +-- ReplayError               a replay made a request that was not recorded
+     +-- GameError                      a game cannot be played
+     |    +-- UnknownGameError          there is no game of that name
      |    +-- GameFileError             the file is not a game that the engine can run
-     |    +-- GenerationError           a game could not be made
-     |    +-- EpisodeOverError          a step after the end, or before ``reset``
-     |    +-- ContractError (AssertionError)   an environment does not do what every world promises
-     +-- AgentError                     an agent that cannot go on
+     |    +-- GenerationError           a game could not be generated
+     |    +-- EpisodeOverError          a step after the end of the game, or before ``reset``
+     |    +-- ContractError (AssertionError)   an environment breaks a rule of the environment contract
+     +-- AgentError                     an agent cannot go on
 
-Each carries what a person needs to mend it: the path, the pip line, the offending text.
+Each message says what is wrong and what to do about it: it names the path, the ``pip install`` command, or the text
+that could not be used.
 """
 
 from __future__ import annotations
@@ -38,19 +39,24 @@ from pathlib import Path
 
 
 class WorldthreadError(Exception):
-    """The root: ``except WorldthreadError`` catches everything raised on purpose."""
+    """The base class: ``except WorldthreadError`` catches every error that worldthread raises on purpose."""
 
 
 class InputError(WorldthreadError, ValueError):
-    """An argument cannot be used; the message says which and why."""
+    """An argument cannot be used; the message says which one and why."""
 
 
 class FormatError(InputError):
-    """A line of a file is not what it should be.
+    """A line of a file does not have the expected form.
+
+    Args:
+        message: what is wrong; the constructor puts the file and the line before it.
+        path: the file; ``None`` for a stream.
+        line: the number of the line, counted from 1; ``None`` when the whole file is meant.
 
     Attributes:
-        path: the file, or ``None`` for a stream.
-        line: line number, counted from 1.
+        path: the file; ``None`` for a stream.
+        line: the number of the line, counted from 1; ``None`` when the whole file is meant.
     """
 
     def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:
@@ -61,11 +67,16 @@ class FormatError(InputError):
 
 
 class MissingExtraError(WorldthreadError, ImportError):
-    """A package is absent; the message holds the pip line that mends it.
+    """A package is not installed; the message says which ``pip install`` command fixes it.
+
+    Args:
+        purpose: what needs the package.
+        extra: the extra of worldthread that installs the package; ``None`` when worldthread itself requires it.
+        package: the name of the package.
 
     Attributes:
-        extra: the extra of worldthread that brings the package; ``None`` when worldthread itself requires it.
-        package: name of the package.
+        extra: the extra of worldthread that installs the package; ``None`` when worldthread itself requires it.
+        package: the name of the package.
     """
 
     def __init__(self, purpose: str, *, extra: str | None, package: str) -> None:
@@ -73,12 +84,17 @@ class MissingExtraError(WorldthreadError, ImportError):
         self.package = package
         wanted = package if extra is None else f"'worldthread[{extra}]'"
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed. Mend it with:\n    pip install {wanted}"
+            f"{purpose} needs the package {package!r}, which is not installed. Install it with:\n"
+            f"    pip install {wanted}"
         )
 
 
 class StoreError(WorldthreadError):
-    """Something about the file that holds a memory.
+    """The file of a memory cannot be used.
+
+    Args:
+        message: what is wrong; the constructor puts the file before it.
+        path: the file.
 
     Attributes:
         path: the file.
@@ -90,19 +106,19 @@ class StoreError(WorldthreadError):
 
 
 class ForeignFileError(StoreError):
-    """The file exists and is not a worldthread memory; it was not touched."""
+    """The file is not a worldthread memory; it was not changed."""
 
 
 class DamagedFileError(StoreError):
-    """The file is a worldthread memory and cannot be read; it was not touched."""
+    """The file is a worldthread memory that cannot be read; it was not changed."""
 
 
 class FileVersionError(StoreError):
-    """The file was written by a newer release of worldthread; it was not touched."""
+    """A newer release of worldthread wrote the file; it was not changed."""
 
 
 class StoreLockedError(StoreError):
-    """Another process has the memory open for writing."""
+    """Another process has the memory open for writing; ``wait=SECONDS`` waits for it."""
 
 
 class ReadOnlyError(StoreError):
@@ -110,11 +126,11 @@ class ReadOnlyError(StoreError):
 
 
 class ClosedError(StoreError):
-    """The memory was closed before this call."""
+    """The memory is closed."""
 
 
 class NotFoundError(WorldthreadError, KeyError):
-    """No such episode, statement or object."""
+    """There is no such episode, statement or object."""
 
     def __str__(self) -> str:  # KeyError would show the repr of the message
         return str(self.args[0]) if self.args else ""
@@ -125,19 +141,24 @@ class ModelError(WorldthreadError):
 
 
 class DamagedModelError(ModelError):
-    """The model's file is not the one expected (its checksum differs)."""
+    """The model's file is not the expected one: its checksum differs."""
 
 
 class ModelConfigError(ModelError):
-    """The configuration names no model that can be reached; the message says what to set."""
+    """The configured model cannot be reached; the message says what to set."""
 
 
 class ModelCallError(ModelError):
     """The server of a chat model refused the call, failed, or did not answer, after all retries.
 
+    Args:
+        message: what happened.
+        status: the HTTP status; ``None`` when the server did not answer.
+        attempts: how many times the call was tried.
+
     Attributes:
-        status: HTTP status; ``None`` when there was no answer at all.
-        attempts: how often it was tried.
+        status: the HTTP status; ``None`` when the server did not answer.
+        attempts: how many times the call was tried.
     """
 
     def __init__(self, message: str, *, status: int | None = None, attempts: int = 1) -> None:
@@ -147,11 +168,16 @@ class ModelCallError(ModelError):
 
 
 class AnswerError(ModelError):
-    """An answer of a chat model could not be used, and nor could its repair.
+    """The answer of a chat model could not be used, and neither could its repair.
+
+    Args:
+        message: what is wrong with the answer.
+        text: the answer, verbatim.
+        repair: the model's answer to the request to repair it, verbatim; ``None`` when there was no such request.
 
     Attributes:
         text: the answer, verbatim.
-        repair: the answer to the attempt to repair it, verbatim; ``None`` when there was no attempt.
+        repair: the model's answer to the request to repair it, verbatim; ``None`` when there was no such request.
     """
 
     def __init__(self, message: str, *, text: str, repair: str | None = None) -> None:
@@ -161,35 +187,35 @@ class AnswerError(ModelError):
 
 
 class BudgetError(ModelError):
-    """The budget is spent: the call was not made."""
+    """The budget of tokens or dollars is spent; the call was not made."""
 
 
 class ReplayError(ModelError):
-    """A replayed run made a request that is not in the recording."""
+    """A replay made a request that is not in the recording."""
 
 
 class GameError(WorldthreadError):
-    """Something about a world to play in."""
+    """A game cannot be played."""
 
 
 class UnknownGameError(GameError):
-    """No game of that name; the message lists near names."""
+    """There is no game of that name; the message lists similar names."""
 
 
 class GameFileError(GameError):
-    """The file is absent, or is not a game that the engine can run."""
+    """The file does not exist, or is not a game that the engine can run."""
 
 
 class GenerationError(GameError):
-    """A game could not be made."""
+    """A game could not be generated."""
 
 
 class EpisodeOverError(GameError):
-    """``step`` was called before ``reset`` or after the game ended."""
+    """``step`` was called before ``reset``, or after the end of the game."""
 
 
 class ContractError(GameError, AssertionError):
-    """An environment does not do what every world promises; the message says where and how."""
+    """An environment breaks a rule of the environment contract; the message says which rule and how."""
 
 
 class AgentError(WorldthreadError):

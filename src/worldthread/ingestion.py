@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from worldthread.memory_index import MemoryIndex
     from worldthread.memory_models import MemoryModels
 
-Content: TypeAlias = "str | Document | Episode | Iterable[Statement | tuple[str, str, str] | Mapping[str, Any]]"
-"""What can be remembered: a text, a document, an episode, messages of a conversation, or statements."""
+Content: TypeAlias = (
+    "str | Document | Episode | Statement | Mapping[str, Any] "
+    "| Iterable[Statement | tuple[str, str, str] | Mapping[str, Any]]"
+)
+"""What can be remembered: a text, a document, an episode, statements, or messages of a conversation."""
 
 _Item = TypeVar("_Item")
 
@@ -56,8 +59,8 @@ class Remembered:
         )
 
     def __repr__(self) -> str:
-        problems = f", problems: {short_repr('; '.join(self.problems))}" if self.problems else ""
-        return f"Remembered({self.added} added, {self.known} known, {self.unread} unread{problems})"
+        problems = f", problems={short_repr('; '.join(self.problems))}" if self.problems else ""
+        return f"Remembered(added={self.added}, known={self.known}, unread={self.unread}{problems})"
 
 
 class Ingestion:

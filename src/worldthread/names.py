@@ -1,18 +1,18 @@
-"""Normalisation of names: explicit, small, and kept apart from how a name is shown.
+"""Normalisation of names.
 
-A *key* is what names are compared by; the *surface* is what was written. The graph keeps both: keys for identity,
-surfaces for display, so nothing that a person wrote is lost.
+Names are compared by their *key*; the *surface* is the name as written. The graph keeps both, so a name is shown as a
+person wrote it.
 
 Rules of :func:`normalise_name`, in order:
 
-1. Unicode NFKC, then full case folding ("Straße" and "STRASSE" meet). More than 64 combining marks in a row are no
-   word of any language; they are cut into pieces, since sorting them all would take long.
-2. Quotation marks and backticks around the whole name go; typographic apostrophes become ``'``.
-3. Runs of white space become one space; trailing sentence punctuation goes ("the key." and "key").
-4. One leading article (*a, an, the, some*) goes if anything is left after it ("Room A" keeps its letter).
+1. Apply Unicode NFKC, then full case folding: "Straße" and "STRASSE" have the same key. A run of more than 64
+   combining marks, which occurs in no language, is divided, because sorting it would take quadratic time.
+2. Remove quotation marks and backticks around the whole name; turn typographic apostrophes into ``'``.
+3. Collapse runs of white space into one space; remove trailing sentence punctuation ("the key." becomes "key").
+4. Remove one leading article (*a, an, the, some*) if anything is left after it; "Room A" keeps its letter.
 
 Plural and singular are **not** merged: "key" and "keys", "glass" and "glasses" may be different things in one world.
-:func:`match_name` finds a known name across number, and gives every candidate when there are several.
+:func:`match_name` finds a known name in the other grammatical number, and returns every candidate.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _QUOTES = "\"'`\u00ab\u00bb"
 _MOST_MARKS = 64
 _MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1}}}")
 _MANY_MARKS = re.compile(rb"[^\0]{%d}(?=[^\0])" % _MOST_MARKS)
-_JOINER = "\u034f"  # combining grapheme joiner: not to be seen, and no mark is sorted across it
+_JOINER = "\u034f"  # combining grapheme joiner: invisible, and marks are not sorted across it
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 
 
 @lru_cache(maxsize=65536)
 def normalise_name(name: str) -> str:
-    """The key by which a name is compared. Idempotent; never empty for a name with a visible character."""
+    """Return the key of a name. Idempotent; not empty for a name with a visible character."""
     key = _folded(name)
     while True:
         quoted = len(key) > 1 and key[0] in _QUOTES and key[-1] in _QUOTES
@@ -48,31 +48,38 @@ def normalise_name(name: str) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """The key by which a sentence is compared: NFKC, case folded, white space collapsed, no final full stop."""
+    """Return the key of a sentence: NFKC, case folded, white space collapsed, no final full stop."""
     key = _folded(text)
     return key.rstrip(".").rstrip() or key
 
 
 def _folded(text: str) -> str:
-    # case folding can leave NFKC, so once more
+    # case folding can undo NFKC, so NFKC is applied again
     return _SPACE.sub(" ", _nfkc(_nfkc(text).casefold().translate(_APOSTROPHES))).strip()
 
 
 def _nfkc(text: str) -> str:
-    """Unicode NFKC in linear time."""
+    """Return ``text`` in Unicode NFKC; takes linear time."""
     if text.isascii():
         return text
     result = unicodedata.normalize("NFKC", stream_safe(text))
-    # one mark can become two
+    # NFKC can turn one mark into two and so make a run too long
     while (safe := stream_safe(result)) != result:
         result = unicodedata.normalize("NFKC", safe)
     return result
 
 
 def stream_safe(text: str) -> str:
-    """``text`` with a joiner behind every 64 combining marks in a row, as in the Stream-Safe Text Format of UAX #15.
+    """Insert a joiner after every 64 combining marks in a row.
 
-    Without, normalisation takes quadratic time: it sorts each run of marks. Ordinary text stays as it is.
+    This is the Stream-Safe Text Format of UAX #15 with longer runs (64 marks instead of 30). Normalisation sorts each
+    run of marks, which takes quadratic time in its length.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The text; ordinary text is returned as it is.
     """
     if _MAYBE_MARKS.search(text) is None:
         return text
@@ -82,7 +89,7 @@ def stream_safe(text: str) -> str:
 
 
 def number_variants(key: str) -> frozenset[str]:
-    """Keys that differ from ``key`` only in the grammatical number of the last word (English); without itself."""
+    """Return the keys that differ from ``key`` only in the grammatical number of the last word (English)."""
     head, _, last = key.rpartition(" ")
     forms: set[str] = set()
     if last.isalpha() and len(last) > 2:
@@ -111,9 +118,15 @@ def number_variants(key: str) -> frozenset[str]:
 
 
 def match_name(name: str, known: Collection[str]) -> tuple[str, ...]:
-    """Keys among ``known`` (already normalised) that ``name`` may mean: the exact one, else number variants, sorted.
+    """Find the known keys that a name may mean.
 
-    An empty result means unknown; more than one means that the caller must choose.
+    Args:
+        name: a name as written.
+        known: keys, which are normalised already.
+
+    Returns:
+        The key of the name if it is known, else its known variants in the other grammatical number, sorted. Empty when
+        the name is not known; more than one when it is ambiguous.
     """
     key = normalise_name(name)
     if key in known:

@@ -1,4 +1,4 @@
-"""How long work shows that it moves on."""
+"""Progress bars and progress callbacks of long operations."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int, int | None], None]
-"""Called with how many are done, and of how many (``None`` when nobody knows)."""
+"""Called with the number of items done and the total, which is ``None`` when it is not known."""
 
 
 @contextmanager
 def show_progress(progress: bool | Progress | None, what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show the progress of the block; gives a function that is told how many more are done.
+    """Show the progress of the block.
 
     Args:
-        progress: ``True`` shows a bar on standard error, ``False`` nothing; a function is called instead. ``None``
-            shows a bar when standard error is a terminal.
-        what: is done, in a word.
-        total: how many there are; ``None`` when nobody knows.
+        progress: ``True`` shows a bar on standard error, ``False`` shows nothing, and ``None`` shows a bar when
+            standard error is a terminal. A function is called instead of showing a bar.
+        what: a word for the operation, shown before the bar.
+        total: the number of items; ``None`` when it is not known.
+
+    Yields:
+        A function; call it with the number of items that were done since the last call.
     """
     done = 0
     if callable(progress):
 
-        def tell(count: int) -> None:
+        def report(count: int) -> None:
             nonlocal done
             done += count
             progress(done, total)
 
-        yield tell
+        yield report
         return
     if not (sys.stderr.isatty() if progress is None else progress):
         yield lambda count: None

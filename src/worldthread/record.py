@@ -48,7 +48,8 @@ class Record:
         """Record an episode with the extraction that it brings.
 
         Nothing is read or embedded. The episode is durable when this returns (see
-        :data:`~worldthread.stores.Durability`). An episode that is recorded already with the same extraction is left as it is.
+        :data:`~worldthread.stores.Durability`). An episode that is recorded already with the same extraction is left
+        as it is.
 
         Args:
             episode: the episode.
@@ -235,7 +236,8 @@ def describe_store(store: Store) -> str:
     """Return the file, the namespace and the number of episodes for a ``repr``; never raises."""
     file = "in RAM" if store.path is None else repr(store.path.name)
     try:
-        episodes = f"{len(store.graph):,} episodes"
+        count = len(store.graph)
+        episodes = f"{count:,} episode{'' if count == 1 else 's'}"
     except Exception as error:  # closed, or the file cannot be read: a repr must not raise
         episodes = "closed" if isinstance(error, ClosedError) else "not readable"
     return f"{file}, namespace={store.namespace!r}, {episodes}"

@@ -1,10 +1,10 @@
-"""The nouns of worldthread: plain frozen values, no behaviour beyond checking and identity.
+"""The values of worldthread: episodes, statements, and what a retrieval returns. All are immutable.
 
-**Times.** *World time* says when something was so: a turn number or seconds since 1970-01-01 UTC, one unit per memory,
-always a finite float. *Recorded time* says when it was stored: seconds since 1970-01-01 UTC. Intervals are half-open.
+**Times.** *World time* says when something was so: a turn number, or seconds since 1970-01-01 UTC; a finite float, in
+one unit per memory. *Recorded time* says when it was stored, in seconds since 1970-01-01 UTC. Intervals are half-open.
 
-**Identity.** Ids come from content, so the order in which things arrive cannot matter. An episode is its text, its
-world time and its source; a fact is its three normalised names; a thesis is its normalised text.
+**Identity.** Ids are computed from content, so the order of arrival does not matter. An episode is identified by its
+text, world time and source; a fact by its three normalised names; a thesis by its normalised text and objects.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ zone); or a string that holds a number or an ISO 8601 date or time."""
 
 
 def _digest(*parts: str) -> str:
-    """128-bit id of a sequence of strings; lengths are hashed too, so parts cannot run into each other."""
+    """Return the 128-bit id of a sequence of strings; their lengths are hashed too, so their borders count."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -52,12 +52,22 @@ def short_repr(text: str, limit: int = 60) -> str:
 
 @dataclass(frozen=True)
 class Fact:
-    """A triple: ``subject``, ``relation``, ``object``, as written; compared and identified by normalised names.
+    """A triple of names, compared and identified by the names in their normalised form.
 
     Args:
-        aspect: names the single-valued property that the fact states ("place of key 1"). A later episode that states
-            the same aspect with other facts ends this one. ``None``: the fact ends only when an episode says so.
-            The aspect belongs to the assertion, not to the identity of the fact.
+        subject: the name of what the fact is about, as written.
+        relation: the relation, such as ``"lives in"``.
+        object: the name of what it is related to.
+        aspect: the single-valued property that the fact states, such as ``"place of key 1"``. A later episode that
+            states other facts under the same aspect ends this fact. With ``None`` the fact ends only when an episode
+            says so. The aspect is not part of the identity of the fact.
+
+    Raises:
+        InputError: a name is empty, is not valid Unicode, or holds control characters.
+
+    Examples:
+        >>> print(Fact("Anna", "lives in", "Rome"))
+        Anna, lives in, Rome
     """
 
     subject: str
@@ -74,12 +84,12 @@ class Fact:
 
     @cached_property
     def key(self) -> tuple[str, str, str]:
-        """The normalised (subject, relation, object)."""
+        """The normalised subject, relation and object."""
         return normalise_name(self.subject), normalise_name(self.relation), normalise_name(self.object)
 
     @cached_property
     def id(self) -> str:
-        """32 hexadecimal digits, from :attr:`key`."""
+        """The id: 32 hexadecimal digits, computed from :attr:`key`."""
         return _digest("fact", *self.key)
 
     def __eq__(self, other: Any) -> bool:
@@ -94,9 +104,17 @@ class Fact:
 
 @dataclass(frozen=True)
 class Thesis:
-    """One atomic sentence, tied to the objects that it speaks of.
+    """One atomic sentence with the objects that it speaks of.
 
-    Identified by its normalised text and the set of its normalised objects.
+    Theses are compared and identified by the normalised text and the set of normalised objects.
+
+    Args:
+        text: the sentence.
+        objects: names of the objects that the sentence speaks of.
+        aspect: as for :class:`Fact`.
+
+    Raises:
+        InputError: the text or a name is empty, or cannot be recorded.
     """
 
     text: str
@@ -113,12 +131,12 @@ class Thesis:
 
     @cached_property
     def key(self) -> tuple[str, tuple[str, ...]]:
-        """The normalised text, and the sorted normalised objects without repetition."""
+        """The normalised text, and the normalised objects, sorted and without repetition."""
         return normalise_text(self.text), tuple(sorted({normalise_name(name) for name in self.objects}))
 
     @cached_property
     def id(self) -> str:
-        """32 hexadecimal digits, from :attr:`key`."""
+        """The id: 32 hexadecimal digits, computed from :attr:`key`."""
         text, objects = self.key
         return _digest("thesis", text, *objects)
 
@@ -133,31 +151,48 @@ class Thesis:
 
 
 Statement: TypeAlias = Fact | Thesis
+"""A fact or a thesis."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """An episode says that an older statement no longer holds, and why."""
+    """The end of an older statement, as said by an episode.
+
+    Args:
+        statement: the statement that no longer holds.
+        reason: why it ended, in words.
+
+    Raises:
+        InputError: an argument cannot be used.
+    """
 
     statement: Statement
     reason: str
 
     def __post_init__(self) -> None:
         if not isinstance(self.statement, Fact | Thesis):
-            raise InputError(f"an ending is of a Fact or a Thesis, not of {type(self.statement).__name__}")
+            raise InputError(
+                f"the statement of an ending must be a Fact or a Thesis, not {type(self.statement).__name__}"
+            )
         require_text(self.reason, "reason of an ending")
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """What a reader took from the text of one episode. Part of the record: a fold never reads a text again.
+    """What an extractor took from the text of one episode.
+
+    The extraction is recorded with the episode; the graph is computed from it without reading the text again.
 
     Args:
-        reader: name and version of the reader, such as ``"game/1"``; empty when nothing has read the episode.
+        extractor: name and version of the extractor, such as ``"game/1"``; empty when no extractor has read the
+            episode.
         statements: facts and theses that hold from the episode's world time on.
-        endings: older statements that stop holding at the episode's world time. A statement that the same reading
-            asserts does not end.
-        failures: pieces of reader output that could not be understood, verbatim.
+        endings: older statements that end at the episode's world time. A statement that is also in ``statements`` does
+            not end.
+        failures: parts of the extractor's output that could not be understood, verbatim.
+
+    Raises:
+        InputError: an argument cannot be used.
     """
 
     extractor: str = ""
@@ -166,22 +201,22 @@ class Extraction:
     failures: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_string(self.extractor, "reader")
+        require_string(self.extractor, "the name of the extractor")
         assign = object.__setattr__
-        assign(self, "statements", require_tuple(self.statements, (Fact, Thesis), "statements of a reading"))
-        assign(self, "endings", require_tuple(self.endings, Ending, "endings of a reading"))
-        assign(self, "failures", require_tuple(self.failures, str, "failures of a reading"))
+        assign(self, "statements", require_tuple(self.statements, (Fact, Thesis), "statements of an extraction"))
+        assign(self, "endings", require_tuple(self.endings, Ending, "endings of an extraction"))
+        assign(self, "failures", require_tuple(self.failures, str, "failures of an extraction"))
         for failure in self.failures:
-            require_unicode(failure, "failure of a reading")
+            require_unicode(failure, "failure of an extraction")
 
     @property
     def is_complete(self) -> bool:
-        """Whether a reader has understood all of the text."""
+        """Whether an extractor has read the text and understood all of it."""
         return bool(self.extractor) and not self.failures
 
     @cached_property
     def digest(self) -> str:
-        """32 hexadecimal digits of everything in the reading, as written: equal only for the very same reading."""
+        """32 hexadecimal digits, computed from the whole extraction as written; equal for equal extractions only."""
         parts = [self.extractor, *self.failures]
         for statement in (*self.statements, *(ending.statement for ending in self.endings)):
             names = statement.objects if isinstance(statement, Thesis) else (statement.relation, statement.object)
@@ -194,14 +229,17 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Episode:
-    """One observation or passage with its text, its times and its reading.
+    """One observation or passage: its text, its times and its extraction.
 
     Args:
-        text: what was seen or read, verbatim.
-        at: world time.
-        source: where it comes from (a run, a file, a speaker). Tells apart equal texts of one world time.
-        reading: what was extracted.
-        recorded_at: recorded time; ``None`` until a store gives one. Not part of the identity.
+        text: the observation or passage, verbatim.
+        at: world time; see the top of this module.
+        source: where it comes from, such as a run, a file or a speaker. Distinguishes equal texts of one world time.
+        extraction: what was extracted from the text. Not part of the identity.
+        recorded_at: recorded time; ``None`` until the episode is recorded. Not part of the identity.
+
+    Raises:
+        InputError: an argument cannot be used.
     """
 
     text: str
@@ -223,13 +261,22 @@ class Episode:
 
     @cached_property
     def id(self) -> str:
-        """32 hexadecimal digits, from text, world time and source."""
+        """The id: 32 hexadecimal digits, computed from text, world time and source."""
         return _digest("episode", self.text, self.at.hex(), self.source)
+
+    def __repr__(self) -> str:
+        source = f", source={short_repr(self.source)}" if self.source else ""
+        return f"Episode({short_repr(self.text)}, at={self.at:.16g}{source})"
 
 
 @dataclass(frozen=True, order=True)
 class Interval:
-    """World time, half-open: ``valid_from <= t < valid_to``. An open end is :data:`FOREVER`."""
+    """A half-open interval of world time: ``valid_from <= t < valid_to``.
+
+    Args:
+        valid_from: the first time in the interval.
+        valid_to: the first time after it; :data:`FOREVER` while the end is not known.
+    """
 
     valid_from: float
     valid_to: float = FOREVER
@@ -239,18 +286,19 @@ class Interval:
 
     @property
     def is_open(self) -> bool:
-        """Whether the end is not known."""
+        """Whether the interval has not ended."""
         return self.valid_to == FOREVER
 
 
 @dataclass(frozen=True)
 class Version:
-    """A statement over one uninterrupted interval in which it held.
+    """One uninterrupted interval in which a statement held.
 
     Args:
-        statement: what held.
+        statement: the statement.
         interval: when it held, in world time.
-        sources: ids of the episodes that asserted it in this interval, in fold order; the first opened it.
+        sources: ids of the episodes that asserted it in this interval, in order of world time, then id; the first one
+            opened the interval.
         ended_by: id of the episode that ended it; ``None`` while it holds.
         reason: why it ended; ``None`` while it holds.
     """
@@ -263,7 +311,7 @@ class Version:
 
 
 Kind: TypeAlias = Literal["fact", "thesis", "episode"]
-"""What can be retrieved."""
+"""The kinds of items that can be retrieved."""
 
 KINDS: Final[tuple[Kind, ...]] = ("fact", "thesis", "episode")
 
@@ -274,10 +322,12 @@ class Hit:
 
     Args:
         item: the fact, thesis or episode.
-        score: how well it fits the question, by the method that found it; higher is better.
-        kind: what the item is.
-        path: names of objects and relations in turn, from an object that the question names; empty when there is none.
-        version: of a statement: when it holds, what it comes from, and why it ended.
+        score: how well it fits the question; higher is better. Scores of one method only can be compared.
+        kind: whether the item is a fact, a thesis or an episode.
+        path: alternating names of objects and relations that lead to the item from an object in the question; empty
+            when there is no such path.
+        version: for a statement, when it holds, which episodes it comes from, and why it ended; ``None`` for an
+            episode.
     """
 
     item: Statement | Episode
@@ -286,17 +336,21 @@ class Hit:
     path: tuple[str, ...] = ()
     version: Version | None = None
 
+    def __repr__(self) -> str:
+        text = self.item.text if isinstance(self.item, Episode) else str(self.item)
+        return f"Hit({self.kind} {short_repr(text)}, score={self.score:.3f})"
+
 
 @dataclass(frozen=True)
 class Recall:
-    """What a retrieval returned, the best of each kind first.
+    """The result of a retrieval.
 
     Args:
         query: the question.
-        hits: facts, theses and episodes, each best first.
-        text: the same in words, ready for a prompt, within the budget of tokens that was asked for.
-        method: the name of the method.
-        as_of: the moment of world time that was asked about; ``None`` for now.
+        hits: facts, then theses, then episodes, best first within each kind.
+        text: the hits in words, ready for a prompt, within the requested number of tokens.
+        method: the name of the retrieval method.
+        as_of: the world time that was asked about; ``None`` for now.
     """
 
     query: str
@@ -322,3 +376,7 @@ class Recall:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        counts = f"facts={len(self.facts)}, theses={len(self.theses)}, episodes={len(self.episodes)}"
+        return f"Recall({short_repr(self.query)}, {counts})"

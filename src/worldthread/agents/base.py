@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from worldthread.arguments import require_methods
 from worldthread.extract.base import GameStep
 from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import GraphView
@@ -134,6 +135,9 @@ class PerceivingAgent(Agent):
     """
 
     def __init__(self, memory: AgentMemory, *, run: str = "play") -> None:
+        require_methods(
+            memory, ("add", "forget", "view"), "memory", "the record of a Memory (memory.record) or a graph"
+        )
         self.memory = memory
         self.extractor = GameExtractor()
         self.run = run

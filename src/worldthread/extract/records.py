@@ -9,6 +9,7 @@ from typing import Any, Final
 from worldthread.errors import InputError
 from worldthread.extract.transcripts import Utterance
 from worldthread.extract.when import world_time
+from worldthread.types import short_repr
 
 OWN_EXPORT: Final = "worldthread-episodes"
 """The field ``format`` in the first line of an export of a memory."""
@@ -39,6 +40,10 @@ class Document:
     text: str
     at: float | None = None
     source: str = ""
+
+    def __repr__(self) -> str:
+        source = f", source={short_repr(self.source)}" if self.source else ""
+        return f"Document({short_repr(self.text)}, at={self.at}{source})"
 
 
 def documents_of(record: object, source: str) -> Iterator[Document]:

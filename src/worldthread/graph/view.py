@@ -26,8 +26,8 @@ class GraphView:
         self.at = at
 
     def __repr__(self) -> str:
-        when = "now" if self.at is None else f"at {self.at:g}"
-        return f"<GraphView {when} of {len(self._state.episodes.numbers)} episodes>"
+        when = "now" if self.at is None else f"{self.at:g}"
+        return f"GraphView(at={when}, episodes={len(self._state.episodes.numbers)})"
 
     def holds(self, statement: Statement) -> bool:
         """Return whether a statement holds.

@@ -283,7 +283,7 @@ Known of what the task and the plan name:
 
 @pytest.mark.parametrize("kind", ["graph", "memory"])
 def test_worldthread_tells_here_carried_wanted_and_found(kind: str) -> None:
-    memory: Any = TemporalGraph() if kind == "graph" else Memory(embedder="fake", model="none")
+    memory: Any = TemporalGraph() if kind == "graph" else Memory(embedder="fake", model="none").record
     player = agent("worldthread", memory=memory)
     text = through(player, percepts(), shown=2)
     assert text.startswith(HERE_AND_THERE)
