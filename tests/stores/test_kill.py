@@ -22,7 +22,7 @@ TRIES = 25
 CHILD = """
 import json, random, sys
 from worldthread.stores import SQLiteStore
-from worldthread.types import Episode, Fact, Reading
+from worldthread.types import Episode, Extraction, Fact
 
 path, exported, seed, fresh, known = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
 chance = random.Random(seed)
@@ -33,7 +33,7 @@ def say(*words):
 
 def episode(number, reader="first"):
     facts = tuple(Fact(f"thing {number}", "is in", f"room {part}", f"place of {number}") for part in range(2))
-    return Episode(f"mark{number}mark " + "x" * (number * 97 % 6000), number, "run", Reading(reader, facts))
+    return Episode(f"mark{number}mark " + "x" * (number * 97 % 6000), number, "run", Extraction(reader, facts))
 
 say("ready")
 sys.stdin.readline()
