@@ -65,9 +65,9 @@ clean:  ## Remove the environments, caches and build results
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-frontend/node_modules/.package-lock.json: frontend/package.json
+frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json frontend/.npmrc
 	@command -v npm >/dev/null || { echo "npm was not found. On Debian or Ubuntu: apt-get install nodejs npm" >&2; exit 1; }
-	cd frontend && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	cd frontend && npm ci --loglevel=error
 	touch $@
 
 src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json $(PAGES)
