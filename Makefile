@@ -5,7 +5,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 BIN := .venv/bin
 PINS := Makefile pyproject.toml constraints.txt scripts/environment
-PAGES := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
+PAGES := $(shell find frontend/src) frontend/build.mjs frontend/tsconfig.json
 SOURCE := $(shell find src -type f -not -name '*.pyc')
 
 .PHONY: help

@@ -1,4 +1,4 @@
-"""What the sources refer to is kept in git: a file that lies here, and nowhere else, would be missing in every clone."""
+"""What the sources refer to is kept in git: a file that lies here and nowhere else is missing in every clone."""
 
 from __future__ import annotations
 
