@@ -5,7 +5,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 BIN := .venv/bin
 PINS := Makefile pyproject.toml constraints.txt scripts/environment
-PAGES := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
+PAGES := $(shell find frontend/src) frontend/build.mjs frontend/tsconfig.json
 SOURCE := $(shell find src -type f -not -name '*.pyc')
 
 .PHONY: help
@@ -22,7 +22,7 @@ play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure
 
 .PHONY: test
 test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel"
 
 .PHONY: test-model
 test-model: .venv/model.stamp  ## Chat with a real small model behind a real server (builds llama.cpp: 25 minutes at first)
@@ -31,7 +31,7 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not nethack and not static and not model and not mcp and not web and not browser"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not nethack and not static and not model and not mcp and not web and not browser and not wheel"
 
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
@@ -39,6 +39,14 @@ web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread 
 .PHONY: test-web
 test-web: .venv/dev.stamp web  ## The pages in a real browser (needs Chromium, node and npm)
 	$(BIN)/python -m pytest -m browser tests/web
+
+.PHONY: dist
+dist: .venv/dev.stamp web  ## Build the wheel and the sdist, with the pages, into dist
+	$(BIN)/python scripts/distribution
+
+.PHONY: test-wheel
+test-wheel: dist  ## Install the wheel into an empty environment, play, and open its pages (needs Chromium)
+	$(BIN)/python -m pytest -m wheel tests/web
 
 .PHONY: lint
 lint: .venv/dev.stamp  ## Style: ruff check and ruff format
@@ -65,9 +73,9 @@ clean:  ## Remove the environments, caches and build results
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-frontend/node_modules/.package-lock.json: frontend/package.json
+frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json frontend/.npmrc
 	@command -v npm >/dev/null || { echo "npm was not found. On Debian or Ubuntu: apt-get install nodejs npm" >&2; exit 1; }
-	cd frontend && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	cd frontend && npm ci --loglevel=error
 	touch $@
 
 src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json $(PAGES)

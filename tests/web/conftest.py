@@ -1,9 +1,15 @@
-"""The server in this process, behind its guard, with a small memory."""
+"""A small memory, a server in this process behind its guard, servers in processes of their own, and a real browser."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +18,19 @@ import pytest
 from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
 
 HOME = "http://127.0.0.1:8766"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM_OPTIONS = [
+    "--headless",
+    "--no-sandbox",  # with its sandbox it does not start as root
+    "--disable-gpu",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+STATIC = Path(__file__).parents[2] / "src" / "worldthread" / "web" / "static"
 
 
 @pytest.fixture(scope="session")
@@ -61,3 +80,92 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 @pytest.fixture
 def home(serve: Callable[..., Any], home_memory: Path) -> Any:
     return serve(home_memory)
+
+
+# -- in a real browser ------------------------------------------------------------------------------------------------
+
+
+def lacking(what: str) -> None:
+    """Skips a test of the browser; in CI, where the browser is installed beforehand, the test fails."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None:
+        lacking("needs Chromium: scripts/system-packages, or apt-get install chromium")
+    if importlib.util.find_spec("playwright") is None:
+        lacking("needs playwright: pip install playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def built_pages() -> None:
+    if not (STATIC / "memory.js").is_file():
+        lacking("needs the built pages: make web")
+
+
+@contextmanager
+def _served(
+    memory: Path, runs: Path, *options: str, program: tuple[str, ...] = (), **environment: str
+) -> Iterator[str]:
+    """The address of a server in a process of its own; ``program`` replaces the worldthread of this environment."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WORLDTHREAD_")}
+    if "WORLDTHREAD_GAMES" in os.environ:
+        kept["WORLDTHREAD_GAMES"] = os.environ["WORLDTHREAD_GAMES"]
+    command = program or (sys.executable, "-m", "worldthread")
+    process = subprocess.Popen(
+        [*command, "web", str(memory), "--runs", str(runs), "--port", "0", *options],
+        cwd=runs.parent,
+        env={**kept, "WORLDTHREAD_EMBEDDER": "fake", **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        told = process.stderr.readline()
+        found = re.search(r"http://\S+", told)
+        assert found is not None, told
+        yield found[0]
+    finally:
+        process.terminate()
+        process.communicate(timeout=600)
+        assert process.returncode in (0, -15)
+
+
+@pytest.fixture(scope="session")
+def served() -> Callable[..., Any]:
+    """Starts servers: ``with served(memory, runs) as url``."""
+    return _served
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages that must not complain, nor ask anybody but their server."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(url: str, width: int = 1280, scheme: str = "light") -> Any:
+        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        home = re.match(r"http://[^/]+", url)[0]
+        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
+        page.on("request", lambda r: None if r.url.startswith((home, "blob:")) else complaints.append(f"asked {r.url}"))
+        page.goto(url)
+        page.wait_for_selector("body[data-ready]", timeout=600_000)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    # software rendering says that it is slow
+    assert [line for line in complaints if "GPU stall" not in line and "GL Driver" not in line] == []

@@ -135,9 +135,15 @@ def test_what_is_not_safe_is_refused_at_the_start() -> None:
 def test_pages_that_were_not_built_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from worldthread.web import assets
 
-    monkeypatch.setattr(assets, "files", lambda _: tmp_path)
-    with pytest.raises(InputError, match="make web"):
+    package = tmp_path / "checkout" / "src" / "worldthread" / "web"
+    monkeypatch.setattr(assets, "files", lambda _: package)
+    with pytest.raises(InputError, match=r"`make web`.* and then again: pip install"):
         assets.read_assets()
+    (tmp_path / "checkout" / "frontend").mkdir(parents=True)
+    (tmp_path / "checkout" / "frontend" / "build.mjs").touch()
+    with pytest.raises(InputError, match=r"`make web` in .*/checkout") as told:
+        assets.read_assets()
+    assert "pip install" not in str(told.value)
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

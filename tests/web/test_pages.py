@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -23,10 +18,9 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.play.runs import Run, play_in
 from worldthread.play.trajectory import TrajectoryWriter
 
-pytestmark = [pytest.mark.web, pytest.mark.browser]
+pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.usefixtures("built_pages")]
 
 TOKEN = "a-token-of-the-tests-0123456789"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 STATIC = Path(__file__).parents[2] / "src" / "worldthread" / "web" / "static"
 
 ATTACKS = [
@@ -66,71 +60,9 @@ def until(asked: Callable[[], Any], seconds: float = 600) -> Any:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None or importlib.util.find_spec("playwright") is None:
-        pytest.skip("needs Chromium (apt-get install chromium) and playwright (pip install playwright)")
-    if not (STATIC / "memory.js").is_file():
-        pytest.skip("needs the built pages: make web")
-    from playwright.sync_api import sync_playwright
-
-    options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
-    if os.getuid() == 0:
-        options.append("--no-sandbox")  # it does not start as root otherwise
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def served(memory: Path, runs: Path, *options: str, **environment: str) -> Iterator[str]:
-    """The address of a server."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("WORLDTHREAD_")}
-    if "WORLDTHREAD_GAMES" in os.environ:
-        kept["WORLDTHREAD_GAMES"] = os.environ["WORLDTHREAD_GAMES"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "worldthread", "web", str(memory), "--runs", str(runs), "--port", "0", *options],
-        env={**kept, "WORLDTHREAD_EMBEDDER": "fake", **environment},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        told = process.stderr.readline()
-        yield re.search(r"http://\S+", told)[0]
-    finally:
-        process.terminate()
-        process.communicate(timeout=600)
-        assert process.returncode in (0, -15)
-
-
-@pytest.fixture
-def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages that must not complain, nor ask anybody but their server."""
-    complaints: list[str] = []
-    contexts = []
-
-    def opened(url: str, width: int = 1280, scheme: str = "light") -> Any:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        home = re.match(r"http://[^/]+", url)[0]
-        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
-        page.on("request", lambda r: None if r.url.startswith((home, "blob:")) else complaints.append(f"asked {r.url}"))
-        page.goto(url)
-        page.wait_for_selector("body[data-ready]", timeout=600_000)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    # software rendering says that it is slow
-    assert [line for line in complaints if "GPU stall" not in line and "GL Driver" not in line] == []
-
-
-@pytest.fixture(scope="module")
-def homes(home_memory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def homes(
+    served: Callable[..., Any], home_memory: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path]]:
     """The address of a server with the memory of Anna, and its folder of runs, with two runs in it."""
     runs = tmp_path_factory.mktemp("runs")
     for agent in ("explorer", "random"):
@@ -301,7 +233,7 @@ def test_two_runs_are_compared_move_by_move(open_page: Any, homes: tuple[str, Pa
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def hostile(served: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server whose memory and whose run consist of attacks."""
     folder = tmp_path_factory.mktemp("hostile")
     with Memory(folder / "<img src=x onerror=hacked=1>.worldthread", model="none", embedder="fake") as memory:
@@ -384,7 +316,9 @@ def test_two_hundred_hostile_observations_are_text(open_page: Any, hostile: str)
     assert not is_hacked(page)
 
 
-def test_a_person_shows_the_token_once(chromium: Any, home_memory: Path, tmp_path: Path) -> None:
+def test_a_person_shows_the_token_once(
+    chromium: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
     with served(home_memory, tmp_path, WORLDTHREAD_WEB_TOKEN=TOKEN) as url:
         page = chromium.new_page()
         assert page.goto(url).status == 401

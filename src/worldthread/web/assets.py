@@ -42,11 +42,20 @@ def read_assets() -> Mapping[str, Asset]:
             kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
             found[path.name] = Asset(data, kind, f'"{hashlib.blake2b(data, digest_size=12).hexdigest()}"')
     if not found.keys() >= set(PAGES.values()):
-        raise InputError(
-            "the pages for browsers were not built. In a checkout: make web (it needs node and npm; on Debian or "
-            "Ubuntu: apt-get install nodejs npm). An installed release brings them: pip install 'worldthread[web]'"
-        )
+        raise InputError(_how_to_build(folder))
     return found
+
+
+def _how_to_build(folder: Path) -> str:
+    """What to do about missing pages: a checkout needs a build, and an installed copy must be installed again too."""
+    needs = "it needs node and npm; on Debian or Ubuntu: apt-get install nodejs npm"
+    checkout = folder.parents[3]
+    if (checkout / "frontend" / "build.mjs").is_file():
+        return f"the pages for browsers are not built. Run `make web` in {checkout} ({needs})"
+    return (
+        "this installation has no pages for browsers, because they were not built when it was installed. In the "
+        f"checkout, run `make web` ({needs}), and then again: pip install '.[web]'"
+    )
 
 
 def served(asset: Asset, request: Request) -> Response:

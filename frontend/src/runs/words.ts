@@ -1,0 +1,28 @@
+// Runs in words.
+
+const ENDS: Record<string, string> = {
+  won: "won",
+  lost: "lost",
+  over: "the game ended",
+  moves: "out of moves",
+  agent: "the agent stopped",
+  budget: "out of budget",
+};
+
+/** How a run ended; `undefined` and `null` mean that the reason is not known. */
+export function shownEnd(won: boolean | undefined, endedBy: string | null | undefined): string {
+  if (won) return "won";
+  return endedBy ? (ENDS[endedBy] ?? endedBy) : "not won";
+}
+
+/** The agent, with its memory module if it has one. */
+export const shownPlayer = (agent = "", module: string | null = ""): string =>
+  [agent, module].filter(Boolean).join(" + ");
+
+/** Seconds since 1970 as a local time. */
+export function shownDate(seconds: number): string {
+  const moment = new Date(seconds * 1000);
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+  return `${day} ${two(moment.getHours())}:${two(moment.getMinutes())}`;
+}
