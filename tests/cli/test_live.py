@@ -12,7 +12,8 @@ from worldthread.agents import make_agent
 from worldthread.cli.live import LineDisplay, LiveFrame, one_line, summary_table
 from worldthread.envs import make
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
+from worldthread.play.step_record import StepRecord
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit import NOTHING_AUDITED, Auditor, is_checkable, true_facts
+from worldthread.play.audit import NOTHING_AUDITED, Auditor
+from worldthread.play.audit_mapping import is_checkable, true_facts
 from worldthread.types import Episode, Extraction, Fact
 
 HALL = frozenset(

@@ -22,8 +22,9 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.fake_player import FakePlayer
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
 from worldthread.play.run_model import RunModel
+from worldthread.play.step_record import StepRecord
 from worldthread.play.trajectory import TrajectoryWriter
 
 # tiny-v1 with seed 1: north of the Library is the Kitchen with the key; west and south of it the Parlour with the chest

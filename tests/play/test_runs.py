@@ -17,8 +17,9 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording_file import read_recording
-from worldthread.play import runs
-from worldthread.play.runs import Run, file_name, limit_of, make_player, play_in, read_summary, replay
+from worldthread.play.run_files import play_in, read_summary, replay
+from worldthread.play.run_model import model_name
+from worldthread.play.runs import Run, file_name, limit_of, make_player
 from worldthread.play.trajectory import read_trajectory
 
 RESTLESS = Run("tiny-v1", "game_players:Restless", 1, steps=30, model="fake", attempt=3)
@@ -249,11 +250,11 @@ def test_limits_and_names() -> None:
 def test_the_model_is_named_by_argument_or_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("WORLDTHREAD_MODEL", raising=False)
-    assert runs.model_name(None) == ""
-    assert runs.model_name("fake") == "fake"
+    assert model_name(None) == ""
+    assert model_name("fake") == "fake"
     monkeypatch.setenv("WORLDTHREAD_MODEL", "ollama/small")
-    assert runs.model_name(None) == "small"
-    assert runs.model_name("none") == ""
+    assert model_name(None) == "small"
+    assert model_name("none") == ""
 
 
 def test_a_header_without_settings(tmp_path: Path) -> None:

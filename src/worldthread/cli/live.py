@@ -19,8 +19,8 @@ from worldthread.cli.output import number_of
 from worldthread.cli.textmap import draw_map
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
-from worldthread.play.loop import StepRecord
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
+from worldthread.play.step_record import StepRecord
 
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 

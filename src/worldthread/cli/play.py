@@ -27,8 +27,9 @@ from worldthread.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from worldthread.play.loop import Play, StepRecord
+    from worldthread.play.loop import Play
     from worldthread.play.runs import Run
+    from worldthread.play.step_record import StepRecord
 
 _SECONDS_A_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
 _ALSO_RESUMING: Final = frozenset({"out", "resume", "model", "as_json", "delay"})
@@ -104,7 +105,7 @@ def play(
     from rich.console import Console
 
     from worldthread.memory import Memory
-    from worldthread.play.runs import play_in, read_summary, typed_in
+    from worldthread.play.run_files import play_in, read_summary, typed_in
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
     console = Console(stderr=as_json, highlight=False)
@@ -185,7 +186,7 @@ def _begun(out: Path | None) -> _EarlierPlay:
         InputError: no folder was named, or it holds no play.
         FormatError: the play cannot go on with this release.
     """
-    from worldthread.play.runs import run_of
+    from worldthread.play.run_files import run_of
     from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison
     from worldthread.stores import DEFAULT_NAMESPACE
 

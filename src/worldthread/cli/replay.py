@@ -28,7 +28,7 @@ def replay(
         worldthread replay runs/treasure-hunt-v1-explorer-seed0
     """
     from worldthread.cli.output import note, number_of
-    from worldthread.play.runs import replay as play_again
+    from worldthread.play.run_files import replay as play_again
 
     result = play_again(run)
     if as_json:

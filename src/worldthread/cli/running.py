@@ -119,7 +119,8 @@ def runs_of(
 
     from worldthread.agents import agent_class, agent_options
     from worldthread.envs import spec_of
-    from worldthread.play.runs import Run, model_name
+    from worldthread.play.run_model import model_name
+    from worldthread.play.runs import Run
 
     kinds = {agent: agent_class(agent) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}

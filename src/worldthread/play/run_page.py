@@ -13,7 +13,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
-from worldthread.play.runs import read_summary
+from worldthread.play.run_files import read_summary
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
 from worldthread.stores import DEFAULT_NAMESPACE
 

@@ -21,7 +21,8 @@ import orjson
 
 from worldthread.errors import FormatError, InputError, MissingExtraError
 from worldthread.play.file_lock import hold
-from worldthread.play.runs import Run, play_in, read_summary
+from worldthread.play.run_files import play_in, read_summary
+from worldthread.play.runs import Run
 from worldthread.play.trajectory import TRAJECTORY_FILE
 
 RESULTS_FILE: Final = "results.jsonl"
@@ -150,10 +151,10 @@ def play_run(run: Run, folder: Path, argument: str | None = None) -> dict[str, A
     Args:
         run: what is to be played.
         folder: of the run.
-        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+        argument: names the model; see :func:`worldthread.play.run_model.recorded_model`.
 
     Raises:
-        WorldthreadError: see :func:`worldthread.play.runs.play_in`.
+        WorldthreadError: see :func:`worldthread.play.run_files.play_in`.
     """
     # a sweep may be killed after the run came to its end and before it was acknowledged
     return read_summary(folder) or play_in(folder, run, argument)
@@ -186,7 +187,7 @@ def sweep(
         jobs: how many processes play.
         on_done: called for each run as it ends, with its summary or its error.
         on_tick: called about twice a second with the runs that go on.
-        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+        argument: names the model; see :func:`worldthread.play.run_model.recorded_model`.
     """
     failures: dict[Run, str] = {}
 
