@@ -191,10 +191,10 @@ def test_to_return_and_return_again_uses_moves_up() -> None:
     assert agent.percepts[-1].moves_left == 0
 
 
-def test_moments_that_are_none() -> None:
-    for moment in (-1, 2):
-        with pytest.raises(AgentError, match=f"moment {moment}; there are 0 to 1"):
-            scripted(["look", back(moment)])
+def test_returning_to_a_state_that_does_not_exist() -> None:
+    for number in (-1, 2):
+        with pytest.raises(AgentError, match=f"state {number}; the states so far are 0 to 1"):
+            scripted(["look", back(number)])
 
 
 class Moody(ScriptedWorld):
@@ -209,7 +209,7 @@ class Moody(ScriptedWorld):
 
 
 def test_a_world_that_does_not_repeat_itself_is_refused() -> None:
-    with pytest.raises(ContractError, match=r"come back to moment 1 \(after 'look'\): the text was .*\(1\).* and is"):
+    with pytest.raises(ContractError, match=r"return to state 1 \(after 'look'\): the text was .*\(1\).* and is"):
         scripted(["look", "go north", back(1)], env=Moody(tiny_house, seed=1))
 
 

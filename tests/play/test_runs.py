@@ -222,15 +222,15 @@ def test_settings_reach_the_agent() -> None:
         (Run("tiny", "explorr", 0), InputError, "did you mean 'explorer'"),
         (Run("tiny", "game_players:Nobody", 0), InputError, "no agent can be made"),
         (Run("tiny", "json:JSONDecoder", 0), InputError, "is no agent"),
-        (Run("tiny", "explorer", 0, options='{"temperature": 1}'), InputError, "takes no option 'temperature'"),
-        (Run("tiny", "react", 0, options='{"seed": 1}', model="fake"), InputError, "takes no option 'seed'"),
+        (Run("tiny", "explorer", 0, options='{"temperature": 1}'), InputError, "has no option 'temperature'"),
+        (Run("tiny", "react", 0, options='{"seed": 1}', model="fake"), InputError, "has no option 'seed'"),
         (Run("tiny", "react", 0, options="hot", model="fake"), InputError, "JSON object"),
-        (Run("tiny", "explorer", 0, memory="rag"), InputError, "asks no memory module"),
-        (Run("tiny", "react", 0), ModelConfigError, "name one with --model"),
+        (Run("tiny", "explorer", 0, memory="rag"), InputError, "does not use a memory module"),
+        (Run("tiny", "react", 0), ModelConfigError, "give --model NAME"),
         (Run("tny", "explorer", 0), UnknownGameError, "tiny"),
     ],
 )
-def test_mistakes_are_told_before_the_play(run: Run, error: type[Exception], message: str) -> None:
+def test_mistakes_are_reported_before_the_play(run: Run, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         run.require_playable("fake")
 
@@ -260,5 +260,5 @@ def test_the_model_is_named_by_argument_or_environment(monkeypatch: pytest.Monke
 def test_a_header_without_settings(tmp_path: Path) -> None:
     (tmp_path / "trajectory.jsonl").write_text('{"format": "worldthread-trajectory", "version": 2}\n')
     assert read_trajectory(tmp_path / "trajectory.jsonl").steps == []
-    with pytest.raises(FormatError, match="does not tell what was played"):
+    with pytest.raises(FormatError, match="does not describe the run"):
         replay(tmp_path)
