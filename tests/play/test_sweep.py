@@ -34,7 +34,7 @@ def test_settings() -> None:
             settings_in([bad])
     assert names_in([" a, b,a,,", "b"], "--agent") == ["a", "b"]
     assert names_in([], "--agent") == []
-    with pytest.raises(InputError, match="--agent wants a name"):
+    with pytest.raises(InputError, match="--agent needs a name"):
         names_in([" ,"], "--agent")
 
 
@@ -59,8 +59,8 @@ def test_settings_go_to_the_agents_that_take_them() -> None:
     runs = combined(["explorer", "react"], [], settings={"temperature": 0.2})
     assert {run.agent: run.options for run in runs} == {"explorer": "{}", "react": '{"temperature":0.2}'}
     for more, message in (
-        ({"agents": ["explorer"], "memories": [], "settings": {"temperature": 1}}, "no such agent takes the setting"),
-        ({"agents": ["explorer"], "memories": ["rag"]}, "no such agent asks a memory module"),
+        ({"agents": ["explorer"], "memories": [], "settings": {"temperature": 1}}, "no agent here has the setting"),
+        ({"agents": ["explorer"], "memories": ["rag"]}, "no agent here uses a memory module"),
         ({"agents": ["ariadne"], "memories": ["rga"]}, "did you mean 'rag'"),
     ):
         with pytest.raises(InputError, match=message):

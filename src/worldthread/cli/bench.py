@@ -12,14 +12,19 @@ import typer
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_qa import qa
+from worldthread.cli.console import help_text
 from worldthread.cli.running import names_in
 
 _WIDTH: Final = 110
 
-bench = typer.Typer(no_args_is_help=True, help="Measure retrieval, question answering and memory on published data.")
-bench.command("qa")(qa)
-bench.command("audit-logs")(audit_logs)
-bench.command("contamination")(contamination)
+bench = typer.Typer(
+    no_args_is_help=True,
+    help="Measure retrieval, question answering and memory on published data.\n\nThe data sets are not part of the "
+    "package; [bold]worldthread bench datasets[/bold] lists the files that they need.",
+)
+bench.command("qa", help=help_text(qa))(qa)
+bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)
+bench.command("contamination", help=help_text(contamination))(contamination)
 
 
 @bench.command()
@@ -67,8 +72,7 @@ def retrieval(
 ) -> None:
     """Measure how well retrieval methods find the passages that answer a question.
 
-    Prints recall@2, 5 and 10 of the gold passages with 95 % bootstrap intervals, the time of a query, and the size and
-    build time of the index.
+    Prints recall@2, 5 and 10 of the gold passages with 95 % bootstrap intervals, and the cost in time and memory.
 
     [dim]Examples:[/dim]
 

@@ -18,7 +18,9 @@ _SHOWN: Final = ("AriGraph", "AriGraph, relations of both", "worldthread", "worl
 
 
 def audit_logs(
-    logs: Annotated[Path, typer.Argument(help="The folder of the published logs, one <run>.jsonl.gz each.")],
+    logs: Annotated[
+        Path, typer.Argument(metavar="LOGS", help="The folder of the published logs, one <run>.jsonl.gz each.")
+    ],
     run: Annotated[
         list[str] | None,
         typer.Option(help="The name of a run. Repeatable. Default: all runs of the full system."),

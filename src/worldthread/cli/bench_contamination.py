@@ -21,7 +21,8 @@ def contamination(
     games: Annotated[
         list[str],
         typer.Argument(
-            help="Games with a walkthrough: names that [bold]worldthread games[/bold] lists, or jericho:PATH."
+            metavar="GAME",
+            help="Games with a walkthrough: names that [bold]worldthread games[/bold] lists, or jericho:PATH.",
         ),
     ],
     model: Annotated[

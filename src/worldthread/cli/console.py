@@ -1,8 +1,11 @@
-"""Error messages and exit codes of all commands."""
+"""Help texts, error messages and exit codes of all commands."""
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -17,6 +20,11 @@ FAILED = 2
 """The exit code of a command that failed."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
+
+
+def help_text(command: Callable[..., None]) -> str:
+    """Return the docstring of a command with each paragraph on one line, since typer keeps line breaks."""
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(command) or "")
 
 
 class ErrorPrintingGroup(TyperGroup):

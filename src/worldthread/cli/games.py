@@ -49,7 +49,7 @@ def games(
     table = Table(box=None, pad_edge=False)
     table.add_column("game", style="bold")
     table.add_column("task", ratio=1)
-    table.add_column("moves", justify="right")
+    table.add_column("max moves", justify="right")
     for spec in specs:
         task = Text(f"{spec.title}. {spec.description}")
         if not spec.installed:

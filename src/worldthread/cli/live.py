@@ -225,10 +225,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
     table.add_row("memory", f"{memory['episodes']} passages, {memory['facts']} current facts, {memory['ended']} ended")
     if summary["audit"]:
         audit = summary["audit"]
-        figures = (
-            f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, stale steps {audit['stale_steps']}"
-        )
-        table.add_row("audit", figures)
+        stale = number_of(audit["stale_steps"], "stale step")
+        table.add_row("audit", f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, {stale}")
     failures = [f"{summary['unparsable']} decisions without an action"] if summary["unparsable"] else []
     failures += [f"{summary['invalid']} actions outside the list of valid actions"] if summary["invalid"] else []
     if failures:

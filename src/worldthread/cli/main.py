@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable
 from typing import Annotated
 
@@ -13,7 +11,7 @@ from worldthread import __version__
 from worldthread.cli.about import about
 from worldthread.cli.ask import ask
 from worldthread.cli.bench import bench
-from worldthread.cli.console import ErrorPrintingGroup
+from worldthread.cli.console import ErrorPrintingGroup, help_text
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
 from worldthread.cli.mcp import mcp
@@ -43,9 +41,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
-        # typer keeps the line breaks of a docstring: join the lines of each paragraph
-        _help = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(_command) or "")
-        app.command(_command.__name__.rstrip("_"), help=_help, rich_help_panel=_panel)(_command)
+        app.command(_command.__name__.rstrip("_"), help=help_text(_command), rich_help_panel=_panel)(_command)
 app.add_typer(bench, name="bench", rich_help_panel="Benchmarks")
 
 

@@ -41,7 +41,8 @@ def play(
     game: Annotated[
         str,
         typer.Argument(
-            help="A name that [bold]worldthread games[/bold] lists, or a game file: textworld:PATH, jericho:PATH."
+            metavar="GAME",
+            help="A name that [bold]worldthread games[/bold] lists, or a game file: textworld:PATH, jericho:PATH.",
         ),
     ] = "treasure-hunt",
     agent: Annotated[
@@ -350,5 +351,5 @@ def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
     console = Console(highlight=False)
     console.print()
     console.print(summary_table(summary))
-    console.print(Text(f"run     {folder}"), soft_wrap=True)
-    console.print(Text(f"report  {summary['report'] or 'not written: ' + advice}"), soft_wrap=True)
+    console.print(Text(f"run      {folder}"), soft_wrap=True)
+    console.print(Text(f"report   {summary['report'] or 'not written: ' + advice}"), soft_wrap=True)

@@ -15,7 +15,9 @@ _DIFFERENT = 1
 
 
 def replay(
-    run: Annotated[Path, typer.Argument(help="The folder of a run from [bold]worldthread play[/bold] or a sweep.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a run from [bold]worldthread play[/bold] or a sweep.")
+    ],
     as_json: JsonOption = False,
 ) -> None:
     """Play a recorded run again, and check that every step is the same.

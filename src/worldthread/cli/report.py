@@ -14,7 +14,8 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="The folder of a run from [bold]worldthread play[/bold], or of a [bold]worldthread sweep[/bold]."
+            metavar="FOLDER",
+            help="The folder of a run from [bold]worldthread play[/bold], or of a [bold]worldthread sweep[/bold].",
         ),
     ],
     best: Annotated[

@@ -38,7 +38,8 @@ def sweep(
     games: Annotated[
         list[str],
         typer.Argument(
-            help="One or more games: names that [bold]worldthread games[/bold] lists, or textworld:PATH, jericho:PATH."
+            metavar="GAME",
+            help="One or more games: names that [bold]worldthread games[/bold] lists, or textworld:PATH, jericho:PATH.",
         ),
     ],
     agent: Annotated[
@@ -296,7 +297,7 @@ def _caption(figures: list[dict[str, Any]]) -> str:
     parts = [
         "score: mean [95 % interval]",
         "moves, decisions, optimal, ratio (moves / optimal): medians",
-        "optimal: moves of the shortest solution",
+        "optimal: length of the shortest solution",
     ]
     if any(f["model"] for f in figures):
         parts += ["tokens, $, s: means", "unusable: answers without an action"]

@@ -23,7 +23,7 @@ def web(
     file: Annotated[
         Path | None,
         typer.Argument(
-            envvar="WORLDTHREAD_MEMORY", metavar="[FILE]", help="The memory file. Default: memory.worldthread."
+            envvar="WORLDTHREAD_MEMORY", metavar="FILE", help="The memory file. Default: memory.worldthread."
         ),
     ] = None,
     namespace: NamespaceOption = "default",
