@@ -232,7 +232,7 @@ def _show(figures: list[dict[str, Any]]) -> None:
     names, values = _columns(figures)
     for part in _parts(names, values, console.width):
         console.print(_table(names + part))
-    console.print(_caption(figures), style="dim", highlight=False)
+    console.print(_caption(figures), style="dim", highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _parts(names: list[list[str]], values: list[list[str]], width: int) -> list[list[list[str]]]:
@@ -296,7 +296,7 @@ def _columns(figures: list[dict[str, Any]]) -> tuple[list[list[str]], list[list[
 def _caption(figures: list[dict[str, Any]]) -> str:
     parts = [
         "score: mean [95 % interval]",
-        "moves, decisions, optimal, ratio (moves / optimal): medians",
+        "moves, decisions, ratio: medians",
         "optimal: length of the shortest solution",
     ]
     if any(f["model"] for f in figures):
