@@ -145,12 +145,24 @@ def test_nothing_but_the_bench_commands_and_reports_reaches_the_benchmarks() -> 
     for start in sorted(starts):
         reached, queue = {start}, [start]
         while queue:
-            new = graph[queue.pop()] - reached
+            module = queue.pop()
+            packages = {module.rsplit(".", depth)[0] for depth in range(1, module.count(".") + 1)}
+            new = (graph[module] | packages) - reached
             reached |= new
             queue += new
         if benches := sorted(module for module in reached if part(module) == "bench"):
             wrong[start] = benches
     assert wrong == {}
+    named = [  # modules that registries import by name
+        f"{module}: {node.value}"
+        for module, path in modules().items()
+        if part(module) != "bench"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"worldthread\.bench[\w.:]*", node.value)
+    ]
+    assert named == []
 
 
 def test_import_is_quick_and_light() -> None:
