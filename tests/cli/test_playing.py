@@ -61,7 +61,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 SLOW = ["play", "tiny", "--seed", "1", "--agent", "game_players:Slow", "--model", "fake", "--steps", "40"]
 
 
-def test_a_killed_play_goes_on_and_is_replayed(tmp_path: Path) -> None:
+def test_a_killed_play_resumes_and_is_replayed(tmp_path: Path) -> None:
     whole = call(*SLOW, "--out", "whole/play", "--json")
     assert whole.exit_code == 0, whole.stderr
     expected = (tmp_path / "whole" / "play" / "trajectory.jsonl").read_bytes()
@@ -251,7 +251,7 @@ def test_a_sweep_that_is_killed_loses_and_repeats_nothing(
 
 
 @pytest.mark.games
-def test_ctrl_c_ends_a_sweep_quietly_and_it_goes_on(undisturbed: tuple[Path, Any], tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_sweep_quietly_and_it_resumes(undisturbed: tuple[Path, Any], tmp_path: Path) -> None:
     whole, expected = undisturbed
     command = [sys.executable, "-m", "worldthread", *SWEEP, "--out", "out"]
     process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -69,7 +69,7 @@ def test_the_run_is_one_worth_disturbing(undisturbed: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_cut_off_anywhere_it_goes_on_to_the_same_end(
+def test_a_run_resumes_from_any_line_to_the_same_end(
     seed: int, undisturbed: Path, tmp_path: Path, asked: list[ChatRequest]
 ) -> None:
     """Any beginning of the trajectory, with an answer or two beyond it in the recording, as a killed process leaves."""
@@ -90,9 +90,7 @@ def test_cut_off_anywhere_it_goes_on_to_the_same_end(
     assert figures(tmp_path) == figures(undisturbed)
 
 
-def test_a_call_that_fails_ends_the_run_and_it_goes_on_from_there(
-    undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_resumes_after_a_failed_call(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, asked = FakePlayer.complete, []
 
     def complete(self: FakePlayer, request: ChatRequest) -> ChatAnswer:
@@ -189,12 +187,12 @@ def test_agents_without_a_model(agent: str, tmp_path: Path) -> None:
     assert (tmp_path / "trajectory.jsonl").read_bytes() == whole
 
 
-def test_the_oracle_alone_is_told_the_truth(tmp_path: Path) -> None:
-    told = []
+def test_only_the_oracle_gets_the_true_state(tmp_path: Path) -> None:
+    with_truth = []
     for memory in ("oracle", "none"):
         play_in(tmp_path / memory, Run("tiny-v1", "ariadne", 1, steps=3, memory=memory, model="fake"), "fake")
-        told.append(b"All that is true now" in (tmp_path / memory / "recording.jsonl").read_bytes())
-    assert told == [True, False]
+        with_truth.append(b"All that is true now" in (tmp_path / memory / "recording.jsonl").read_bytes())
+    assert with_truth == [True, False]
 
 
 @pytest.mark.games

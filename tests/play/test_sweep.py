@@ -109,7 +109,7 @@ def test_results_of_other_releases(tmp_path: Path) -> None:
     assert path.read_bytes() == newer
 
 
-def test_a_failed_run_is_told_and_not_kept(tmp_path: Path) -> None:
+def test_a_failed_run_is_reported_and_not_kept(tmp_path: Path) -> None:
     good, bad = Run("tiny", "explorer", 1), Run("textworld:missing.z8", "explorer", 1)
     ended: dict[Run, object] = {}
     with SweepResults(tmp_path / "results.jsonl") as results:
