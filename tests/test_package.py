@@ -79,6 +79,10 @@ def imports() -> dict[str, set[str]]:
     return found
 
 
+def modules_of_bench_commands() -> list[str]:
+    return sorted(path.stem for path in (SOURCE / "cli").glob("bench*.py"))
+
+
 def part(module: str) -> str:
     return module.partition(".")[0]
 
@@ -108,6 +112,44 @@ def test_there_is_no_import_cycle() -> None:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             pytest.fail(" <- ".join(error.args[1]))
+
+
+MAY_IMPORT_BENCH = {"cli.main", "cli.report", *(f"cli.{name}" for name in modules_of_bench_commands())}
+"""The commands ``bench ...`` measure; the report of a sweep compares it with published figures; ``main`` joins all."""
+
+
+def test_nothing_but_the_bench_commands_and_reports_reaches_the_benchmarks() -> None:
+    """Playing, replaying, sweeping and remembering work without any module of ``bench``, imported late or not."""
+    graph = imports(typing=False)
+    starts = {
+        module
+        for module in graph
+        if (part(module) in {"play", "memory", "agents", "web", "mcp", "__init__"} or module.startswith("cli."))
+        and module not in MAY_IMPORT_BENCH
+    }
+    assert {"cli.play", "cli.sweep", "cli.replay", "cli.games", "cli.remember", "web.app", "mcp.serving"} <= starts
+    wrong = {}
+    for start in sorted(starts):
+        reached, queue = {start}, [start]
+        while queue:
+            module = queue.pop()
+            packages = {module.rsplit(".", depth)[0] for depth in range(1, module.count(".") + 1)}
+            new = (graph[module] | packages) - reached
+            reached |= new
+            queue += new
+        if benches := sorted(module for module in reached if part(module) == "bench"):
+            wrong[start] = benches
+    assert wrong == {}
+    named = [  # modules that registries import by name
+        f"{module}: {node.value}"
+        for module, path in modules().items()
+        if part(module) != "bench"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"worldthread\.bench[\w.:]*", node.value)
+    ]
+    assert named == []
 
 
 def test_import_is_light() -> None:

@@ -21,7 +21,8 @@ from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
+from worldthread.play.step_record import StepRecord
 
 HOUSE = ScriptedHouse(
     exits={"Hall": {"east": "Cave"}, "Cave": {"west": "Hall"}},

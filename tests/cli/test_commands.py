@@ -79,16 +79,16 @@ def test_no_steps_and_no_valid_actions(tmp_path: Path) -> None:
         (["play", "textworld:nowhere.z8"], "no such file"),
         (["play", "tiny", "--agent", "explorr"], "did you mean 'explorer'"),
         (["play", "tiny", "--seed", "-1"], "0"),
-        (["play", "tiny", "--out", "/proc/none"], "cannot make the folder"),
-        (["sweep", "tiny", "--seeds", "9-3"], "last seed is before the first"),
-        (["sweep", "tiny", "--seeds", "many"], "wants numbers"),
-        (["sweep", "tiny", "--agent", "explorer,human"], "a sweep asks nobody"),
-        (["sweep", "tiny", "--best", "3"], "make more of them"),
-        (["sweep", "tiny", "--agent", "explorer", "--memory", "rag"], "asks a memory module"),
-        (["play", "tiny", "--agent", "react", "--model", "none"], "asks a chat model: name one with --model"),
+        (["play", "tiny", "--out", "/proc/none"], "cannot create the folder"),
+        (["sweep", "tiny", "--seeds", "9-3"], "last seed must not be smaller"),
+        (["sweep", "tiny", "--seeds", "many"], "must be numbers"),
+        (["sweep", "tiny", "--agent", "explorer,human"], "a sweep cannot ask a person"),
+        (["sweep", "tiny", "--best", "3"], "needs at least 3 attempts"),
+        (["sweep", "tiny", "--agent", "explorer", "--memory", "rag"], "uses a memory module"),
+        (["play", "tiny", "--agent", "react", "--model", "none"], "needs a chat model: give --model NAME"),
         (["play", "tiny", "--option", "temperature"], "NAME=VALUE"),
         (["play", "--resume"], "--out FOLDER"),
-        (["play", "--resume", "--out", "nowhere"], "no play that could go on"),
+        (["play", "--resume", "--out", "nowhere"], "no play to resume"),
         (["replay", "nowhere"], "cannot read"),
         pytest.param(["sweep", "no-such-game"], "no game", marks=pytest.mark.games),
         pytest.param(["report", "nowhere"], "not the folder of a run", marks=pytest.mark.games),
@@ -117,7 +117,7 @@ def test_games_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.games
-def test_sweep_goes_on_after_a_kill(tmp_path: Path) -> None:
+def test_a_sweep_continues_after_a_kill(tmp_path: Path) -> None:
     arguments = ["sweep", "tiny", "--seeds", "1-40", "--jobs", "2", "--json"]
     command = [sys.executable, "-m", "worldthread", *arguments]
     process = subprocess.Popen(
@@ -203,8 +203,8 @@ def test_a_sweep_survives_the_death_of_a_player(running_sweep: tuple[subprocess.
     os.kill(min(players(process.pid)), signal.SIGKILL)
     stdout, stderr = process.communicate(timeout=600)
     assert process.returncode == 0, stderr
-    told = json.loads(stdout.splitlines()[-1])
-    assert (told["groups"][0]["runs"], told["failures"]) == (40, [])
+    printed = json.loads(stdout.splitlines()[-1])
+    assert (printed["groups"][0]["runs"], printed["failures"]) == (40, [])
 
 
 @pytest.mark.games
@@ -231,7 +231,7 @@ def test_ctrl_c_ends_a_play_quietly(tmp_path: Path) -> None:
     _, stderr = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "Traceback" not in stderr
-    assert "the run up to here is in runs" in stderr
+    assert "the steps so far are in runs" in stderr
     assert run("report", "runs/tiny-v1-explorer-seed0", cwd=tmp_path).returncode in (0, 2)
 
 
@@ -257,7 +257,7 @@ def test_a_file_that_is_no_memory_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.games
-def test_a_report_that_cannot_be_written_is_told_and_the_memory_may_be_elsewhere(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_an_error_and_the_memory_may_be_elsewhere(tmp_path: Path) -> None:
     for name in ("one", "two"):
         assert run("play", "tiny", "--memory", "all.worldthread", "--out", name, cwd=tmp_path).returncode == 0
     page = tmp_path / "one" / "report.html"

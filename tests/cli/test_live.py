@@ -12,7 +12,8 @@ from worldthread.agents import make_agent
 from worldthread.cli.live import LineDisplay, LiveFrame, printable_line, summary_table
 from worldthread.envs import make
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
+from worldthread.play.step_record import StepRecord
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def picture(frame: LiveFrame, width: int, height: int) -> list[str]:
 def test_the_picture_fits_the_terminal(width: int, height: int, played: tuple[Play, list[StepRecord]]) -> None:
     play, records = played
     frame = LiveFrame("tiny  explorer", 50)
-    assert picture(frame, width, height) == ["tiny explorer begins"]
+    assert picture(frame, width, height) == ["Starting tiny explorer ..."]
     for record in records:
         frame.take(record, play.graph.view())
         lines = picture(frame, width, height)

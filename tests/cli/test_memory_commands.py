@@ -149,7 +149,7 @@ def test_files_and_folders_and_once_more() -> None:
     assert first["memory"] == FILE
     assert first["facts"] >= 2
     assert first["usage"] is None
-    assert "remembered 0 new passages; 2 known before\n" in done("remember", "notes")
+    assert "stored 0 new passages; 2 already known\n" in done("remember", "notes")
     assert lines("recall", "Bob", "--kind", "fact")[0]["sources"] == ["notes/deep/bob.txt"]
 
 
@@ -173,7 +173,7 @@ def test_another_file_and_another_namespace(monkeypatch: pytest.MonkeyPatch) -> 
 def test_export_and_import_through_pipes() -> None:
     export = process("export", "-")
     copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
-    assert copied.stdout == b"remembered 2 new passages\n", copied.stderr
+    assert copied.stdout == b"stored 2 new passages\n", copied.stderr
     with Memory(FILE, readonly=True) as one, Memory("copy.worldthread", readonly=True) as two:
         assert one.record.state_hash() == two.record.state_hash()
     assert lines("export", "copy.jsonl") == [{"memory": FILE, "file": "copy.jsonl", "episodes": 2}]
@@ -224,7 +224,7 @@ def test_ask_without_a_model() -> None:
     assert answered.exit_code == 0
     assert answered.stdout.startswith("Anna lives in Paris")
     assert "Sources:\n- (2024-03-01) Anna lives in Paris." in answered.stdout
-    assert "without a chat model" in answered.stderr
+    assert "no chat model" in answered.stderr
     nothing = run("ask", "Where did Anna live?", "--as-of", "1990-01-01")
     assert (nothing.exit_code, nothing.stdout) == (1, "There is not enough information.\n")
     answer = json.loads(run("ask", "Where did Anna live?", "--as-of", "1990-01-01", "--json").stdout)
@@ -249,7 +249,7 @@ def _answer(body: dict[str, Any]) -> Any:
 
 
 @pytest.mark.model
-def test_a_model_reads_and_answers_and_its_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_reads_and_answers_and_its_use_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     with chat_server.ChatServer(default=_answer) as server:
         monkeypatch.setenv("WORLDTHREAD_BASE_URL", server.url)
         read = lines("remember", "-t", "Bob bought a boat.", "--model", "tiny")[0]
@@ -263,7 +263,7 @@ def test_a_model_reads_and_answers_and_its_use_is_told(monkeypatch: pytest.Monke
 
 
 @pytest.mark.model
-def test_what_a_model_could_not_read_is_told_shown_and_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_model_could_not_read_is_printed_and_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("config.toml").write_text("[model]\nretries = 0\n")
     monkeypatch.setenv("WORLDTHREAD_CONFIG", "config.toml")
     monkeypatch.setenv("WORLDTHREAD_BASE_URL", "http://127.0.0.1:9/v1")
@@ -274,13 +274,13 @@ def test_what_a_model_could_not_read_is_told_shown_and_retried(monkeypatch: pyte
     assert "worldthread retry" in read.stderr
     assert "Anna lives in Rome." in done("recall", "Anna")
     brief, whole = done("stats"), done("stats", "--failures")
-    assert "passages not read     1, of which 1 failed" in brief
+    assert "unread passages       1, of which 1 failed" in brief
     assert ("Anna lives in Rome." in brief, text.strip() in brief, text.strip() in whole) == (True, False, True)
     counts = lines("stats", "--failures")[0]
     assert (counts["unread"], counts["not_read"][0]["text"].strip()) == (1, text.strip())
     assert run("retry", "--model", "tiny").exit_code == 1
     assert done("retry", "--model", "none") == "read 1 of 1 passage\n"
-    assert done("retry") == "everything has been read\n"
+    assert done("retry") == "there are no unread passages\n"
     assert "Anna lives in Rome" in done("about", "Anna")
 
 
@@ -294,10 +294,10 @@ def test_forget_asks_first() -> None:
     assert "--yes" in refused.stderr
     assert "Anna lives in Rome." in refused.stderr
     code, shown = on_a_terminal("forget", "--entity", "Anna", typed=b"n\n")
-    assert (code, "Forget 2 passages" in shown, "nothing was forgotten" in shown) == (1, True, True)
+    assert (code, "Delete 2 passages" in shown, "nothing was deleted" in shown) == (1, True, True)
     id_ = lines("recall", "Anna", "--kind", "episode", "--as-of", "2023-12-31")[0]["episodes"][0]
     code, shown = on_a_terminal("forget", id_[:6], typed=b"y\n")
-    assert (code, "forgot 1 passage" in shown) == (0, True)
+    assert (code, "deleted 1 passage" in shown) == (0, True)
     forgotten = lines("forget", "--entity", "anna", "--yes")[0]["forgotten"]
     assert len(forgotten) == 1
     assert lines("stats")[0]["episodes"] == 0
@@ -310,8 +310,8 @@ def test_forget_asks_first() -> None:
         ([], "not both"),
         (["abcd", "--entity", "Anna"], "not both"),
         (["abc"], "too short"),
-        (["zzzz"], "no episode has an id"),
-        (["--entity", "Zoe"], "no passage speaks of 'Zoe'"),
+        (["zzzz"], "no passage has an id"),
+        (["--entity", "Zoe"], "no passage mentions 'Zoe'"),
     ],
 )
 def test_forget_refuses(arguments: list[str], message: str) -> None:
@@ -334,7 +334,7 @@ def test_forget_refuses(arguments: list[str], message: str) -> None:
 def test_without_a_file_nothing_is_made(arguments: list[str]) -> None:
     missing = run(*arguments)
     assert missing.exit_code == 2
-    assert f"nothing is remembered yet in {FILE}: worldthread remember FILE..." in missing.stderr
+    assert f"the memory file {FILE} does not exist; create it with: worldthread remember FILE..." in missing.stderr
     assert not list(Path().glob("*worldthread*"))
 
 
@@ -360,7 +360,7 @@ def test_a_mistake_makes_no_file(arguments: list[str], message: str) -> None:
 
 def test_remember_on_a_terminal_wants_something() -> None:
     code, shown = on_a_terminal("remember")
-    assert (code, "name files or folders" in shown) == (2, True)
+    assert (code, "give files or folders" in shown) == (2, True)
 
 
 @pytest.mark.usefixtures("anna")

@@ -507,9 +507,9 @@ def test_the_command_says_what_does_not_go_together(tmp_path: Path) -> None:
         assert result.exit_code != 0
         return str(result.exception) if isinstance(result.exception, WorldthreadError) else result.output
 
-    assert "--seed is for --game" in failed("--seed", "3")
+    assert "--seed needs --game" in failed("--seed", "3")
     for more in (["--namespace", "x"], ["--readonly"], ["--model", "none"]):
-        assert "are for a memory without --game" in failed("--game", "tiny", *more)
+        assert "cannot be combined with --game" in failed("--game", "tiny", *more)
     assert "treasure-hunt-v1" in failed("--game", "treasure-hunter")
     diary = tmp_path / "diary"
     diary.write_text("not a memory")

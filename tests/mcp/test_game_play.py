@@ -127,7 +127,7 @@ def test_a_pause_ends_a_walk_between_moves() -> None:
 def test_a_world_that_does_not_come_back_ends_the_play() -> None:
     here = play(Told([HALL, CAVE, PIT], forgetful=True))
     here.act("go east")
-    with pytest.raises(ContractError, match="does not come back to moment 0"):
+    with pytest.raises(ContractError, match="does not return to state 0"):
         here.undo()
     with pytest.raises(AgentError, match="new_game begins anew"):
         here.act("go west")

@@ -26,7 +26,7 @@ def act(action: str, **more: Any) -> Decision:
 
 
 class Scripted(PerceivingAgent):
-    """Does what it was told, and keeps what it was told of it; stops when it was told no more."""
+    """Follows a script and keeps its percepts; stops at the end of the script."""
 
     name = "scripted"
 
@@ -44,13 +44,13 @@ class Scripted(PerceivingAgent):
 
 
 class Returning(Scripted):
-    """The same, and it comes back."""
+    """The same, and it returns to earlier states."""
 
     returns: ClassVar[bool] = True
 
 
 class Restless(ModelAgent):
-    """Asks its model for every move, makes a bad decision at times, and comes back at times to some earlier moment."""
+    """Asks its model for every move; sometimes makes a bad decision or returns to some earlier state."""
 
     name = "restless"
     returns: ClassVar[bool] = True
@@ -69,8 +69,8 @@ class Restless(ModelAgent):
             return Decision("", "restless", return_to=self._chance.randrange(len(self._moments)))
         if chance < 0.25:
             return Decision("", "", problem="no idea")
-        told = f"{percept.step.text}\n{valid_actions_text(self.offered or ())}\nmoves left: {percept.moves_left}"
-        choice = self.ask("act", (Message("user", told),), Choice)
+        prompt = f"{percept.step.text}\n{valid_actions_text(self.offered or ())}\nmoves left: {percept.moves_left}"
+        choice = self.ask("act", (Message("user", prompt),), Choice)
         return self.act(choice.action, choice.thought)
 
 

@@ -13,7 +13,8 @@ from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit import NOTHING_AUDITED, Auditor, is_checkable, true_facts
+from worldthread.play.audit import NOTHING_AUDITED, Auditor
+from worldthread.play.audit_mapping import is_checkable, true_facts
 from worldthread.types import Episode, Extraction, Fact
 
 HALL = frozenset(
@@ -75,7 +76,7 @@ def test_what_was_fried_before_it_burned_need_not_be_known() -> None:
     assert ("leek", "is", "fried") in allowed - required
 
 
-def test_only_what_the_state_can_tell_is_checkable() -> None:
+def test_only_what_the_state_determines_is_checkable() -> None:
     _, allowed = true_facts(HALL)
     assert is_checkable(("red chest", "is", "open"), allowed)
     assert not is_checkable(("hall", "is", "open"), allowed), "the engine keeps no such state for it"
@@ -85,7 +86,7 @@ def test_only_what_the_state_can_tell_is_checkable() -> None:
     assert is_checkable(("key 1", "does not unlock", "red chest"), allowed)
 
 
-def test_right_wrong_and_missed_are_told_apart() -> None:
+def test_right_wrong_and_missed_are_distinguished() -> None:
     graph = memory(
         v.place("Key 1", v.IS_IN, v.INVENTORY),
         v.state("Red chest", v.CLOSED),

@@ -1,4 +1,4 @@
-"""The play loop: what it counts, how it goes back, what it tells the agent, and that no truth gets out."""
+"""The play loop: its counts, its returns, the percepts of the agent, and that the true state stays inside."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.fake_player import FakePlayer
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
 from worldthread.play.run_model import RunModel
+from worldthread.play.step_record import StepRecord
 from worldthread.play.trajectory import TrajectoryWriter
 
 # tiny-v1 with seed 1: north of the Library is the Kitchen with the key; west and south of it the Parlour with the chest
@@ -84,14 +85,14 @@ def test_without_an_audit_nothing_privileged_is_asked() -> None:
 
 
 class Tacit(ScriptedWorld):
-    """A house that tells of the truth only where things are."""
+    """A house whose true state holds only the places of things."""
 
     def truth(self) -> Truth:
         truth = super().truth()
         return replace(truth, propositions=frozenset(p for p in truth.propositions if p[0] in ("at", "in", "on")))
 
 
-def test_a_world_that_tells_too_little_of_the_truth_is_not_audited() -> None:
+def test_a_world_whose_true_state_holds_too_little_is_not_audited() -> None:
     play, _, records = scripted(["look"], env=Tacit(tiny_house, seed=1))
     assert [record.audit for record in records] == [None, None]
     assert play.summary()["audit"] is None
@@ -105,7 +106,7 @@ def test_chance_is_repeatable_and_loses_to_the_explorer() -> None:
     assert len(list(explorer)) < len(list(chance))
 
 
-def test_what_the_agent_is_told() -> None:
+def test_the_percepts_of_the_agent() -> None:
     _, agent, _ = scripted(WINNING, kind=Scripted, max_moves=20)
     percepts = agent.percepts
     assert [percept.moment for percept in percepts] == list(range(9))
@@ -127,12 +128,12 @@ def memory_of(actions: list[str]) -> str:
 
 
 @pytest.mark.parametrize("saves", [True, False])
-def test_an_agent_comes_back(saves: bool) -> None:
+def test_an_agent_returns(saves: bool) -> None:
     env = Savable(seed=1) if saves else ScriptedWorld(tiny_house, seed=1)
     script = ["go north", "take silver key", "go south", back(1), "examine note", back(0), "go west"]
     play, agent, records = scripted(script, env=env)
-    told = [(p.moment, p.before, p.returned, p.step.turn) for p in agent.percepts]
-    assert told == [
+    seen = [(p.moment, p.before, p.returned, p.step.turn) for p in agent.percepts]
+    assert seen == [
         (0, None, False, 0), (1, 0, False, 1), (2, 1, False, 2), (3, 2, False, 3), (1, 0, True, 1), (4, 1, False, 2),
         (0, None, True, 0), (5, 0, False, 1),
     ]  # fmt: skip
@@ -173,7 +174,7 @@ def test_equal_states_are_saved_once(digests: bool) -> None:
     assert quiet.saves == 0, "an agent that never comes back needs no saved states"
 
 
-def test_an_agent_comes_back_from_the_end_and_others_do_not() -> None:
+def test_an_agent_returns_from_the_end_and_others_do_not() -> None:
     play, agent, _ = scripted([*WINNING, back(3), "look"])
     assert (play.summary()["won"], play.summary()["score"], play.summary()["best_score"]) == (True, 1, 2)
     assert [percept.ended for percept in agent.percepts] == [False] * 8 + [True, False, False]
@@ -190,10 +191,10 @@ def test_to_return_and_return_again_uses_moves_up() -> None:
     assert agent.percepts[-1].moves_left == 0
 
 
-def test_moments_that_are_none() -> None:
-    for moment in (-1, 2):
-        with pytest.raises(AgentError, match=f"moment {moment}; there are 0 to 1"):
-            scripted(["look", back(moment)])
+def test_returning_to_a_state_that_does_not_exist() -> None:
+    for number in (-1, 2):
+        with pytest.raises(AgentError, match=f"state {number}; the states so far are 0 to 1"):
+            scripted(["look", back(number)])
 
 
 class Moody(ScriptedWorld):
@@ -208,7 +209,7 @@ class Moody(ScriptedWorld):
 
 
 def test_a_world_that_does_not_repeat_itself_is_refused() -> None:
-    with pytest.raises(ContractError, match=r"come back to moment 1 \(after 'look'\): the text was .*\(1\).* and is"):
+    with pytest.raises(ContractError, match=r"return to state 1 \(after 'look'\): the text was .*\(1\).* and is"):
         scripted(["look", "go north", back(1)], env=Moody(tiny_house, seed=1))
 
 
@@ -243,8 +244,8 @@ def test_a_decision_without_an_action_costs_a_move() -> None:
     play, agent, records = scripted(["go north", nothing, nothing, "look"], max_moves=4)
     assert (play.moves, play.decisions, play.unparsable, play.ended_by) == (4, 4, 2, "moves")
     assert play.info.moves == 2, "nothing was done in the world"
-    told = agent.percepts[2]
-    assert told == replace(agent.percepts[1], problem=nothing.problem, moves_left=2)
+    percept = agent.percepts[2]
+    assert percept == replace(agent.percepts[1], problem=nothing.problem, moves_left=2)
     assert agent.percepts[4].problem == ""
     line = orjson.loads(orjson.dumps(records[2].as_json()))
     assert (line["turn"], line["moment"], line["problem"]) == (2, 1, "half an answer: \\ud800")
@@ -282,7 +283,7 @@ def priced(request: ChatRequest) -> ChatAnswer:
     return ChatAnswer(text, model="gpt-4o-mini", usage=Usage(100, 10), seconds=0.5)
 
 
-def test_what_the_model_used_is_told_step_by_step() -> None:
+def test_the_usage_of_the_model_is_recorded_step_by_step() -> None:
     graph = TemporalGraph()
     model = RunModel(FakeChat(priced, name="gpt-4o-mini"))
     play = Play(make("tiny", seed=1), Restless(graph, model, seed=1), graph, 1, max_moves=12, model=model)

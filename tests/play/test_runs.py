@@ -17,8 +17,9 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording_file import read_recording
-from worldthread.play import runs
-from worldthread.play.runs import Run, file_name, limit_of, make_player, play_in, read_summary, replay
+from worldthread.play.run_files import play_in, read_summary, replay
+from worldthread.play.run_model import model_name
+from worldthread.play.runs import Run, file_name, limit_of, make_player
 from worldthread.play.trajectory import read_trajectory
 
 RESTLESS = Run("tiny-v1", "game_players:Restless", 1, steps=30, model="fake", attempt=3)
@@ -68,7 +69,7 @@ def test_the_run_is_one_worth_disturbing(undisturbed: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_cut_off_anywhere_it_goes_on_to_the_same_end(
+def test_a_run_resumes_from_any_line_to_the_same_end(
     seed: int, undisturbed: Path, tmp_path: Path, asked: list[ChatRequest]
 ) -> None:
     """Any beginning of the trajectory, with an answer or two beyond it in the recording, as a killed process leaves."""
@@ -89,9 +90,7 @@ def test_cut_off_anywhere_it_goes_on_to_the_same_end(
     assert figures(tmp_path) == figures(undisturbed)
 
 
-def test_a_call_that_fails_ends_the_run_and_it_goes_on_from_there(
-    undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_resumes_after_a_failed_call(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, asked = FakePlayer.complete, []
 
     def complete(self: FakePlayer, request: ChatRequest) -> ChatAnswer:
@@ -188,12 +187,12 @@ def test_agents_without_a_model(agent: str, tmp_path: Path) -> None:
     assert (tmp_path / "trajectory.jsonl").read_bytes() == whole
 
 
-def test_the_oracle_alone_is_told_the_truth(tmp_path: Path) -> None:
-    told = []
+def test_only_the_oracle_gets_the_true_state(tmp_path: Path) -> None:
+    with_truth = []
     for memory in ("oracle", "none"):
         play_in(tmp_path / memory, Run("tiny-v1", "ariadne", 1, steps=3, memory=memory, model="fake"), "fake")
-        told.append(b"All that is true now" in (tmp_path / memory / "recording.jsonl").read_bytes())
-    assert told == [True, False]
+        with_truth.append(b"All that is true now" in (tmp_path / memory / "recording.jsonl").read_bytes())
+    assert with_truth == [True, False]
 
 
 @pytest.mark.games
@@ -221,15 +220,15 @@ def test_settings_reach_the_agent() -> None:
         (Run("tiny", "explorr", 0), InputError, "did you mean 'explorer'"),
         (Run("tiny", "game_players:Nobody", 0), InputError, "no agent can be made"),
         (Run("tiny", "json:JSONDecoder", 0), InputError, "is no agent"),
-        (Run("tiny", "explorer", 0, options='{"temperature": 1}'), InputError, "takes no option 'temperature'"),
-        (Run("tiny", "react", 0, options='{"seed": 1}', model="fake"), InputError, "takes no option 'seed'"),
+        (Run("tiny", "explorer", 0, options='{"temperature": 1}'), InputError, "has no option 'temperature'"),
+        (Run("tiny", "react", 0, options='{"seed": 1}', model="fake"), InputError, "has no option 'seed'"),
         (Run("tiny", "react", 0, options="hot", model="fake"), InputError, "JSON object"),
-        (Run("tiny", "explorer", 0, memory="rag"), InputError, "asks no memory module"),
-        (Run("tiny", "react", 0), ModelConfigError, "name one with --model"),
+        (Run("tiny", "explorer", 0, memory="rag"), InputError, "does not use a memory module"),
+        (Run("tiny", "react", 0), ModelConfigError, "give --model NAME"),
         (Run("tny", "explorer", 0), UnknownGameError, "tiny"),
     ],
 )
-def test_mistakes_are_told_before_the_play(run: Run, error: type[Exception], message: str) -> None:
+def test_mistakes_are_reported_before_the_play(run: Run, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         run.require_playable("fake")
 
@@ -249,15 +248,15 @@ def test_limits_and_names() -> None:
 def test_the_model_is_named_by_argument_or_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("WORLDTHREAD_MODEL", raising=False)
-    assert runs.model_name(None) == ""
-    assert runs.model_name("fake") == "fake"
+    assert model_name(None) == ""
+    assert model_name("fake") == "fake"
     monkeypatch.setenv("WORLDTHREAD_MODEL", "ollama/small")
-    assert runs.model_name(None) == "small"
-    assert runs.model_name("none") == ""
+    assert model_name(None) == "small"
+    assert model_name("none") == ""
 
 
 def test_a_header_without_settings(tmp_path: Path) -> None:
     (tmp_path / "trajectory.jsonl").write_text('{"format": "worldthread-trajectory", "version": 2}\n')
     assert read_trajectory(tmp_path / "trajectory.jsonl").steps == []
-    with pytest.raises(FormatError, match="does not tell what was played"):
+    with pytest.raises(FormatError, match="does not describe the run"):
         replay(tmp_path)

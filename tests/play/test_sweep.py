@@ -12,8 +12,9 @@ import pytest
 from worldthread import __version__
 from worldthread.cli.running import names_in, runs_of, seeds_in, settings_in
 from worldthread.errors import FormatError, InputError, ModelConfigError, StoreLockedError
-from worldthread.play.runs import Run, read_summary
-from worldthread.play.sweep import RunProgress, SweepResults, play_run, standing, sweep
+from worldthread.play.run_files import read_summary
+from worldthread.play.runs import Run
+from worldthread.play.sweep import RunProgress, SweepResults, play_run, read_progress, sweep
 from worldthread.play.sweep_figures import aggregate, best_attempts, groups_of
 
 
@@ -33,7 +34,7 @@ def test_settings() -> None:
             settings_in([bad])
     assert names_in([" a, b,a,,", "b"], "--agent") == ["a", "b"]
     assert names_in([], "--agent") == []
-    with pytest.raises(InputError, match="--agent wants a name"):
+    with pytest.raises(InputError, match="--agent needs a name"):
         names_in([" ,"], "--agent")
 
 
@@ -58,8 +59,8 @@ def test_settings_go_to_the_agents_that_take_them() -> None:
     runs = combined(["explorer", "react"], [], settings={"temperature": 0.2})
     assert {run.agent: run.options for run in runs} == {"explorer": "{}", "react": '{"temperature":0.2}'}
     for more, message in (
-        ({"agents": ["explorer"], "memories": [], "settings": {"temperature": 1}}, "no such agent takes the setting"),
-        ({"agents": ["explorer"], "memories": ["rag"]}, "no such agent asks a memory module"),
+        ({"agents": ["explorer"], "memories": [], "settings": {"temperature": 1}}, "no agent here has the setting"),
+        ({"agents": ["explorer"], "memories": ["rag"]}, "no agent here uses a memory module"),
         ({"agents": ["ariadne"], "memories": ["rga"]}, "did you mean 'rag'"),
     ):
         with pytest.raises(InputError, match=message):
@@ -108,7 +109,7 @@ def test_results_of_other_releases(tmp_path: Path) -> None:
     assert path.read_bytes() == newer
 
 
-def test_a_failed_run_is_told_and_not_kept(tmp_path: Path) -> None:
+def test_a_failed_run_is_reported_and_not_kept(tmp_path: Path) -> None:
     good, bad = Run("tiny", "explorer", 1), Run("textworld:missing.z8", "explorer", 1)
     ended: dict[Run, object] = {}
     with SweepResults(tmp_path / "results.jsonl") as results:
@@ -121,25 +122,25 @@ def test_a_failed_run_is_told_and_not_kept(tmp_path: Path) -> None:
     assert read_summary(tmp_path / good.folder) == ended[good]
 
 
-def test_how_a_run_stands(tmp_path: Path) -> None:
+def test_the_progress_of_a_run(tmp_path: Path) -> None:
     run = Run("tiny-v1", "explorer", 1)
-    assert standing(run, tmp_path) is None
+    assert read_progress(run, tmp_path) is None
     play_run(run, tmp_path)
     path = tmp_path / "trajectory.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
-    for cut, stands in ((1, None), (3, (1, 0)), (4, (2, 1))):
+    for cut, expected in ((1, None), (3, (1, 0)), (4, (2, 1))):
         path.write_bytes(b"".join(lines[:cut]) + b'{"turn":')
-        assert standing(run, tmp_path) == (None if stands is None else RunProgress(run, *stands))
+        assert read_progress(run, tmp_path) == (None if expected is None else RunProgress(run, *expected))
 
 
-def test_a_sweep_tells_where_its_runs_stand(tmp_path: Path) -> None:
+def test_a_sweep_reports_the_progress_of_its_runs(tmp_path: Path) -> None:
     runs = [Run("tiny-v1", "game_players:Slow", seed, steps=40, model="fake") for seed in (1, 2)]
     seen: list[RunProgress] = []
     with SweepResults(tmp_path / "results.jsonl") as results:
         sweep(runs, results, jobs=2, on_done=lambda *_: None, on_tick=seen.extend, argument="fake")
         assert set(results.done) == set(runs)
-    assert {standing.run for standing in seen} == set(runs)
-    assert max(standing.moves for standing in seen) > 0
+    assert {progress.run for progress in seen} == set(runs)
+    assert max(progress.moves for progress in seen) > 0
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from worldthread.play.runs import replay
+from worldthread.play.run_files import replay
 from worldthread.play.trajectory import read_trajectory
 
 pytestmark = pytest.mark.web

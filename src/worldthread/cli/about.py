@@ -1,4 +1,4 @@
-"""``worldthread about``: what holds about a thing."""
+"""``worldthread about``: the current statements about an entity."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def about(
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Show what holds about a person, a place or a thing, since when, and where that comes from.
+    """Show what the memory currently holds about a person, a place or a thing.
 
-    The exit code is 1 when nothing does; near names are shown for one that is not known.
+    Prints each fact and statement with the date since when it holds and its source. [bold]--as-of[/bold] shows an
+    earlier time. The exit code is 1 when nothing holds; for an unknown name, similar names are suggested.
 
     [dim]Examples:[/dim]
 
@@ -47,6 +48,6 @@ def about(
             titles = ("from", "statement", "source") if as_of is None else ("from", "until", "statement", "source")
             print_rows(titles, version_rows(store, versions))
     if not versions:
-        moment = "now" if as_of is None else f"at {as_of}"
-        note(f"nothing holds about {entity!r} {moment}; worldthread timeline shows what ever did")
+        when = "now" if as_of is None else f"at {as_of}"
+        note(f"nothing holds about {entity!r} {when}; worldthread timeline shows all statements that ever held")
         raise typer.Exit(NOTHING_FOUND)

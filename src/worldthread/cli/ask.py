@@ -1,4 +1,4 @@
-"""``worldthread ask``: an answer from what is remembered."""
+"""``worldthread ask``: an answer from the memory."""
 
 from __future__ import annotations
 
@@ -36,18 +36,20 @@ if TYPE_CHECKING:
 
 
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In words.")],
-    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="How many of each kind it may rest on.")] = 10,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question in plain words.")],
+    k: Annotated[
+        int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N statements and N passages.")
+    ] = 10,
     as_of: AsOfOption = None,
     model: ModelOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question from what is remembered, with the sources of the answer.
+    """Answer a question from the memory, and print the sources of the answer.
 
-    Without a chat model the answer is the statement that fits best. Exit codes: 0 with an answer, 1 when there is not
-    enough information, 2 when the question could not be put.
+    With a chat model, the model writes the answer; without one, the answer is the best matching statement. The exit
+    code is 0 with an answer, 1 when the memory has not enough information, and 2 after an error.
 
     [dim]Examples:[/dim]
 
@@ -91,17 +93,17 @@ def _print(memory: Memory, answer: Answer) -> None:
     for hit in answer.sources:
         out.print(Text(f"- {one_line(_source(memory, hit, str(answer)), 300)}", style="dim"))
     if answer.text and not answer.model:
-        note("(without a chat model: this is what fits best; set $WORLDTHREAD_MODEL or give --model for an answer)")
+        note("(no chat model: this is the best match; for a written answer give --model or set $WORLDTHREAD_MODEL)")
 
 
 def _source(memory: Memory, hit: Hit, answer: str) -> str:
-    """A statement and the passage that it comes from; of a statement that is the answer itself, the passage alone."""
+    """Return a hit with its source; for a statement that is the answer itself, the passage that it comes from."""
     from worldthread.retrieve.text import shown_hit
 
-    said = shown_hit(hit)
+    text = shown_hit(hit)
     if isinstance(hit.item, Episode) or hit.version is None:
-        return said
+        return text
     first = hit.version.sources[0]
-    if said != answer:
-        return f"{said} {origin(memory, first)}"
+    if text != answer:
+        return f"{text} {origin(memory, first)}"
     return f"{shown_hit(Hit(memory.episode(first), hit.score, 'episode'))} [{first[:SHORT_ID]}]"

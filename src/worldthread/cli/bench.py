@@ -1,4 +1,4 @@
-"""``worldthread bench``: measure the memory on published questions."""
+"""``worldthread bench``: measure the memory on published data sets and games."""
 
 from __future__ import annotations
 
@@ -12,56 +12,67 @@ import typer
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_qa import qa
+from worldthread.cli.console import help_text
 from worldthread.cli.running import names_in
 
 _WIDTH: Final = 110
 
-bench = typer.Typer(no_args_is_help=True, help="Measure retrieval and question answering on published data sets.")
-bench.command("qa")(qa)
-bench.command("audit-logs")(audit_logs)
-bench.command("contamination")(contamination)
+bench = typer.Typer(
+    no_args_is_help=True,
+    help="Measure retrieval, question answering and memory on published data.\n\nThe data sets are not part of the "
+    "package; [bold]worldthread bench datasets[/bold] lists the files that they need.",
+)
+bench.command("qa", help=help_text(qa))(qa)
+bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)
+bench.command("contamination", help=help_text(contamination))(contamination)
 
 
 @bench.command()
 def datasets() -> None:
-    """List the data sets, and the files that each looks for."""
+    """List the data sets, and the file that each of them needs."""
     from rich.console import Console
     from rich.table import Table
 
     from worldthread.bench.datasets import datasets as known
 
     table = Table(box=None, pad_edge=False)
-    for column in ("data set", "what it is", "file"):
+    for column in ("data set", "description", "file"):
         table.add_column(column, style="bold" if column == "data set" else None)
     for spec in known():
         table.add_row(spec.name, spec.description, spec.files[0])
     Console().print(table)
-    typer.echo("\nFiles are looked for in --data, then in the folders of $WORLDTHREAD_DATA.")
+    typer.echo("\nThe commands search for the files in --data, then in the folders of $WORLDTHREAD_DATA.")
 
 
 @bench.command()
 def retrieval(
-    dataset: Annotated[list[str], typer.Option(help="Data sets; several with commas, or by giving it again.")],
+    dataset: Annotated[list[str], typer.Option(help="The data sets, separated by commas. Repeatable.")],
     method: Annotated[
         list[str] | None,
         typer.Option(
-            show_default="thread",
-            help="Methods; several with commas, or by giving it again; [bold]all[/bold] for every one.",
+            show_default=False,
+            help="The retrieval methods, separated by commas, or [bold]all[/bold]. Repeatable. Default: thread.",
         ),
     ] = None,
     triples: Annotated[
-        str, typer.Option(help="Facts: [bold]given[/bold] with the data, or [bold]none[/bold].")
+        str, typer.Option(help="The facts of the memory: [bold]given[/bold] with the data, or [bold]none[/bold].")
     ] = "none",
-    embedder: Annotated[str | None, typer.Option(help="minilm, wordllama or fake. Default: minilm.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder or file of the data.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many questions.")] = None,
-    seed: Annotated[int, typer.Option(help="Of what is generated.")] = 0,
+    embedder: Annotated[
+        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
+    seed: Annotated[int, typer.Option(help="The seed of generated data.")] = 0,
     cache: Annotated[
-        bool, typer.Option(help="Keep vectors for the next time (embedding seconds then mean little).")
+        bool, typer.Option(help="Store vectors for later runs; the seconds of embedding mean little then.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each data set.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each data set instead of a table.")
+    ] = False,
 ) -> None:
-    """Recall@2, 5 and 10 of gold passages, with 95 % bootstrap intervals, and what it costs.
+    """Measure how well retrieval methods find the passages that answer a question.
+
+    Prints recall@2, 5 and 10 of the gold passages with 95 % bootstrap intervals, and the cost in time and memory.
 
     [dim]Examples:[/dim]
 
@@ -79,7 +90,7 @@ def retrieval(
     from worldthread.retrieve import DEFAULT_METHOD, METHODS
 
     if triples not in ("given", "none"):
-        raise InputError(f"--triples is 'given' or 'none', not {triples!r}")
+        raise InputError(f"--triples must be 'given' or 'none', not {triples!r}")
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(METHODS)
@@ -90,8 +101,10 @@ def retrieval(
         model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)
-        with progress_shown() as tell:
-            report = measure(loaded, names, model, triples="given" if triples == "given" else "none", on_progress=tell)
+        with progress_shown() as show_progress:
+            report = measure(
+                loaded, names, model, triples="given" if triples == "given" else "none", on_progress=show_progress
+            )
         if as_json:
             typer.echo(json.dumps(report.to_dict()))
         else:
@@ -103,7 +116,7 @@ def _show(report: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console()
-    console = Console(width=max(console.width, _WIDTH))  # cut figures are of no use
+    console = Console(width=max(console.width, _WIDTH))  # a table that is cut is useless
     sizes = ", ".join(f"{report[what]:,} {what}" for what in ("passages", "statements", "names"))
     seconds = ", ".join(f"{what} {report[f'{what}_seconds']} s" for what in ("read", "embed", "index"))
     console.print(

@@ -1,4 +1,4 @@
-"""``worldthread bench audit-logs``: the published graph of another agent and our memory, audited on the same plays."""
+"""``worldthread bench audit-logs``: compare AriGraph's published memory graphs with ours on the same plays."""
 
 from __future__ import annotations
 
@@ -18,24 +18,27 @@ _SHOWN: Final = ("AriGraph", "AriGraph, relations of both", "worldthread", "worl
 
 
 def audit_logs(
-    logs: Annotated[Path, typer.Argument(help="Folder with the published logs, one <run>.jsonl.gz each.")],
+    logs: Annotated[
+        Path, typer.Argument(metavar="LOGS", help="The folder of the published logs, one <run>.jsonl.gz each.")
+    ],
     run: Annotated[
         list[str] | None,
-        typer.Option(help="Name of a run; may be given several times. Default: those of the whole system."),
+        typer.Option(help="The name of a run. Repeatable. Default: all runs of the full system."),
     ] = None,
     games: Annotated[
-        Path | None, typer.Option(help="Folder with the game files. Default: the folders of $WORLDTHREAD_GAMES.")
+        Path | None, typer.Option(help="The folder of the game files. Default: the folders of $WORLDTHREAD_GAMES.")
     ] = None,
     sample: Annotated[
-        int, typer.Option(min=0, help="Also show so many verdicts, drawn at random, to be checked by eye.")
+        int, typer.Option(min=0, metavar="N", help="Also print N random verdicts, for a check by hand.")
     ] = 0,
-    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the sample.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as one JSON object.")] = False,
 ) -> None:
-    """Precision, recall and stale statements of AriGraph's published graphs beside ours, on the same actions.
+    """Compare the memory with AriGraph's published graphs on the same plays.
 
-    Every attempt that reaches its whole score when its logged actions are played again is audited after every step: the
-    graph that the log holds then, and ours, made from the same texts.
+    Plays the logged actions again, and after every step compares both memories with the true state of the game: the
+    graph in the log, and ours, built from the same texts. Prints precision, recall and stale statements of both, and
+    the most frequent mistakes. Attempts that do not reach the full score again are left out.
 
     [dim]Examples:[/dim]
 
@@ -57,17 +60,17 @@ def audit_logs(
     wanted = run or [name for name in names if name.endswith(_SUFFIX)]
     unknown = sorted(set(wanted) - set(names))
     if unknown:
-        raise InputError(f"no run is called {', '.join(unknown)} in {logs}; there are: {', '.join(names)}")
+        raise InputError(f"{logs} has no run {', '.join(unknown)}; its runs are: {', '.join(names)}")
 
     def open_game(name: str) -> Environment:
-        place = name if games is None else str(games / f"{name}.z8")
-        return make(f"textworld:{place}", max_moves=math.inf)
+        location = name if games is None else str(games / f"{name}.z8")
+        return make(f"textworld:{location}", max_moves=math.inf)
 
     with Console(stderr=True).status("reading the logs") as status:
         report = audit_runs(
             {key: steps for key, steps in known.items() if key[0] in wanted},
             open_game,
-            watch=lambda phase: status.update(f"playing again: {phase}"),
+            watch=lambda phase: status.update(f"replaying {phase}"),
         )
     if as_json:
         typer.echo(json.dumps(_as_json(report, sample, seed)))
@@ -96,9 +99,9 @@ def _show(report: AuditReport, size: int, seed: int) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
-    console = Console(width=max(console.width, _WIDTH), highlight=False)  # cut figures are of no use
+    console = Console(width=max(console.width, _WIDTH), highlight=False)  # a table that is cut is useless
     found = _as_json(report, size, seed)
-    table = Table(box=None, pad_edge=False, caption="means over attempts [95 % interval]; counts summed over steps")
+    table = Table(box=None, pad_edge=False, caption="means over attempts [95 % interval]; counts are sums over steps")
     for column in ("game", "memory"):
         table.add_column(column, style="bold" if column == "game" else None, no_wrap=True)
     for column in ("attempts", "precision", "recall", "steps with stale", "stale", "wrong", "given up", "judged"):
@@ -117,18 +120,20 @@ def _show(report: AuditReport, size: int, seed: int) -> None:
             )
     console.print(table)
     for memory, groups in found["mistakes"].items():
-        console.print(f"\n[bold]Mistakes of {memory}[/bold], the commonest first (summed over steps)")
+        console.print(f"\n[bold]Mistakes of {memory}[/bold], the most frequent first (sums over steps)")
         for group in groups:
             console.print(f"{group['statement_steps']:6}  {group['what']}: {group['kind']} ({group['mistakes']})")
-            for one in group["examples"]:
-                where = f"{one['attempt']}, from step {one['first_step']}, {one['steps']} steps"
-                console.print(f"          {one['statement']} ({where})", markup=False)
+            for example in group["examples"]:
+                where = f"{example['attempt']}, from step {example['first_step']}, {example['steps']} steps"
+                console.print(f"          {example['statement']} ({where})", markup=False)
     for name, reason in found["left_out"].items():
         console.print(f"left out: {name}: {reason}", markup=False)
-    for one in found.get("sample", ()):
-        readings = " or ".join(", ".join(key) for key in one["readings"]) or "-"
-        triplet = ", ".join(one["triplet"])
-        console.print(f"{one['attempt']} step {one['step']}: {triplet} = {readings}: {one['verdict']}", markup=False)
+    for drawn in found.get("sample", ()):
+        readings = " or ".join(", ".join(key) for key in drawn["readings"]) or "-"
+        triplet = ", ".join(drawn["triplet"])
+        console.print(
+            f"{drawn['attempt']} step {drawn['step']}: {triplet} = {readings}: {drawn['verdict']}", markup=False
+        )
 
 
 def _with_interval(figures: dict[str, Any], name: str) -> str:

@@ -1,4 +1,4 @@
-"""``worldthread bench contamination``: whether a model knows the maps of games that it was never shown."""
+"""``worldthread bench contamination``: measure how well a model knows games from its training."""
 
 from __future__ import annotations
 
@@ -19,28 +19,37 @@ _FOLDER: Final = Path("runs/contamination")
 
 def contamination(
     games: Annotated[
-        list[str], typer.Argument(help="Games that bring a walkthrough, as [bold]worldthread play[/bold] takes them.")
+        list[str],
+        typer.Argument(
+            metavar="GAME",
+            help="Games with a walkthrough: names that [bold]worldthread games[/bold] lists, or jericho:PATH.",
+        ),
     ],
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The chat model that is asked; [bold]none[/bold]: only count the questions."),
+        typer.Option(
+            metavar="NAME",
+            help="The chat model to ask; [bold]none[/bold] only counts the questions. Default: $WORLDTHREAD_MODEL.",
+        ),
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Commands of the walkthrough that are played at most.")] = 300,
-    distance: Annotated[int, typer.Option(min=1, help="Commands between two places asked about at most.")] = 2,
+    steps: Annotated[int, typer.Option(min=1, metavar="N", help="Play at most N commands of the walkthrough.")] = 300,
+    distance: Annotated[int, typer.Option(min=1, metavar="N", help="Ask about places at most N commands apart.")] = 2,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many questions of each game, drawn at random, always the same.")
+        int | None, typer.Option(min=1, metavar="N", help="Ask N questions for each game, a fixed random sample.")
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(help=f"File that keeps all answers. Default: one for each model in {_FOLDER.as_posix()}."),
+        typer.Option(help=f"The file for all answers. Default: one for each model in {_FOLDER.as_posix()}."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
-    """Ask a model for the ways between places of games, without showing it anything of them (GLoW, Appendix C).
+    """Measure how well a chat model knows the maps of games that it is not shown (GLoW, Appendix C).
 
-    The places and ways are those of the game's own walkthrough. Accuracies come with 95 % Wilson intervals. Every
-    answer is kept in a file: a run that was stopped goes on where it stopped. The exit code is 1 when some questions
-    could not be asked.
+    Asks the model for the route between two places of a game's own walkthrough. Prints the accuracy with 95 % Wilson
+    intervals, and the accuracy of the best single direction for comparison.
+
+    A file stores every answer: to continue after an interruption, run the same command again. The exit code is 1 when
+    some questions could not be asked.
 
     [dim]Examples:[/dim]
 
@@ -60,23 +69,25 @@ def contamination(
         return
     chosen = {game: drawn(questions, limit) for game, questions in asked.items()}
     figures: list[GameFigures] = []
-    with show_progress(None, "asking", sum(map(len, chosen.values()))) as tell:
+    with show_progress(None, "asking", sum(map(len, chosen.values()))) as advance:
         for game, questions in chosen.items():
-            figures.append(measure(chat, game, questions, tell))
+            figures.append(measure(chat, game, questions, advance))
     chat.close()
     if as_json:
         typer.echo(json.dumps(_as_json(chat.name, figures)))
     else:
         _show(chat.name, figures)
-    problems = [problem for one in figures for problem in one.not_asked]
+    problems = [problem for game in figures for problem in game.not_asked]
     if problems:
-        missing = sum(sum(one.not_asked.values()) for one in figures)
-        typer.echo(f"{missing} questions not asked ({problems[0]}); the same command asks them again", err=True)
+        missing = sum(sum(game.not_asked.values()) for game in figures)
+        typer.echo(
+            f"{missing} questions could not be asked ({problems[0]}); run the same command to ask them again", err=True
+        )
         raise typer.Exit(_FAILED)
 
 
 def _chat(model: str | None, record: Path | None) -> ConfiguredChat | None:
-    """The model, with a recording that it goes on with, unless the configuration has one of its own."""
+    """Return the model with its recording, unless the configuration names another recording."""
     from worldthread.models import chat_model
     from worldthread.models.config import load_config
 
@@ -92,16 +103,16 @@ def _count(counts: dict[str, int], *, as_json: bool) -> None:
         return
     for game, number in counts.items():
         typer.echo(f"{game}: {number} questions")
-    typer.echo("nothing was asked: name a model (--model)")
+    typer.echo("no model was asked; give one with --model")
 
 
 def _as_json(model: str, figures: list[GameFigures]) -> dict[str, Any]:
     from worldthread.bench.contamination import pooled
 
-    known = [one.right / one.questions for one in figures if one.questions]
+    known = [game.right / game.questions for game in figures if game.questions]
     return {
         "model": model,
-        "games": [one.to_dict() for one in figures],
+        "games": [game.to_dict() for game in figures],
         "all": pooled(figures).to_dict(),
         "mean_accuracy": round(sum(known) / len(known), 5) if known else None,
     }
@@ -117,25 +128,25 @@ def _show(model: str, figures: list[GameFigures]) -> None:
         box=None,
         pad_edge=False,
         title=model,
-        caption="accuracy with its 95 % interval; blind: of the best single direction",
+        caption="accuracy with its 95 % interval; blind: accuracy of the best single direction",
     )
     table.add_column("game", style="bold", overflow="fold")
     for name in ("questions", "right", "accuracy", "blind", "reused", "tokens", "$"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in [*figures, *([pooled(figures)] if len(figures) > 1 else [])]:
-        found = one.to_dict()
+    for row in [*figures, *([pooled(figures)] if len(figures) > 1 else [])]:
+        found = row.to_dict()
         accuracy = "-"
         if found["accuracy"] is not None:
             low, high = found["accuracy_interval"]
             accuracy = f"{found['accuracy']:.3f} \\[{low:.3f}, {high:.3f}]"
         table.add_row(
-            one.game,
-            str(one.questions),
-            str(one.right),
+            row.game,
+            str(row.questions),
+            str(row.right),
             accuracy,
-            f"{one.blind / one.questions:.3f}" if one.questions else "-",
-            str(one.tally.reused),
-            f"{one.tally.usage.total_tokens:,}",
-            "?" if one.tally.dollars is None else f"{one.tally.dollars:.4f}",
+            f"{row.blind / row.questions:.3f}" if row.questions else "-",
+            str(row.tally.reused),
+            f"{row.tally.usage.total_tokens:,}",
+            "?" if row.tally.dollars is None else f"{row.tally.dollars:.4f}",
         )
     Console().print(table)

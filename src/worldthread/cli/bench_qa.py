@@ -1,4 +1,4 @@
-"""``worldthread bench qa``: answer the questions of data sets, and tell how well."""
+"""``worldthread bench qa``: answer the questions of data sets and measure the answers."""
 
 from __future__ import annotations
 
@@ -28,55 +28,80 @@ _SHOWN_PROBLEMS: Final = 3
 
 
 def qa(
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Data sets; several with commas, or by giving it again.")
-    ] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="The data sets, separated by commas. Repeatable.")] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            show_default="thread",
-            help="Methods; several with commas, or by giving it again; beam+astar is the union of both.",
+            show_default=False,
+            help="The retrieval methods, separated by commas; beam+astar is the union of two. Repeatable. "
+            "Default: thread.",
         ),
     ] = None,
-    settings: Annotated[str, typer.Option(metavar="JSON", help="Settings of the method.")] = "{}",
+    settings: Annotated[
+        str, typer.Option(metavar="JSON", help='The settings of the method, such as {"max_depth": 3}.')
+    ] = "{}",
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A chat model that answers; [bold]none[/bold]: the best statement does."),
+        typer.Option(
+            metavar="NAME", help="The chat model that answers; with [bold]none[/bold] the best statement is the answer."
+        ),
     ] = None,
-    judge: Annotated[str, typer.Option(metavar="NAME", help="A chat model that judges the answers.")] = "none",
+    judge: Annotated[str, typer.Option(metavar="NAME", help="The chat model that judges the answers.")] = "none",
     triples: Annotated[
         str,
-        typer.Option(help="Facts: [bold]given[/bold] with the data, [bold]none[/bold], or the [bold]model[/bold]'s."),
+        typer.Option(
+            help="The facts of the memory: [bold]given[/bold] with the data, [bold]none[/bold], or extracted by the "
+            "[bold]model[/bold]."
+        ),
     ] = "none",
     entities: Annotated[
         str | None,
-        typer.Option(help="Who finds what a question names: the method ([bold]none[/bold]), [bold]rule[/bold], model."),
+        typer.Option(
+            help="What finds the names in a question: the method itself ([bold]none[/bold]), a [bold]rule[/bold], or "
+            "the model."
+        ),
     ] = None,
     nearest: Annotated[
-        bool | None, typer.Option("--nearest/--exact", help="Match unknown names by their vectors.")
+        bool | None, typer.Option("--nearest/--exact", help="Match unknown names by similar vectors, or exactly.")
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="How many of each kind are found at most.")] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="How many of all, most like the question, are kept.")] = None,
-    embedder: Annotated[str | None, typer.Option(help="minilm, wordllama or fake. Default: minilm.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder or file of the data.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many questions, and only their passages.")] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, metavar="N", help="Find at most N facts, N statements and N passages.")
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Keep only the N hits most similar to the question.")
+    ] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Use only the first N questions and their passages.")
+    ] = None,
     questions: Annotated[
-        int | None, typer.Option(min=1, help="Ask only so many questions, of all passages. In a sweep: 100.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Ask only the first N questions, over all passages. In a sweep: 100."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is generated.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of generated data.")] = 0,
     sweep: Annotated[
-        str | None, typer.Option(help="Instead of --method: [bold]personalai[/bold], the 22 ways of that paper.")
+        str | None,
+        typer.Option(help="Instead of --method: [bold]personalai[/bold], the 22 configurations of that paper."),
     ] = None,
-    report: Annotated[bool, typer.Option("--report", help="Ask nothing; write the report of what was kept.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder that keeps memories, records and reports.")] = Path("runs/qa"),
-    cache: Annotated[bool, typer.Option(help="Keep vectors for the next time.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each configuration.")] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Ask nothing; write the report of the stored answers.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The folder for memories, records and reports.")] = Path("runs/qa"),
+    cache: Annotated[bool, typer.Option(help="Store vectors for later runs.")] = True,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each configuration instead of a table.")
+    ] = False,
 ) -> None:
-    """Exact match, F1, verdicts of a judge and costs of answers, with 95 % bootstrap intervals.
+    """Answer the questions of data sets, and measure the answers and their cost.
 
-    Every question's record is kept in the folder: a run that was stopped or killed goes on where it stopped, and one
-    that is asked again answers at once. What a chat model has in its cache takes no tokens and hardly any time, and is
-    counted apart (reused in the JSON). The exit code is 1 when some questions could not be asked.
+    Prints exact match, F1, the verdicts of a judge, tokens, dollars and seconds, with 95 % bootstrap intervals.
+
+    The folder stores a record of every question. To continue after an interruption, run the same command again:
+    questions with a record are not asked again. Answers from the cache of the chat model take no tokens and hardly any
+    time; they are counted separately ("reused" in the JSON). The exit code is 1 when some questions could not be asked.
 
     [dim]Examples:[/dim]
 
@@ -99,13 +124,13 @@ def qa(
             _report(results, out)
         return
     if not dataset:
-        raise InputError("name a data set (--dataset); worldthread bench datasets lists them")
-    ways, defaults = _ways(method, settings, sweep)
+        raise InputError("give a data set with --dataset; worldthread bench datasets lists them")
+    specs, defaults = _retrieval_specs(method, settings, sweep)
     facts = next((known for known in TRIPLES if known == triples), None)
     if facts is None:
-        raise InputError(f"--triples is one of {', '.join(TRIPLES)}, not {triples!r}")
-    for way in ways:
-        way.bound()  # a name that is none is told before the work
+        raise InputError(f"--triples must be one of {', '.join(TRIPLES)}, not {triples!r}")
+    for spec in specs:
+        spec.bound()  # reports an unknown name before the work starts
     from worldthread.bench.datasets import load
     from worldthread.models import chat_model
 
@@ -126,18 +151,20 @@ def qa(
     with QuestionResults(out / "results.jsonl") as results:
         for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
-            problems |= _run(loaded, ways, facts, options, asked, vectors, results, out, as_json=as_json)
+            problems |= _run(loaded, specs, facts, options, asked, vectors, results, out, as_json=as_json)
         if sweep:
             _report(results, out, quiet=as_json)
     for question, problem in list(problems.items())[:_SHOWN_PROBLEMS]:
         typer.echo(f"not asked: {question}: {problem}", err=True)
     if problems:
-        typer.echo(f"{len(problems)} not asked; the same command asks them again", err=True)
+        typer.echo(f"{len(problems)} questions could not be asked; run the same command to ask them again", err=True)
         raise typer.Exit(_FAILED)
 
 
-def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tuple[list[RetrievalSpec], dict[str, Any]]:
-    """What is to be run, and what holds where nothing else was said."""
+def _retrieval_specs(
+    method: Sequence[str] | None, settings: str, sweep: str | None
+) -> tuple[list[RetrievalSpec], dict[str, Any]]:
+    """Return the retrieval methods to measure, and the defaults of other options."""
     from worldthread.bench.qa.personalai import QUESTIONS, SWEEPS, TOP, K
     from worldthread.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread.errors import InputError
@@ -145,22 +172,22 @@ def _ways(method: Sequence[str] | None, settings: str, sweep: str | None) -> tup
 
     if sweep is not None:
         if method is not None or sweep not in SWEEPS:
-            raise InputError(f"--sweep is one of {', '.join(SWEEPS)}, and stands for --method")
+            raise InputError(f"--sweep must be one of {', '.join(SWEEPS)}, and replaces --method")
         return list(SWEEPS[sweep]().values()), {"nearest": True, "k": K, "top": TOP, "questions": QUESTIONS}
     try:
         given = json.loads(settings)
     except ValueError as error:
-        raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}: {error}') from None
+        raise InputError(f'--settings must be a JSON object such as {{"max_depth": 3}}: {error}') from None
     if not isinstance(given, dict):
-        raise InputError(f'--settings is a JSON object such as {{"max_depth": 3}}, not {settings!r}')
+        raise InputError(f'--settings must be a JSON object such as {{"max_depth": 3}}, not {settings!r}')
     names = names_in(method or (DEFAULT_METHOD,), "--method")
-    ways = [RetrievalSpec.parse(name, given) for name in names]
-    return ways, {"nearest": False, "k": 10, "top": None, "questions": None}
+    specs = [RetrievalSpec.parse(name, given) for name in names]
+    return specs, {"nearest": False, "k": 10, "top": None, "questions": None}
 
 
 def _run(
     dataset: Dataset,
-    ways: list[RetrievalSpec],
+    specs: list[RetrievalSpec],
     triples: Triples,
     options: dict[str, Any],
     asked: int | None,
@@ -170,7 +197,7 @@ def _run(
     *,
     as_json: bool,
 ) -> dict[str, str]:
-    """All ways on one data set: why questions could not be asked."""
+    """Measure all methods on one data set; return the questions that could not be asked, with the reasons."""
     from worldthread.bench.qa.dataset_memory import figures_of, open_memory
     from worldthread.bench.qa.run import QASetup
     from worldthread.bench.qa.summary import summary
@@ -179,21 +206,21 @@ def _run(
     problems: dict[str, str] = {}
     shown: list[dict[str, Any]] = []
     chat: ConfiguredChat | None = options["model"]
-    reader = chat.name if chat is not None and triples == "model" else ""
-    with progress_shown() as tell:
-        memory, read, took = open_memory(dataset, triples, out, embedder, chat, tell)
+    extractor = chat.name if chat is not None and triples == "model" else ""
+    with progress_shown() as show_progress:
+        memory, read, seconds = open_memory(dataset, triples, out, embedder, chat, show_progress)
         with memory:
-            tell(f"indexing {dataset.name}", 0, 1)
-            figures = figures_of(memory, dataset, triples, reader, read, took).to_dict()
-            tell(f"indexing {dataset.name}", 1, 1)
-            known = results.memories.get((dataset.name, triples, reader))
+            show_progress(f"indexing {dataset.name}", 0, 1)
+            figures = figures_of(memory, dataset, triples, extractor, read, seconds).to_dict()
+            show_progress(f"indexing {dataset.name}", 1, 1)
+            known = results.memories.get((dataset.name, triples, extractor))
             if read or known is None:
                 results.add_memory(figures)
-            setup = QASetup(dataset, memory, embedder, triples, reader, **options)
+            setup = QASetup(dataset, memory, embedder, triples, extractor, **options)
             questions = dataset.questions[:asked]
-            for way in ways:
-                problems |= _measured(setup, way, questions, results, tell)
-                configuration = setup.configuration(way)
+            for spec in specs:
+                problems |= _measured(setup, spec, questions, results, show_progress)
+                configuration = setup.configuration(spec)
                 records = results.records(configuration)
                 shown.append(summary(configuration, [records[q.id] for q in questions if q.id in records]))
     if as_json:
@@ -206,24 +233,24 @@ def _run(
 
 def _measured(
     setup: QASetup,
-    way: RetrievalSpec,
+    spec: RetrievalSpec,
     questions: Sequence[Question],
     results: QuestionResults,
-    tell: Callable[[str, int, int], None],
+    show_progress: Callable[[str, int, int], None],
 ) -> dict[str, str]:
-    """One way on one data set, with a bar: why questions could not be asked."""
+    """Measure one method on one data set; return the questions that could not be asked, with the reasons."""
     from worldthread.bench.qa.run import measure
 
-    known = results.records(setup.configuration(way))
+    known = results.records(setup.configuration(spec))
     done = sum(question.id in known for question in questions)
-    tell(way.name, done, len(questions))
+    show_progress(spec.name, done, len(questions))
 
     def count(question: Question, problem: str | None) -> None:
         nonlocal done
         done += 1
-        tell(way.name, done, len(questions))
+        show_progress(spec.name, done, len(questions))
 
-    return measure(setup, way, questions, results, count)
+    return measure(setup, spec, questions, results, count)
 
 
 def _embedder(name: str | None, *, cache: bool) -> Embedder:
@@ -241,13 +268,13 @@ def _embedder(name: str | None, *, cache: bool) -> Embedder:
 
 
 def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None:
-    """Write the report, and show it."""
+    """Write the report and print it."""
     from worldthread.bench.qa.report import write_report
 
     page = write_report(results, out / "report")
     if not quiet:
         typer.echo(page.read_text(encoding="utf-8"))
-    typer.echo(f"the report is {page}", err=True)
+    typer.echo(f"report: {page}", err=True)
 
 
 def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]]) -> None:
@@ -257,13 +284,13 @@ def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]]) -> None:
 
     first = shown[0]
     console = Console()
-    console = Console(width=max(console.width, _WIDTH))  # cut figures are of no use
+    console = Console(width=max(console.width, _WIDTH))  # a table that is cut is useless
     by = first["model"] or "no model (the best statement is the answer)"
     judge = f", judge {first['judge']}" if first["judge"] else ""
     console.print(f"{dataset.name} ({dataset.version}), triples {triples}, {by}{judge}", highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("method", style="bold", overflow="fold", min_width=30)
-    columns = ("n", "EM", "F1", "judge", "no answer", "unusable", "tokens", "$", "s", "ms found")
+    columns = ("n", "EM", "F1", "judge", "no answer", "unusable", "tokens", "$", "s", "retrieval ms")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for f in shown:

@@ -1,4 +1,4 @@
-"""``worldthread forget``: as if it had never been remembered."""
+"""``worldthread forget``: delete passages."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ def forget(
         list[str] | None,
         typer.Argument(
             metavar="EPISODE_ID",
-            help="Ids as recall --scores, about and timeline show them; their first 4 or more digits do.",
+            help="Ids of passages, as recall --scores, about and timeline print them; the first 4 digits suffice.",
             show_default=False,
         ),
     ] = None,
     entity: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Every passage that states something about it, or names it.")
+        str | None, typer.Option(metavar="NAME", help="Delete every passage that mentions this name.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove passages, and all that comes from them alone, as if they had never been remembered.
+    """Delete passages, and everything that is known only from them.
 
-    Shows what would go and asks before it does. There is no way back.
+    Shows the passages and asks for confirmation. Afterwards the memory is as if it had never read them; this cannot be
+    undone.
 
     [dim]Examples:[/dim]
 
@@ -58,16 +59,18 @@ def forget(
         worldthread forget --entity "Anna Rossi" --yes --json
     """
     if bool(episodes) == (entity is not None):
-        raise InputError("give the ids of episodes, or --entity NAME, and not both")
-    with opened_to_read(memory, namespace) as store:  # nobody need wait while a person makes up their mind
-        ids = _found(store, entity) if entity is not None else _whole_ids(store, episodes or [])
+        raise InputError("give either ids of passages or --entity NAME, not both")
+    with opened_to_read(memory, namespace) as store:  # do not lock the memory during the question
+        ids = _ids_about(store, entity) if entity is not None else _whole_ids(store, episodes or [])
         if not yes:
             _show(store, ids)
     if not yes:
         if not sys.stdin.isatty():
-            raise InputError("nothing was forgotten: give --yes where nobody can be asked")
-        if not typer.confirm(f"Forget {number_of(len(ids), 'passage')}, and what is known from them alone?", err=True):
-            note("nothing was forgotten")
+            raise InputError("nothing was deleted: give --yes when standard input is not a terminal")
+        if not typer.confirm(
+            f"Delete {number_of(len(ids), 'passage')}, and everything that is known only from them?", err=True
+        ):
+            note("nothing was deleted")
             raise typer.Exit(_DECLINED)
     with opened_to_write(memory, namespace, wait, must_exist=True) as store:
         for id_ in ids:
@@ -75,34 +78,41 @@ def forget(
     if as_json:
         print_json({"memory": str(memory), "forgotten": ids})
     else:
-        typer.echo(f"forgot {number_of(len(ids), 'passage')}")
+        typer.echo(f"deleted {number_of(len(ids), 'passage')}")
 
 
-def _found(memory: Memory, entity: str) -> list[str]:
+def _ids_about(memory: Memory, entity: str) -> list[str]:
     ids = memory.record.episodes_about(entity)
     if not ids:
-        raise NotFoundError(f"no passage speaks of {entity!r}")
+        raise NotFoundError(f"no passage mentions {entity!r}")
     return ids
 
 
 def _whole_ids(memory: Memory, beginnings: list[str]) -> list[str]:
-    """The ids that begin so, each once.
+    """Return the full ids for the first digits of ids.
+
+    Args:
+        memory: the memory.
+        beginnings: the first digits of ids.
+
+    Returns:
+        The ids, each once.
 
     Raises:
-        InputError: a beginning is too short, or several ids begin so.
-        NotFoundError: no id does.
+        InputError: there are too few digits, or they match several ids.
+        NotFoundError: no id matches.
     """
     known = memory.record.graph.episodes()
     found = []
     for beginning in beginnings:
         wanted = beginning.strip().lower()
         if len(wanted) < 4:
-            raise InputError(f"{beginning!r} is too short for the id of an episode: give 4 digits or more")
+            raise InputError(f"{beginning!r} is too short for an id: give at least 4 digits")
         ids = [id_ for id_ in known if id_.startswith(wanted)]
         if not ids:
-            raise NotFoundError(f"no episode has an id that begins with {beginning!r}")
+            raise NotFoundError(f"no passage has an id that begins with {beginning!r}")
         if len(ids) > 1:
-            raise InputError(f"{len(ids)} episodes have ids that begin with {beginning!r}: give more digits")
+            raise InputError(f"{len(ids)} passages have ids that begin with {beginning!r}: give more digits")
         found += ids
     return list(dict.fromkeys(found))
 

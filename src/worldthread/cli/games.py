@@ -1,4 +1,4 @@
-"""``worldthread games``: what can be played."""
+"""``worldthread games``: the games that can be played."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ import typer
 
 
 def games(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line instead of a table.")] = False,
 ) -> None:
-    """List what can be played.
+    """List the games that can be played.
 
-    Games are made from a seed, or come from a file: [bold]textworld:PATH[/bold]. Files in the folders of
-    $WORLDTHREAD_GAMES are listed too, and can be named without their path.
+    Prints the name, the task and the limit of moves of each game. Generated games differ by their seed. Game files are
+    named [bold]textworld:PATH[/bold] or [bold]jericho:PATH[/bold]; TextWorld files in the folders of $WORLDTHREAD_GAMES
+    are listed too and need no path.
+
+    [dim]Examples:[/dim]
+
+        worldthread games
+
+        worldthread games --json | jq -r .id
     """
     from worldthread.envs import games as registered
     from worldthread.envs.registry import GAMES_VARIABLE
@@ -41,15 +48,20 @@ def games(
 
     table = Table(box=None, pad_edge=False)
     table.add_column("game", style="bold")
-    table.add_column("what has to be done", ratio=1)
-    table.add_column("moves", justify="right")
+    table.add_column("task", ratio=1)
+    table.add_column("max moves", justify="right")
     for spec in specs:
-        about = Text(f"{spec.title}. {spec.description}")
+        task = Text(f"{spec.title}. {spec.description}")
         if not spec.installed:
-            about.append(f"\nneeds: pip install 'worldthread[{spec.extra}]'", style="yellow")
-        table.add_row(spec.name, about, str(spec.default_max_moves or "500"))
+            task.append(f"\nnot installed; install it with: pip install 'worldthread[{spec.extra}]'", style="yellow")
+        table.add_row(spec.name, task, str(spec.default_max_moves or "500"))
     for name, file in files:
         table.add_row(Text(name), Text(str(file)), "500")
     console = Console()
     console.print(table)
-    console.print(Text("\nworldthread play GAME --seed N   plays one; textworld:PATH plays a game file", style="dim"))
+    console.print(
+        Text(
+            "\nPlay a game with: worldthread play GAME --seed N; a game file with: worldthread play textworld:PATH",
+            style="dim",
+        )
+    )

@@ -1,4 +1,4 @@
-"""How a play is shown while it goes on: as a live picture on a terminal, as one line per step elsewhere."""
+"""The display of a running play: a live picture on a terminal, one line per step elsewhere."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from worldthread.cli.output import number_of
 from worldthread.cli.textmap import draw_map
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
-from worldthread.play.loop import StepRecord
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
+from worldthread.play.step_record import StepRecord
 from worldthread.text import one_line
 
 _NARROW = 100  # a terminal with fewer columns gets smaller side panels
 
 
 class LineDisplay:
-    """One line per step: no control codes."""
+    """Prints one line per step, without control codes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def show(self, record: StepRecord, view: GraphView) -> None:
-        """Write a step, and where the memory holds that the player is after it."""
+        """Print a step, and the player's room according to the memory."""
         why = record.percept.problem or (record.decision.reason if record.decision else "")
         reason = f"  ({why})" if why else ""
         place = view.value(v.PLAYER, v.IS_IN) or "?"
@@ -51,14 +51,14 @@ class LineDisplay:
 
 
 class LiveDisplay:
-    """A live picture: the map that the memory draws, what is carried, what the step taught, and why it was taken."""
+    """Shows a live picture: the map and inventory according to the memory, and the last step with its reason."""
 
     def __init__(self, console: Console, title: str, max_moves: int | None) -> None:
         self._frame = LiveFrame(title, max_moves)
         self._live = Live(self._frame, console=console, auto_refresh=False, vertical_overflow="crop")
 
     def show(self, record: StepRecord, view: GraphView) -> None:
-        """Draw a step, and what the memory holds after it."""
+        """Draw a step, and the memory after it."""
         self._frame.take(record, view)
         self._live.refresh()
 
@@ -73,7 +73,7 @@ class LiveDisplay:
 
 
 class LiveFrame:
-    """One picture of a play, drawn to the size of the terminal."""
+    """One picture of a play, in the size of the terminal."""
 
     def __init__(self, title: str, max_moves: int | None) -> None:
         self._title = printable_line(title)
@@ -85,7 +85,7 @@ class LiveFrame:
         self._goal = ""
 
     def take(self, record: StepRecord, view: GraphView) -> None:
-        """Show this step from now on."""
+        """Set the step to draw."""
         if record.decision is not None:
             self._actions.append((record.turn, record.label))
         self._record = record
@@ -94,11 +94,12 @@ class LiveFrame:
         self._goal = " ".join(thesis.text for thesis in view.theses(about=v.GOAL)) or record.info.goal
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the picture."""
         if self._record is None or self._layout is None:
-            # some games and models take seconds for a move
-            yield Text(f"{self._title} begins", style="dim", overflow="ellipsis", no_wrap=True)
+            # the first move may take seconds
+            yield Text(f"Starting {self._title} ...", style="dim", overflow="ellipsis", no_wrap=True)
             return
-        # one line less than the terminal has: the cursor stands below the picture
+        # the last line of the terminal is for the cursor
         width, height = options.max_width, max(console.height - 1, 12)
         step_height = 8 if height < 30 else 12
         side_width = 26 if width < _NARROW else 38
@@ -106,7 +107,7 @@ class LiveFrame:
         frame = Layout()
         frame.split_column(
             Layout(self._head(self._record, 20 if width >= _NARROW else 10), size=1),
-            Layout(Text(f"goal: {printable_line(self._goal) or 'none told'}", style="italic", overflow="ellipsis",
+            Layout(Text(f"goal: {printable_line(self._goal) or 'none'}", style="italic", overflow="ellipsis",
                         no_wrap=goal_height == 1), size=goal_height),
             Layout(name="middle"),
             Layout(self._step(self._record, step_height - 2, width - 4), size=step_height),
@@ -128,8 +129,8 @@ class LiveFrame:
     def _map_title(self) -> Text:
         assert self._layout is not None
         loose = len(self._layout.loose)
-        ways = "unexplored way" if loose == 1 else "unexplored ways"
-        return Text.assemble(f"map: {len(self._layout.cells)} rooms, ", (f"{loose} {ways}", "yellow"))
+        exits = "unexplored exit" if loose == 1 else "unexplored exits"
+        return Text.assemble(f"map: {len(self._layout.cells)} rooms, ", (f"{loose} {exits}", "yellow"))
 
     def _place(self) -> Text:
         assert self._layout is not None
@@ -154,7 +155,7 @@ class LiveFrame:
         memory = [f"{record.facts} facts, {record.vertices} names"]
         if (audit := record.audit) is not None:
             memory += [f"precision {audit.precision:.3f}", f"recall {audit.recall:.3f}, stale {audit.stale_steps}"]
-        # the three lists share what their headings and the memory leave
+        # the two lists share the lines that the headings and the memory leave
         free = max(height - len(memory) - 3, 2)
         recent = min(8, max(free - len(self._carried), (free + 1) // 2), len(self._actions))
         carried = self._carried or ["nothing"]
@@ -166,8 +167,8 @@ class LiveFrame:
             ]
         actions = [f"{turn:3d} {action}" for turn, action in list(self._actions)[-recent:]] if recent else []
         lines: list[Text] = []
-        for heading, content in (("carried", carried), ("memory against truth", memory), ("last actions", actions)):
-            lines.append(Text(heading if audit or heading != "memory against truth" else "memory", style="bold cyan"))
+        for heading, content in (("carried", carried), ("memory, audited", memory), ("last actions", actions)):
+            lines.append(Text(heading if audit or heading != "memory, audited" else "memory", style="bold cyan"))
             lines += [_clipped(f" {line}") for line in content]
         return Panel(Group(*lines), border_style="blue")
 
@@ -179,7 +180,7 @@ class LiveFrame:
         else:
             why, style = f"why: {decision.reason}", "yellow" if decision.stuck else "default"
             if record.percept.problem:
-                why, style = f"nothing was done: {record.percept.problem}", "red"
+                why, style = f"no action: {record.percept.problem}", "red"
             parts.append(_clipped(why, style))
         parts.append(_clipped(printable_line(record.observation), "dim"))
         room = lines - len(parts)
@@ -206,7 +207,7 @@ def printable_line(text: str) -> str:
 
 
 def summary_table(summary: dict[str, Any]) -> Table:
-    """The figures of a play for people."""
+    """Return the figures of a play as a table."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -217,27 +218,25 @@ def summary_table(summary: dict[str, Any]) -> Table:
     table.add_row("score", score)
     moves = f"{summary['moves']} in {summary['decisions']} decisions"
     if summary["returns"]:
-        moves += f", {number_of(summary['returns'], 'return')} to earlier moments"
+        moves += f", {number_of(summary['returns'], 'return')} to earlier states"
     if summary["optimal_moves"]:
-        moves += f" (shortest possible, knowing the world: {summary['optimal_moves']})"
+        moves += f" (the shortest solution has {summary['optimal_moves']})"
     table.add_row("moves", moves)
     memory = summary["memory"]
-    table.add_row("memory", f"{memory['episodes']} episodes, {memory['facts']} facts hold, {memory['ended']} ended")
+    table.add_row("memory", f"{memory['episodes']} passages, {memory['facts']} current facts, {memory['ended']} ended")
     if summary["audit"]:
         audit = summary["audit"]
-        figures = (
-            f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, stale steps {audit['stale_steps']}"
-        )
-        table.add_row("audit", figures)
-    failures = [f"{summary['unparsable']} without an action"] if summary["unparsable"] else []
-    failures += [f"{summary['invalid']} not among the valid actions"] if summary["invalid"] else []
+        stale = number_of(audit["stale_steps"], "stale step")
+        table.add_row("audit", f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, {stale}")
+    failures = [f"{summary['unparsable']} decisions without an action"] if summary["unparsable"] else []
+    failures += [f"{summary['invalid']} actions outside the list of valid actions"] if summary["invalid"] else []
     if failures:
         table.add_row("failures", ", ".join(failures))
     if summary["model"]:
         tokens = summary["prompt_tokens"] + summary["completion_tokens"]
-        cost = "price not known" if summary["cost_usd"] is None else f"${summary['cost_usd']:.4f}"
+        cost = "price unknown" if summary["cost_usd"] is None else f"${summary['cost_usd']:.4f}"
         table.add_row("model", Text(f"{summary['model']}: {summary['model_calls']} calls, {tokens:,} tokens, {cost}"))
     if summary["ended_by"] == "budget":
-        table.add_row("stopped", "the budget of the model was spent")
+        table.add_row("stopped", "the budget for the model is spent")
     table.add_row("seconds", f"{summary['seconds']:g}")
     return table

@@ -1,9 +1,7 @@
-"""The command ``worldthread``."""
+"""The command line ``worldthread``."""
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable
 from typing import Annotated
 
@@ -13,7 +11,7 @@ from worldthread import __version__
 from worldthread.cli.about import about
 from worldthread.cli.ask import ask
 from worldthread.cli.bench import bench
-from worldthread.cli.console import ErrorsShown
+from worldthread.cli.console import ErrorPrintingGroup, help_text
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
 from worldthread.cli.mcp import mcp
@@ -31,7 +29,7 @@ from worldthread.cli.web import web
 
 app = typer.Typer(
     name="worldthread",
-    cls=ErrorsShown,
+    cls=ErrorPrintingGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -43,14 +41,12 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
-        # typer would keep the line breaks of our source inside paragraphs
-        _help = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(_command) or "")
-        app.command(_command.__name__.rstrip("_"), help=_help, rich_help_panel=_panel)(_command)
-app.add_typer(bench, name="bench", rich_help_panel="Measurements")
+        app.command(_command.__name__.rstrip("_"), help=help_text(_command), rich_help_panel=_panel)(_command)
+app.add_typer(bench, name="bench", rich_help_panel="Benchmarks")
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"worldthread {__version__}")
         raise typer.Exit
 
@@ -58,18 +54,20 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """A world-model memory for agents, and text worlds in which to watch it at work.
+    """A world-model memory for LLM agents, and text games to test it with.
+
+    Each command explains itself: [bold]worldthread COMMAND --help[/bold].
 
     [dim]Examples:[/dim]
 
-        worldthread remember notes/                  read texts, keep what they state
+        worldthread remember notes/                    store texts and the facts in them
 
-        worldthread recall "Where does Anna live?"   what matters for a question
+        worldthread recall "Where does Anna live?"     print what is relevant to a question
 
-        worldthread play                             watch an agent hunt a treasure
+        worldthread play                               watch an agent play a text game
 
-        worldthread sweep treasure-hunt --seeds 1-10 measure it
+        worldthread sweep treasure-hunt --seeds 1-10   play ten games and print statistics
     """

@@ -1,4 +1,4 @@
-"""``worldthread mcp``: the memory as tools for any MCP client."""
+"""``worldthread mcp``: serve a memory or a game to MCP clients."""
 
 from __future__ import annotations
 
@@ -26,44 +26,49 @@ def mcp(
     context: typer.Context,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
-    readonly: Annotated[bool, typer.Option("--readonly", help="Never write: no remember, no forget.")] = False,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP; otherwise over stdin and stdout.")] = False,
+    readonly: Annotated[bool, typer.Option("--readonly", help="Offer no tools that change the memory.")] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
     host: Annotated[
-        str | None, typer.Option(help=f"With --http: address to listen on. Default: {_HOST}, this machine only.")
+        str | None,
+        typer.Option(help=f"With --http: the address to listen on. Default: {_HOST}, for this machine only."),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help=f"With --http: port; 0 takes a free one. Default: {_PORT}.")
+        int | None,
+        typer.Option(min=0, max=65535, help=f"With --http: the port; 0 chooses a free one. Default: {_PORT}."),
     ] = None,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="WORLDTHREAD_MCP_TOKEN",
-            help="With --http: what clients must show; better given in the variable, since other users of the machine "
-            "see command lines. Default: a new one at every start.",
+            help="With --http: the token that clients must send. Prefer the variable, since other users can see "
+            "command lines. Default: a new token at every start.",
         ),
     ] = None,
     no_token: Annotated[
-        bool, typer.Option("--no-token", help="With --http: serve every process of this machine.")
+        bool, typer.Option("--no-token", help="With --http: accept every process on this machine without a token.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="With --http: another name by which clients ask for the server. Repeatable."),
+        typer.Option(
+            metavar="NAME", help="With --http: another host name under which clients reach the server. Repeatable."
+        ),
     ] = None,
     model: ModelOption = None,
     game: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Let clients play this game: a name that [bold]worldthread games[/bold] lists, or textworld:PATH, "
-            "jericho:PATH. The memory is that of the play, in RAM unless --memory is given.",
+            help="Serve this game instead of a memory: a name that [bold]worldthread games[/bold] lists, or "
+            "textworld:PATH, jericho:PATH. The memory of the play is in RAM unless --memory is given.",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="With --game: makes the game. Default: 0.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="With --game: the seed of the game. Default: 0.")] = None,
 ) -> None:
-    """Give a memory to any MCP client: tools to remember, recall, ask and forget. Or a game: tools to play it.
+    """Serve a memory or a game to MCP clients.
 
-    Without options it speaks over stdin and stdout, to the client that started it. Several servers and commands may
-    use one file at once.
+    The clients get tools to remember, recall, ask and forget; with [bold]--game[/bold], tools to play a game. By
+    default, the client starts this command and talks to it over standard input and output; run it in a terminal to see
+    the configuration for the client. Several servers and commands can use one memory file at the same time.
 
     [dim]Examples:[/dim]
 
@@ -74,11 +79,11 @@ def mcp(
         worldthread mcp --game treasure-hunt
     """
     if not http and (host is not None or port is not None or no_token or allow_host):
-        raise InputError("--host, --port, --no-token and --allow-host are for --http")
+        raise InputError("--host, --port, --no-token and --allow-host need --http")
     if game is None and seed is not None:
-        raise InputError("--seed is for --game")
+        raise InputError("--seed needs --game")
     if game is not None and (readonly or model is not None or _is_given(context, "namespace")):
-        raise InputError("--readonly, --namespace and --model are for a memory without --game")
+        raise InputError("--readonly, --namespace and --model cannot be combined with --game")
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtraError("the MCP server", extra="mcp", package="mcp")
 
@@ -87,19 +92,19 @@ def mcp(
     from worldthread.mcp.configuration import http_configuration
     from worldthread.mcp.serving import serve_http, serve_stdio, url_of
 
-    # before the SDK, whose own log draws tracebacks over hundreds of lines
+    # before the import of the SDK, whose own log handler prints tracebacks of hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
 
     def opened() -> _PreparedServer:
         if game is None:
             return _memory(memory, namespace=namespace, readonly=readonly, model=model)
-        # a file that the environment names is for notes
+        # $WORLDTHREAD_MEMORY names the file of notes, not of plays
         return _game(game, seed=seed or 0, path=memory if _is_given(context, "memory") else None)
 
     if not http:
         served = opened()
         if sys.stdin.isatty():
-            _tell("An MCP client starts this command by itself, as configured with:", served.stdio_entry())
+            _print_message("An MCP client starts this command itself. Its configuration:", served.stdio_entry())
         serve_stdio(served.server, served.close)
         return
     access = Access.of(
@@ -108,8 +113,8 @@ def mcp(
     with listening_socket(access.host, access.port) as listening:
         served = opened()
         url = url_of(access, listening)
-        _tell(
-            f"Serving {served.title} at {url}. Configuration for clients that take a URL:",
+        _print_message(
+            f"Serving {served.title} at {url}. Configuration for clients that accept a URL:",
             http_configuration(url, access, served.name),
         )
         serve_http(served.server, access, listening)
@@ -117,7 +122,7 @@ def mcp(
 
 @dataclass(frozen=True)
 class _PreparedServer:
-    """A server that is ready, with what people are told of it."""
+    """A server that is ready to run, with its names and its configuration for clients."""
 
     server: MCPServer[None]
     close: Callable[[], None]
@@ -149,12 +154,12 @@ def _game(id: str, *, seed: int, path: Path | None) -> _PreparedServer:
 
 
 def _is_given(context: typer.Context, option: str) -> bool:
-    """Whether an option stands on the command line."""
+    """Return whether an option was given on the command line."""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _tell(*lines: str) -> None:
-    """For people: standard output belongs to the protocol."""
+def _print_message(*lines: str) -> None:
+    """Print lines on standard error, since standard output belongs to the protocol."""
     for line in lines:
         typer.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""What the commands on a memory share: their common options, and how its file is opened."""
+"""The options that the memory commands share, and the opening of the memory file."""
 
 from __future__ import annotations
 
@@ -18,40 +18,55 @@ if TYPE_CHECKING:
 
 DEFAULT_FILE: Final = Path("memory.worldthread")
 DEFAULT_WAIT: Final = 10.0
-"""Seconds that a command waits for another one that is writing."""
+"""The seconds that a command waits while another process writes."""
 NOTHING_FOUND: Final = 1
-"""Exit code of a command that looked and found nothing, or not enough (as ``grep`` has it)."""
+"""The exit code of a command that found nothing, or not enough (as with ``grep``)."""
 NOT_ALL_READ: Final = 1
-"""Exit code of a command that kept everything, and could not read all of it."""
+"""The exit code of a command that stored every passage but could not read all of them."""
 
 MemoryOption = Annotated[
-    Path, typer.Option("--memory", "-m", envvar="WORLDTHREAD_MEMORY", metavar="PATH", help="The file of the memory.")
+    Path, typer.Option("--memory", "-m", envvar="WORLDTHREAD_MEMORY", metavar="PATH", help="The memory file.")
 ]
-NamespaceOption = Annotated[str, typer.Option(metavar="NAME", help="Which memory of the file.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
-JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line, and nothing else.")]
+NamespaceOption = Annotated[
+    str, typer.Option(metavar="NAME", help="A memory within the file; one file can hold several.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line and nothing else.")]
 WaitOption = Annotated[
-    float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for another process that is writing.")
+    float, typer.Option(min=0, metavar="SECONDS", help="How long to wait while another process writes.")
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A chat model; [bold]none[/bold] does without. Default: $WORLDTHREAD_MODEL."),
+    typer.Option(
+        metavar="NAME",
+        help="The chat model, such as gpt-4o-mini or ollama/qwen2.5:7b; [bold]none[/bold] uses no model. "
+        "Default: $WORLDTHREAD_MODEL.",
+    ),
 ]
 AsOfOption = Annotated[
     str | None,
-    typer.Option(metavar="WHEN", help="What held at a moment: a date, a date and time, or the number of a turn."),
+    typer.Option(metavar="WHEN", help="Use what held at this time: a date, a date with a time, or a turn number."),
 ]
-EntityArgument = Annotated[str, typer.Argument(metavar="ENTITY", help="A name; upper and lower case are the same.")]
+EntityArgument = Annotated[str, typer.Argument(metavar="ENTITY", help="A name; case does not matter.")]
 
 
 @contextmanager
 def opened_to_read(
     path: Path, namespace: str, *, model: ChatModel | str | None = None, may_be_empty: bool = False
 ) -> Iterator[Memory]:
-    """A memory that exists, for reading only.
+    """Open an existing memory for reading only.
+
+    Args:
+        path: the memory file.
+        namespace: the memory within the file.
+        model: the chat model of the memory.
+        may_be_empty: accept a memory without episodes.
+
+    Yields:
+        The memory.
 
     Raises:
-        NotFoundError: there is no such file or, unless it may be empty, nothing in it; nothing was made.
+        NotFoundError: the file does not exist, or the memory is empty and ``may_be_empty`` is false.
         StoreError: the file cannot be opened.
     """
     from worldthread.memory import Memory
@@ -67,11 +82,21 @@ def opened_to_read(
 def opened_to_write(
     path: Path, namespace: str, wait: float, *, model: ChatModel | str | None = None, must_exist: bool = False
 ) -> Iterator[Memory]:
-    """A memory that may be changed; made when there is no file, unless it must exist.
+    """Open a memory for writing, and create the file when it does not exist.
+
+    Args:
+        path: the memory file.
+        namespace: the memory within the file.
+        wait: the seconds to wait while another process writes.
+        model: the chat model of the memory.
+        must_exist: do not create the file.
+
+    Yields:
+        The memory.
 
     Raises:
-        NotFoundError: there is no such file, and it must exist.
-        StoreLockedError: another process is writing, and did not finish in time.
+        NotFoundError: the file does not exist, and ``must_exist`` is true.
+        StoreLockedError: another process is still writing after ``wait`` seconds.
         StoreError: the file cannot be opened.
     """
     from worldthread.memory import Memory
@@ -82,24 +107,28 @@ def opened_to_write(
         memory = Memory(path, namespace=namespace, wait=wait, model=model)
     except StoreLockedError as error:
         raise StoreLockedError(
-            f"another process is writing: wait for it longer than --wait {wait:g}", path=path
+            f"another process is still writing after {wait:g} seconds (--wait {wait:g}): try again, or wait longer",
+            path=path,
         ) from error
     with memory:
         yield memory
 
 
 def require_file(path: Path) -> None:
-    """Do nothing, where there is such a file.
+    """Check that the memory file exists.
+
+    Args:
+        path: the memory file.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: the file does not exist.
     """
     if not path.exists():
-        raise NotFoundError(f"nothing is remembered yet in {path}: worldthread remember FILE...")
+        raise NotFoundError(f"the memory file {path} does not exist; create it with: worldthread remember FILE...")
 
 
 def require_known(memory: Memory, entity: str) -> None:
-    """Do nothing, where something was ever stated about an entity; else show near names, and leave."""
+    """Check that the memory has ever held a statement about an entity; otherwise suggest names and exit."""
     if memory.timeline(entity):
         return
     near = _near_names(entity, memory.entities())
@@ -108,7 +137,7 @@ def require_known(memory: Memory, entity: str) -> None:
 
 
 def _near_names(entity: str, names: list[str], limit: int = 5) -> list[str]:
-    """Names that hold the one asked for as whole words, then those that are spelt like it."""
+    """Return names that contain the given one as whole words, then names with a similar spelling."""
     import difflib
     import re
 
@@ -121,10 +150,11 @@ def _near_names(entity: str, names: list[str], limit: int = 5) -> list[str]:
 
 
 def _why_empty(path: Path, namespace: str) -> str:
+    """Return the error message for an empty memory."""
     from worldthread.stores import DEFAULT_NAMESPACE, SQLiteStore
 
     names = [name for name in SQLiteStore.namespaces(path) if name != namespace]
     if not names:
-        return f"nothing is remembered yet in {path}: worldthread remember FILE..."
-    where = "outside any namespace" if namespace == DEFAULT_NAMESPACE else f"in namespace {namespace!r}"
-    return f"nothing is remembered {where} of {path}; its namespaces are: {', '.join(map(repr, names))} (--namespace)"
+        return f"the memory {path} is empty; add to it with: worldthread remember FILE..."
+    which = "default namespace" if namespace == DEFAULT_NAMESPACE else f"namespace {namespace!r}"
+    return f"the {which} of {path} is empty; its namespaces are: {', '.join(map(repr, names))} (--namespace)"

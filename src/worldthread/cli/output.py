@@ -1,4 +1,4 @@
-"""How the commands on a memory print. What was stored is never trusted: no markup, no control codes."""
+"""The output of the memory commands. Stored text is never trusted: no markup, no control codes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from worldthread.models.configured import ConfiguredChat
 
 SHORT_ID: Final = 8
-"""Digits of an episode's id that are shown to people."""
+"""The number of digits of an episode id in printed output."""
 _NARROW: Final = frozenset({"from", "until"})
 _DIM: Final = frozenset({"source", "why it ended"})
 
-# controls, and what is invisible or turns the direction of writing; joiners stay, since scripts and emoji need them
+# control characters, invisible characters and changes of direction; joiners stay, as scripts and emoji need them
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -31,44 +31,44 @@ _UNSAFE = re.compile(
 
 
 def harmless(text: str) -> str:
-    """``text`` with line breaks, and with every character that could steer a terminal written as an escape."""
+    """Return ``text`` with an escape for every character, except line breaks, that could control a terminal."""
     return _UNSAFE.sub(lambda match: ascii(match[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """The same in one line, of at most ``limit`` characters."""
+    """Return harmless ``text`` as one line of at most ``limit`` characters."""
     line = texts.one_line(harmless(text))
     return line if limit is None else texts.cut(line, limit, " ...")
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that interprets nothing in what it is given."""
+    """Return a console that does not interpret markup."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    if hasattr(stream, "reconfigure"):  # a terminal of another encoding must not end the command
+    if hasattr(stream, "reconfigure"):  # an encoding without a character must not end the command
         stream.reconfigure(errors="backslashreplace")
     return Console(file=stream, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def note(message: str, style: str = "dim") -> None:
-    """One message for people, beside the output."""
+    """Print a message on standard error."""
     from rich.text import Text
 
     console(stderr=True).print(Text(harmless(message), style=style))
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
-    """One JSON object on one line, in ASCII."""
+    """Print one JSON object on one line, in ASCII."""
     sys.stdout.write(json.dumps(fields) + "\n")
 
 
 def print_rows(titles: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
-    """A table on a terminal; elsewhere a line a row, with tabs between the cells, the titles first.
+    """Print a table on a terminal, and tab-separated lines with the titles first elsewhere.
 
     Args:
-        titles: which cells, in this order.
-        rows: cells by title.
+        titles: the titles of the columns, in order.
+        rows: the cells of each row, by title.
     """
     from rich.table import Table
     from rich.text import Text
@@ -87,7 +87,7 @@ def print_rows(titles: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None
 
 
 def item_fields(item: Fact | Thesis | Episode) -> dict[str, Any]:
-    """A statement or an episode as JSON."""
+    """Return a statement or an episode as JSON."""
     if isinstance(item, Episode):
         return {"text": item.text, "at": item.at}
     if isinstance(item, Fact):
@@ -97,13 +97,13 @@ def item_fields(item: Fact | Thesis | Episode) -> dict[str, Any]:
 
 
 def version_fields(memory: Memory, version: Version) -> dict[str, Any]:
-    """A statement with its times (world time; ``null`` while it holds), its episodes and why it ended, as JSON."""
+    """Return a statement as JSON with its world times, its episodes and the reason of its end."""
     fields = {"kind": "fact" if isinstance(version.statement, Fact) else "thesis", **item_fields(version.statement)}
     return fields | _when(memory, version)
 
 
 def hit_fields(memory: Memory, hit: Hit) -> dict[str, Any]:
-    """A hit as JSON: what :func:`version_fields` gives, or an episode, with its score and its path."""
+    """Return a hit as JSON: the fields of :func:`version_fields` or of an episode, with score and path."""
     fields = {"kind": hit.kind, **item_fields(hit.item), "score": hit.score, "path": list(hit.path)}
     if isinstance(hit.item, Episode):
         return fields | {"episodes": [hit.item.id], "sources": [hit.item.source] if hit.item.source else []}
@@ -123,12 +123,12 @@ def _when(memory: Memory, version: Version) -> dict[str, Any]:
 
 
 def sources_of(memory: Memory, episodes: Sequence[str]) -> list[str]:
-    """The sources of episodes, each once."""
+    """Return the distinct sources of episodes."""
     return list(dict.fromkeys(filter(None, (memory.episode(id_).source for id_ in episodes))))
 
 
 def version_rows(memory: Memory, versions: Iterable[Version]) -> list[dict[str, str]]:
-    """Statements with their times, for a table; a fact and the same as a sentence are one row."""
+    """Return rows of a table of statements; a fact and the thesis with the same text share a row."""
     from worldthread.names import normalise_text
 
     rows: dict[tuple[str, ...], dict[str, str]] = {}
@@ -153,7 +153,7 @@ def _version_row(memory: Memory, version: Version) -> dict[str, str]:
 
 
 def origin(memory: Memory, episode: str) -> str:
-    """Where an episode comes from, with the beginning of its id."""
+    """Return the source of an episode and the first digits of its id."""
     return f"{memory.episode(episode).source} [{episode[:SHORT_ID]}]".lstrip()
 
 
@@ -164,7 +164,7 @@ def _why_ended(memory: Memory, version: Version) -> str:
 
 
 def styled_recall(text: str) -> Text:
-    """The text of a recall with its headings and its dates set off."""
+    """Return the text of a recall with styles for headings and dates."""
     from rich.text import Text
 
     shown = Text(harmless(text))
@@ -174,7 +174,7 @@ def styled_recall(text: str) -> Text:
 
 
 def usage_fields(chat: ConfiguredChat | None) -> dict[str, Any] | None:
-    """What a chat model was asked and what it cost, as JSON; ``None`` without one."""
+    """Return calls, tokens and dollars of a chat model as JSON; ``None`` without a model."""
     if chat is None:
         return None
     total = chat.meter.overall()
@@ -182,14 +182,14 @@ def usage_fields(chat: ConfiguredChat | None) -> dict[str, Any] | None:
 
 
 def show_usage(chat: ConfiguredChat | None) -> None:
-    """Say on standard error what a chat model was asked and what it cost."""
+    """Print calls, tokens and dollars of a chat model on standard error."""
     if chat is None:
         return
     total = chat.meter.overall()
-    cost = "price not known" if total.dollars is None else f"${total.dollars:.4f}"
+    cost = "price unknown" if total.dollars is None else f"${total.dollars:.4f}"
     note(f"{chat.name}: {number_of(total.calls, 'call')}, {number_of(total.usage.total_tokens, 'token')}, {cost}")
 
 
-def number_of(count: int, what: str) -> str:
-    """A count with its noun: ``1 fact``, ``2 facts``."""
-    return texts.count_of(count, what, ",")
+def number_of(count: int, noun: str) -> str:
+    """Return a count with its noun, such as ``1 fact`` or ``2 facts``."""
+    return texts.count_of(count, noun, ",")

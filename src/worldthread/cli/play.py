@@ -1,4 +1,4 @@
-"""``worldthread play``: watch an agent play a game, or play it yourself."""
+"""``worldthread play``: watch an agent play a game, or play the game yourself."""
 
 from __future__ import annotations
 
@@ -27,65 +27,81 @@ from worldthread.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from worldthread.play.loop import Play, StepRecord
+    from worldthread.play.loop import Play
     from worldthread.play.runs import Run
+    from worldthread.play.step_record import StepRecord
 
-_SECONDS_A_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
-_ALSO_RESUMING: Final = frozenset({"out", "resume", "model", "as_json", "delay"})
-"""Options that a play that goes on takes; everything else is told by its folder."""
+_SECONDS_PER_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
+_ALLOWED_WITH_RESUME: Final = frozenset({"out", "resume", "model", "as_json", "delay"})
+"""The options that ``--resume`` allows; the folder of the play determines everything else."""
 
 
 def play(
     context: typer.Context,
     game: Annotated[
-        str, typer.Argument(help="A name that [bold]worldthread games[/bold] lists, or textworld:PATH, jericho:PATH.")
+        str,
+        typer.Argument(
+            metavar="GAME",
+            help="A name that [bold]worldthread games[/bold] lists, or a game file: textworld:PATH, jericho:PATH.",
+        ),
     ] = "treasure-hunt",
     agent: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Who plays: explorer, random, human, one with a model (ariadne, react, ...), or module:Class.",
+            help="The player: explorer or random (no model needed); ariadne, react or another agent with a model; "
+            "human (you type the commands); or module:Class.",
         ),
     ] = "explorer",
     memory_module: Annotated[
-        str, typer.Option(metavar="NAME", help="The memory module of an agent that asks one. Default: its own.")
+        str, typer.Option(metavar="NAME", help="The memory module of an agent that uses one. Default: the agent's own.")
     ] = "",
     seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Makes the game; the same seed gives the same game.")
+        int, typer.Option(min=0, metavar="N", help="The seed of the game: the same seed gives the same game.")
     ] = 0,
-    attempt: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the agent.")] = 0,
+    attempt: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The seed of the agent: repeats its random choices.")
+    ] = 0,
     steps: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Stop after so many moves. Default: the game's limit.")
+        int | None, typer.Option(min=0, metavar="N", help="The limit of moves. Default: the game's own.")
     ] = None,
     model: PlayerModelOption = None,
     option: AgentOption = None,
     budget_tokens: BudgetTokensOption = None,
     budget_dollars: BudgetDollarsOption = None,
-    goal: Annotated[str | None, typer.Option(help="Tell the player this task, for games that state none.")] = None,
+    goal: Annotated[str | None, typer.Option(help="The task of the player, for games that state none.")] = None,
     memory_file: Annotated[
         Path | None,
         typer.Option(
             "--memory",
-            help="File for the memory; may hold other plays too, each a namespace. Default: in the run's folder.",
+            help="The memory file; one file can hold many plays, each in its own namespace. Default: a file in the "
+            "folder of the run.",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for trajectory, memory and report. Default: in runs/.")
+        Path | None,
+        typer.Option(help="The folder for the trajectory, the memory and the report. Default: a new folder in runs/."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the play in the folder --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the unfinished play in the folder --out.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object, as last line.")
+        bool, typer.Option("--json", help="Print the summary as one JSON object on the last line.")
     ] = False,
     delay: Annotated[
-        float | None, typer.Option(min=0, help=f"Seconds between moves. Default: {_SECONDS_A_MOVE} in a terminal.")
+        float | None,
+        typer.Option(min=0, help=f"Seconds between moves. Default: {_SECONDS_PER_MOVE} on a terminal, else 0."),
     ] = None,
-    audit: Annotated[bool, typer.Option(help="Compare the memory with the truth after every move.")] = True,
-    valid_actions: Annotated[bool, typer.Option(help="Let the agent see the list of valid actions.")] = True,
+    audit: Annotated[
+        bool, typer.Option(help="Compare the memory with the true state of the game after every move.")
+    ] = True,
+    valid_actions: Annotated[bool, typer.Option(help="Show the agent the list of valid actions.")] = True,
 ) -> None:
-    """Watch an agent explore a text world and remember it, or play yourself.
+    """Watch an agent play a text game, or play the game yourself.
 
-    A play that was stopped or killed goes on with --resume: it is played again up to where it was, its model's answers
-    come from its recording, and nothing is paid for twice. [bold]worldthread replay[/bold] proves a play.
+    On a terminal you see the map in the agent's memory, its moves and their reasons; elsewhere, one line per move. At
+    the end it prints a summary and leaves a folder with the trajectory, the memory and an HTML report.
+
+    An interrupted play continues with [bold]--resume[/bold]. It uses the recorded answers of the model again, so no
+    answer is paid for twice. [bold]worldthread replay[/bold] checks that a run can be reproduced.
 
     [dim]Examples:[/dim]
 
@@ -95,27 +111,28 @@ def play(
 
         worldthread play textworld:games/hunt.z8 --json
 
-        worldthread play treasure-hunt --agent human      type the moves yourself
+        worldthread play treasure-hunt --agent human      type the commands yourself
 
         worldthread play cooking --agent ariadne --model gpt-4o-mini --out meal
 
-        worldthread play --out meal --resume              go on with it
+        worldthread play --out meal --resume              continue after an interruption
     """
     from rich.console import Console
 
     from worldthread.memory import Memory
-    from worldthread.play.runs import play_in, read_summary, typed_in
+    from worldthread.play.run_files import play_in, read_summary, typed_in
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
     console = Console(stderr=as_json, highlight=False)
     if resume:
         _require_no_other(context)
-        begun = _begun(out)
-        folder, run, name, memory_file, namespace = begun.folder, begun.run, begun.name, begun.memory, begun.namespace
-        model = model or begun.asked_for
+        earlier = _earlier_play(out)
+        folder, run, name = earlier.folder, earlier.run, earlier.name
+        memory_file, namespace = earlier.memory, earlier.namespace
+        model = model or earlier.asked_for
         summary = read_summary(folder)
         if summary is not None:
-            typer.echo(f"the play in {folder} came to its end before", err=True)
+            typer.echo(f"the play in {folder} is already finished", err=True)
             _finish(summary, folder, as_json=as_json)
             return
     else:
@@ -133,41 +150,43 @@ def play(
     if run.agent == "human":
         more = {"typed": typed_in(folder / TRAJECTORY_FILE) if resume else (), **_conversation(as_json=as_json)}
     with Memory(file, namespace=namespace, model="none") as memory:
-        if resume:  # it is played again from the beginning, when nothing was known
+        if resume:  # the play is repeated from the beginning, with an empty memory
             for episode in [episode.id for episode in memory.episodes()]:
                 memory.forget(episode)
         try:
             summary = play_in(
                 folder, run, model, name=name, memory=memory.record, graph=memory.record.graph, header=header,
-                watch=None if more else lambda session: _watched(session, console, delay), **more,
+                watch=None if more else lambda game_play: _watched(game_play, console, delay), **more,
             )  # fmt: skip
         except KeyboardInterrupt:
-            typer.echo(f"\nthe run up to here is in {folder}: worldthread play --out {folder} --resume", err=True)
+            typer.echo(
+                f"\nthe steps so far are in {folder}; continue with: worldthread play --out {folder} --resume", err=True
+            )
             raise
     _finish(summary, folder, as_json=as_json)
 
 
 def _require_no_other(context: typer.Context) -> None:
-    """Raise InputError when an option was given that the folder of a play decides."""
+    """Raise InputError when an option is given that the folder of the play determines."""
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if name not in _ALSO_RESUMING and source is not None and source.name != "DEFAULT":
+        if name not in _ALLOWED_WITH_RESUME and source is not None and source.name != "DEFAULT":
             shown = parameter.opts[0] if parameter.param_type_name == "option" else name.upper()
-            raise InputError(f"--resume goes on as the play began: leave {shown} out")
+            raise InputError(f"--resume continues with the recorded settings: leave out {shown}")
 
 
 @dataclass(frozen=True)
 class _EarlierPlay:
-    """A play that began before.
+    """An unfinished play that a folder holds.
 
     Args:
-        folder: where it lies.
-        run: what is played.
-        name: of the play.
-        memory: the file of its memory; ``None`` for the one in the folder.
-        namespace: of the memory.
-        asked_for: how its model was named.
+        folder: the folder.
+        run: the run.
+        name: the name of the play.
+        memory: the memory file; ``None`` for the file in the folder.
+        namespace: the namespace of the memory.
+        asked_for: the name of the model as the user gave it.
     """
 
     folder: Path
@@ -178,22 +197,28 @@ class _EarlierPlay:
     asked_for: str | None
 
 
-def _begun(out: Path | None) -> _EarlierPlay:
-    """The play in a folder.
+def _earlier_play(out: Path | None) -> _EarlierPlay:
+    """Read the play that a folder holds.
+
+    Args:
+        out: the folder; ``None`` when the user gave none.
+
+    Returns:
+        The play.
 
     Raises:
-        InputError: no folder was named, or it holds no play.
-        FormatError: the play cannot go on with this release.
+        InputError: there is no folder, or it has no play.
+        FormatError: this release cannot resume the play.
     """
-    from worldthread.play.runs import run_of
+    from worldthread.play.run_files import run_of
     from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison
     from worldthread.stores import DEFAULT_NAMESPACE
 
     if out is None:
-        raise InputError("--resume wants the folder of the play: --out FOLDER")
+        raise InputError("--resume needs the folder of the play: --out FOLDER")
     path = out / TRAJECTORY_FILE
     if not path.exists():
-        raise InputError(f"{out} holds no play that could go on")
+        raise InputError(f"{out} has no play to resume")
     header = TrajectoryComparison(path).header
     run, name = run_of(header, path)
     memory = Path(header["memory"]) if "memory" in header else None
@@ -203,17 +228,24 @@ def _begun(out: Path | None) -> _EarlierPlay:
 
 
 def run_folder(out: Path | None, name: str) -> Path:
-    """The folder of a run, made anew: ``out``, or ``runs/<name>`` with a number when that is taken.
+    """Create the folder of a run.
+
+    Args:
+        out: the folder; ``None`` creates ``runs/<name>``, with a number if that exists.
+        name: the name of the run.
+
+    Returns:
+        The folder.
 
     Raises:
-        InputError: the folder holds a run already, or cannot be made.
+        InputError: the folder already has a run, or cannot be created.
     """
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
     try:
         if out is not None:
             if (out / TRAJECTORY_FILE).exists():
-                raise InputError(f"{out} holds a run already: go on with it (--resume), or name another folder")
+                raise InputError(f"{out} already has a run: continue it with --resume, or choose another folder")
             out.mkdir(parents=True, exist_ok=True)
             return out
         Path("runs").mkdir(exist_ok=True)
@@ -227,11 +259,11 @@ def run_folder(out: Path | None, name: str) -> Path:
             else:
                 return folder
     except OSError as error:
-        raise InputError(f"cannot make the folder {error.filename or out}: {error.strerror}") from error
+        raise InputError(f"cannot create the folder {error.filename or out}: {error.strerror}") from error
 
 
 def _name(run: Run) -> str:
-    """The name of a run's folder: the game with its version, who plays, and the seeds."""
+    """Return the name of a run: the game with its version, the player, and the seeds."""
     from worldthread.play.runs import file_name
 
     attempt = f"-attempt{run.attempt}" if run.attempt else ""
@@ -239,7 +271,7 @@ def _name(run: Run) -> str:
 
 
 def _namespace(file: Path | None, run: str) -> str:
-    """Where in a memory a play goes: the default one of its own file; one that is free in a file that was given."""
+    """Return the namespace of a play: the default in the run's own file, an unused name in a given file."""
     from worldthread.stores import DEFAULT_NAMESPACE, SQLiteStore
 
     if file is None:
@@ -252,7 +284,7 @@ def _namespace(file: Path | None, run: str) -> str:
 
 
 def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
-    """How a person is shown the world and asked: on standard output, or standard error beside ``--json``."""
+    """Return the functions that show texts to a person and read commands; with ``--json`` on standard error."""
     from worldthread.cli.output import harmless
 
     stream = sys.stderr if as_json else sys.stdout
@@ -262,7 +294,7 @@ def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
 
     def read(prompt: str) -> str:
         if sys.stdin.isatty():
-            return input(prompt)  # with the keys for editing
+            return input(prompt)  # with line editing
         stream.write(prompt)
         line = sys.stdin.readline()
         if not line:
@@ -274,19 +306,21 @@ def _conversation(*, as_json: bool) -> dict[str, Callable[[str], Any]]:
 
 
 @contextmanager
-def _watched(session: Play, console: Console, delay: float | None) -> Iterator[Callable[[StepRecord], None]]:
-    """What shows every step: a live picture in a terminal, a line per move elsewhere."""
+def _watched(game_play: Play, console: Console, delay: float | None) -> Iterator[Callable[[StepRecord], None]]:
+    """Yield a function that shows a step: as a live picture on a terminal, as one line elsewhere."""
     from worldthread.cli.live import LineDisplay, LiveDisplay
 
     screen: LineDisplay | LiveDisplay
     if console.is_terminal:
-        screen = LiveDisplay(console, f"{session.env.id}  {session.agent.name}  seed {session.seed}", session.max_moves)
+        screen = LiveDisplay(
+            console, f"{game_play.env.id}  {game_play.agent.name}  seed {game_play.seed}", game_play.max_moves
+        )
     else:
         screen = LineDisplay(sys.stderr if console.stderr else sys.stdout)
-    wait = delay if delay is not None else _SECONDS_A_MOVE if console.is_terminal else 0
+    wait = delay if delay is not None else _SECONDS_PER_MOVE if console.is_terminal else 0
 
     def show(record: StepRecord) -> None:
-        screen.show(record, session.graph.view())
+        screen.show(record, game_play.graph.view())
         time.sleep(wait)
 
     with screen:
@@ -294,6 +328,7 @@ def _watched(session: Play, console: Console, delay: float | None) -> Iterator[C
 
 
 def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    """Write the report and print the summary."""
     from rich.console import Console
     from rich.text import Text
 
@@ -316,5 +351,5 @@ def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
     console = Console(highlight=False)
     console.print()
     console.print(summary_table(summary))
-    console.print(Text(f"run     {folder}"), soft_wrap=True)
-    console.print(Text(f"report  {summary['report'] or 'not written: ' + advice}"), soft_wrap=True)
+    console.print(Text(f"run      {folder}"), soft_wrap=True)
+    console.print(Text(f"report   {summary['report'] or 'not written: ' + advice}"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``worldthread recall``: what matters for a question."""
+"""``worldthread recall``: what is relevant to a question."""
 
 from __future__ import annotations
 
@@ -23,26 +23,33 @@ if TYPE_CHECKING:
 
 
 def recall(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question, or anything in words.")],
-    k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="How many of each kind at most.")] = 5,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question, or any other text.")],
+    k: Annotated[
+        int, typer.Option("-k", min=1, metavar="N", help="Find at most N facts, N statements and N passages.")
+    ] = 5,
     as_of: AsOfOption = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help=f"Only these: {', '.join(KINDS)}; may be repeated.", show_default=False),
+        typer.Option(metavar="KIND", help=f"Find only this kind: {', '.join(KINDS)}. Repeatable.", show_default=False),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How to search: thread (the default) or dense.")
+        str | None, typer.Option(metavar="NAME", help="The retrieval method: thread (the default) or dense.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also what has ended.")] = False,
-    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="How long the text may be, estimated.")] = 1000,
-    scores: Annotated[bool, typer.Option("--scores", help="Show scores, paths and the ids of episodes.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also find statements that no longer hold.")] = False,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The largest length of the text, as an estimated number of tokens.")
+    ] = 1000,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Print the score, the path and the passage ids of each hit.")
+    ] = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Show what matters for a question: facts, statements and passages, ready for a prompt.
+    """Print the facts, statements and passages that are relevant to a question.
 
-    The exit code is 1 when nothing is found.
+    The text is ready for a prompt: facts with the dates between which they hold, then statements, then passages. The
+    exit code is 1 when nothing is found.
 
     [dim]Examples:[/dim]
 
@@ -66,7 +73,7 @@ def recall(
             for hit in found.hits:
                 print_json(hit_fields(store, hit))
     if not found.hits:
-        note("nothing is remembered that fits")
+        note("the memory has nothing relevant")
         raise typer.Exit(NOTHING_FOUND)
     if not as_json:
         _print(found, scores)
@@ -80,7 +87,7 @@ def _print(found: Recall, scores: bool) -> None:
     elif found.text:
         out.print(styled_recall(found.text))
     else:
-        note("nothing of it fits into so few tokens: give a larger --max-tokens")
+        note("no hit fits into so few tokens: give a larger --max-tokens")
 
 
 def _with_score(hit: Hit) -> Text:

@@ -1,4 +1,4 @@
-"""``worldthread remember``: texts in."""
+"""``worldthread remember``: store texts."""
 
 from __future__ import annotations
 
@@ -37,33 +37,35 @@ def remember(
         list[str] | None,
         typer.Argument(
             metavar="FILE|FOLDER|-",
-            help="Plain text, Markdown, JSON Lines or chat transcripts; - is standard input.",
+            help="Plain text, Markdown, JSON Lines, chat transcripts, or folders of them; - is standard input.",
             show_default=False,
         ),
     ] = None,
     text: Annotated[
-        list[str] | None, typer.Option("--text", "-t", metavar="TEXT", help="Remember this; may be repeated.")
+        list[str] | None, typer.Option("--text", "-t", metavar="TEXT", help="A text to store. Repeatable.")
     ] = None,
     at: Annotated[
         str | None,
         typer.Option(
             metavar="WHEN",
-            help="When it was so, for what does not say: a date, or the number of a turn. Default: of a file, when it "
-            "was last changed; else now.",
+            help="The time of texts that state none: a date, or a turn number. Default: for a file, the time of its "
+            "last change; else now.",
         ),
     ] = None,
-    source: Annotated[str | None, typer.Option(metavar="NAME", help="Where it comes from. Default: the file.")] = None,
+    source: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The source of the texts. Default: the file name.")
+    ] = None,
     model: ModelOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Read texts and keep them, with what they state.
+    """Store texts in the memory, together with the facts that they state.
 
-    With a chat model it reads; without one, rules for plain English do. What was remembered before is left alone.
-    Everything is kept, even what could not be read: then the exit code is 1, and [bold]worldthread retry[/bold] reads
-    it again.
+    A chat model extracts the facts; without a model, rules for plain English do. Passages that the memory already has
+    are skipped. Every passage is stored, even if it cannot be read, for example because the model fails: then the exit
+    code is 1, and [bold]worldthread retry[/bold] reads it again.
 
     [dim]Examples:[/dim]
 
@@ -77,13 +79,13 @@ def remember(
     from worldthread.models import chat_model
 
     paths, texts = _require_contents(files, text)
-    # what is wrong with the arguments, the model or the first text is told before a file is made
+    # errors in the arguments, the model or the first text come before the file is created
     world_time(at, 0.0)
     chat = chat_model(model)
     contents = _contents(texts, paths, source, at is not None)
     first = next(contents, None)
     if first is None:
-        raise InputError("there is nothing to remember: what was given is empty")
+        raise InputError("there is nothing to remember: the input is empty")
     with opened_to_write(memory, namespace, wait, model=chat or "none") as store:
         result = store.remember_many(chain([first], contents), at=at, source=source)
         counts = store.stats()
@@ -98,10 +100,12 @@ def remember(
             }
         )
     else:
-        known = f"; {result.known} known before" if result.known else ""
-        typer.echo(f"remembered {number_of(result.added, 'new passage')}{known}")
-        holding = f"{number_of(counts['current_facts'], 'fact')} and {number_of(counts['current_theses'], 'statement')}"
-        typer.echo(f"{one_line(str(memory))}: {holding} hold now, from {number_of(counts['episodes'], 'passage')}")
+        known = f"; {result.known} already known" if result.known else ""
+        typer.echo(f"stored {number_of(result.added, 'new passage')}{known}")
+        facts = number_of(counts["current_facts"], "current fact")
+        statements = number_of(counts["current_theses"], "current statement")
+        passages = number_of(counts["episodes"], "passage")
+        typer.echo(f"{one_line(str(memory))} has {passages}, {facts} and {statements}")
         show_usage(chat)
     show_problems(result)
     if result.unread:
@@ -109,10 +113,10 @@ def remember(
 
 
 def _require_contents(files: list[str] | None, texts: list[str] | None) -> tuple[list[str], list[str]]:
-    """The paths and the texts, checked before anything is opened or made."""
+    """Check the paths and texts before anything is opened or created, and return them."""
     if not files and not texts:
         if sys.stdin.isatty():
-            raise InputError('name files or folders, give --text "...", or pipe a text in; -h tells more')
+            raise InputError('give files or folders, or --text "...", or pipe a text into the command; see --help')
         files = [_STDIN]
     for file in files or ():
         if file != _STDIN and not Path(file).exists():
@@ -124,6 +128,7 @@ def _require_contents(files: list[str] | None, texts: list[str] | None) -> tuple
 
 
 def _contents(texts: list[str], paths: list[str], source: str | None, dated: bool) -> Iterator[str | Document]:
+    """Yield the texts, then the documents of the paths with their times and sources."""
     from dataclasses import replace
 
     from worldthread.extract.documents import load_all
@@ -136,13 +141,13 @@ def _contents(texts: list[str], paths: list[str], source: str | None, dated: boo
 
 
 def _last_change(source: str) -> float | None:
-    """When a file was last changed: the same each time that it is read, so that what is known is not kept twice."""
+    """Return the time of the last change of a file, which stays the same, so that a passage is not stored twice."""
     path = Path(source)
     return path.stat().st_mtime if source and path.is_file() else None
 
 
 def remembered_fields(result: Remembered) -> dict[str, Any]:
-    """What became of texts, as JSON."""
+    """Return the result of storing texts as JSON."""
     return {
         "episodes": list(result.episodes),
         "added": result.added,
@@ -153,12 +158,12 @@ def remembered_fields(result: Remembered) -> dict[str, Any]:
 
 
 def show_problems(result: Remembered) -> None:
-    """Say on standard error what could not be read, and what to do."""
+    """Print on standard error which passages could not be read, and what to do."""
     if not result.unread:
         return
-    note(f"{number_of(result.unread, 'passage')} could not be read: kept, and found by the text alone", "yellow")
+    note(f"{number_of(result.unread, 'passage')} could not be read; recall still finds them by their text", "yellow")
     for problem in result.problems[:_PROBLEMS_SHOWN]:
         note(f"  {one_line(problem, 300)}")
     if len(result.problems) > _PROBLEMS_SHOWN:
         note(f"  and {number_of(len(result.problems) - _PROBLEMS_SHOWN, 'other problem')}")
-    note("worldthread retry reads again what was not read; worldthread stats --failures shows it")
+    note("worldthread stats --failures shows them; worldthread retry reads them again")

@@ -1,4 +1,4 @@
-"""``worldthread replay``: play a run again from its recording, and compare."""
+"""``worldthread replay``: check that a recorded run can be reproduced."""
 
 from __future__ import annotations
 
@@ -11,24 +11,28 @@ import typer
 from worldthread.cli.opening import JsonOption
 
 _DIFFERENT = 1
-"""Exit code when the play goes another way."""
+"""The exit code when the replay differs."""
 
 
 def replay(
-    run: Annotated[Path, typer.Argument(help="Folder of a run, as [bold]worldthread play[/bold] or a sweep made it.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a run from [bold]worldthread play[/bold] or a sweep.")
+    ],
     as_json: JsonOption = False,
 ) -> None:
-    """Play a run again, without any call of a model, and compare every line of its trajectory.
+    """Play a recorded run again, and check that every step is the same.
 
-    The recorded answers stand for the model. The exit code is 1 when a line comes out different: then the program, the
-    game or a setting has changed since.
+    The recorded answers replace the model, so no call is made. Prints how many lines of the trajectory are the same, or
+    the first difference. The exit code is 1 after a difference: then the program, the game or a setting has changed.
 
-    [dim]Example:[/dim]
+    [dim]Examples:[/dim]
 
         worldthread replay runs/treasure-hunt-v1-explorer-seed0
+
+        worldthread replay runs/treasure-hunt-v1-explorer-seed0 --json
     """
     from worldthread.cli.output import note, number_of
-    from worldthread.play.runs import replay as play_again
+    from worldthread.play.run_files import replay as play_again
 
     result = play_again(run)
     if as_json:
@@ -38,10 +42,10 @@ def replay(
     elif result.difference is not None:
         note(result.difference, "red")
     else:
-        asked = ""
+        answered = ""
         if result.model_requests:
-            asked = f"; {number_of(result.model_requests, 'request')} answered by the recording, no call made"
-        where = "" if result.is_complete else " (there the play was cut off)"
-        typer.echo(f"the same, byte for byte: {number_of(result.lines, 'line')}{where}{asked}")
+            answered = f"; {number_of(result.model_requests, 'request')} answered from the recording"
+        scope = "" if result.is_complete else " (the run is unfinished)"
+        typer.echo(f"all {number_of(result.lines, 'line')} are the same, byte for byte{scope}{answered}")
     if result.difference is not None:
         raise typer.Exit(_DIFFERENT)

@@ -1,4 +1,4 @@
-"""``worldthread report``: the page of a run made again, or that of a sweep."""
+"""``worldthread report``: write the HTML report of a run or of a sweep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="Folder of a run, as [bold]worldthread play[/bold] made it, or of a [bold]worldthread sweep[/bold]."
+            metavar="FOLDER",
+            help="The folder of a run from [bold]worldthread play[/bold], or of a [bold]worldthread sweep[/bold].",
         ),
     ],
     best: Annotated[
@@ -22,15 +23,15 @@ def report(
         typer.Option(
             min=1,
             metavar="N",
-            help="Count only so many attempts at each seed of a sweep, the best ones (published tables do).",
+            help="For a sweep: count only the N best attempts at each seed, as published tables do.",
         ),
     ] = None,
 ) -> None:
-    """Write the HTML report of a run again, or that of a sweep, and print where it is.
+    """Write the HTML report of a run or of a sweep, and print its path.
 
-    The report of a run comes from its trajectory and its memory. That of a sweep has everything that was played into
-    its folder: tables and plots in the shape of published ones, with the published figures beside, as one HTML page and
-    as Markdown. Agents, games and settings may come from several sweeps into one folder.
+    The report of a run shows its map, the growth of its memory, and every step. The report of a sweep compares all
+    plays in the folder, also those of several sweeps, with published figures, in tables and plots; it is written as
+    HTML and as Markdown.
 
     [dim]Examples:[/dim]
 
@@ -46,7 +47,7 @@ def report(
         typer.echo(str(write_sweep_report(folder, best=best)))
         return
     if best is not None:
-        raise InputError(f"--best is for sweeps, and {folder} is not the folder of one: it holds no {RESULTS_FILE}")
+        raise InputError(f"--best is for sweeps, and {folder} is not the folder of a sweep: it has no {RESULTS_FILE}")
     from worldthread.play.run_page import write_report
 
     typer.echo(str(write_report(folder)))

@@ -1,4 +1,4 @@
-"""``worldthread retry``: read again what could not be read."""
+"""``worldthread retry``: read unread passages again."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def retry(
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Read what was kept and could not be read, or not wholly.
+    """Read again the passages that could not be read, or only in part.
 
-    The exit code is 1 when some of it still cannot be read.
+    Use it after a failure of the chat model, or with another model. The exit code is 1 when some passages still cannot
+    be read.
 
     [dim]Examples:[/dim]
 
@@ -36,7 +37,7 @@ def retry(
 
         worldthread retry --model gpt-4o-mini
 
-        worldthread retry --model none                    with the rules for plain English
+        worldthread retry --model none          use the rules for plain English
     """
     from worldthread.models import chat_model
 
@@ -46,7 +47,7 @@ def retry(
     if as_json:
         print_json({"memory": str(memory), **remembered_fields(result), "usage": usage_fields(chat)})
     elif not result.episodes:
-        typer.echo("everything has been read")
+        typer.echo("there are no unread passages")
     else:
         typer.echo(f"read {result.added:,} of {number_of(len(result.episodes), 'passage')}")
         show_usage(chat)

@@ -1,4 +1,4 @@
-"""What the commands that play share: their options, and the runs that follow from them."""
+"""The options that ``play`` and ``sweep`` share, and the runs that they describe."""
 
 from __future__ import annotations
 
@@ -19,54 +19,76 @@ PlayerModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="The chat model of agents that ask one; [bold]fake[/bold] answers at random. Default: $WORLDTHREAD_MODEL.",
+        help="The chat model of the agent, such as gpt-4o-mini; [bold]fake[/bold] answers at random, without a server. "
+        "Default: $WORLDTHREAD_MODEL.",
     ),
 ]
 AgentOption = Annotated[
     list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="A setting of the agent, such as temperature=0.2; repeatable."),
+    typer.Option("--option", metavar="NAME=VALUE", help="A setting of the agent, such as temperature=0.2. Repeatable."),
 ]
 BudgetTokensOption = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Tokens that the model may use in one play.")
+    int | None, typer.Option(min=1, metavar="N", help="Stop a play when its model has used N tokens.")
 ]
-BudgetDollarsOption = Annotated[float | None, typer.Option(min=0, metavar="SUM", help="Dollars that it may cost.")]
+BudgetDollarsOption = Annotated[
+    float | None, typer.Option(min=0, metavar="DOLLARS", help="Stop a play when its model has cost this much.")
+]
 
 
 def names_in(texts: Sequence[str], option: str) -> list[str]:
-    """Names separated by commas, of an option that may be given several times; each once.
+    """Split the comma-separated names of a repeatable option.
+
+    Args:
+        texts: the values of the option.
+        option: the name of the option, for the error message.
+
+    Returns:
+        The names, each once.
 
     Raises:
-        InputError: the option was given, and names nothing.
+        InputError: the option was given without a name.
     """
     found = list(dict.fromkeys(name for text in texts for part in text.split(",") if (name := part.strip())))
     if texts and not found:
-        raise InputError(f"{option} wants a name")
+        raise InputError(f"{option} needs a name")
     return found
 
 
 def seeds_in(text: str) -> list[int]:
-    """Seeds from text such as ``1-50`` or ``3,7-9``.
+    """Parse seeds such as ``1-50`` or ``3,7-9``; both ends of a range are included.
+
+    Args:
+        text: the value of ``--seeds``.
+
+    Returns:
+        The seeds, each once.
 
     Raises:
-        InputError: the text names no seeds.
+        InputError: the text is not of this form.
     """
     found: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         if match is None:
-            raise InputError(f"--seeds wants numbers such as 1-50 or 3,7-9, not {text!r}")
+            raise InputError(f"--seeds must be numbers such as 1-50 or 3,7-9, not {text!r}")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise InputError(f"--seeds {part.strip()}: the last seed is before the first")
+            raise InputError(f"--seeds {part.strip()}: the last seed must not be smaller than the first")
         found += range(first, last + 1)
     return list(dict.fromkeys(found))
 
 
 def settings_in(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """Settings from ``NAME=VALUE``: a value is JSON where it can be read as such (numbers, true, null), else text.
+    """Parse settings of the form ``NAME=VALUE``.
+
+    Args:
+        pairs: the values of ``--option``.
+
+    Returns:
+        The settings; a value that is valid JSON (a number, ``true``, ``null``) is decoded, any other is text.
 
     Raises:
-        InputError: one is not of that form.
+        InputError: a pair is not of this form.
     """
     import json
 
@@ -74,7 +96,7 @@ def settings_in(pairs: Sequence[str] | None) -> dict[str, Any]:
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
         if not equals or not name.strip().isidentifier():
-            raise InputError(f"--option wants NAME=VALUE, such as temperature=0.2, not {pair!r}")
+            raise InputError(f"--option must be NAME=VALUE, such as temperature=0.2, not {pair!r}")
         try:
             settings[name.strip()] = json.loads(value)
         except ValueError:
@@ -95,40 +117,45 @@ def runs_of(
     budget_dollars: float | None = None,
     **fields: Any,
 ) -> list[Run]:
-    """Every combination, as far as it makes a difference to the agent.
+    """Return every combination of games, agents, memory modules, seeds and attempts that makes a difference.
 
-    An agent that asks no memory module is played once for all of them, one that takes no seed once for all attempts,
-    and settings go to the agents that take them.
+    An agent without a memory module plays once for all modules, and an agent without a seed once for all attempts. Each
+    setting goes to the agents that accept it.
 
     Args:
-        games: as :func:`worldthread.envs.make` takes them.
-        agents: as :func:`worldthread.agents.agent_class` takes them.
-        memories: names of memory modules; none: each agent's own choice.
-        seeds: of the games.
-        attempts: seeds of the agents.
-        model: names the model; ``None``: what the environment and the configuration file say.
+        games: names that :func:`worldthread.envs.make` accepts.
+        agents: names that :func:`worldthread.agents.agent_class` accepts.
+        memories: names of memory modules; empty: the default of each agent.
+        seeds: the seeds of the games.
+        attempts: the seeds of the agents.
+        model: the name of the model; ``None``: use the environment and the configuration file.
         settings: arguments of the agents.
-        budget_tokens, budget_dollars: of each run that asks a model.
-        fields: of every :class:`~worldthread.play.runs.Run`.
+        budget_tokens: the limit of tokens of each run with a model.
+        budget_dollars: the limit of dollars of each run with a model.
+        fields: further fields of every :class:`~worldthread.play.runs.Run`.
+
+    Returns:
+        The runs.
 
     Raises:
-        InputError: a name or a setting is of no agent.
+        InputError: an agent does not exist, or no agent accepts a setting or memory module.
         ModelError, GameError, MissingExtraError: see :meth:`Run.require_playable`.
     """
     import orjson
 
     from worldthread.agents import agent_class, agent_options
     from worldthread.envs import spec_of
-    from worldthread.play.runs import Run, model_name
+    from worldthread.play.run_model import model_name
+    from worldthread.play.runs import Run
 
     kinds = {agent: agent_class(agent) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}
     for setting in settings:
         if not any(setting in options for options in known.values()):
-            raise InputError(f"{' and '.join(agents)}: no such agent takes the setting {setting!r} (--option)")
+            raise InputError(f"{' and '.join(agents)}: no agent here has the setting {setting!r} (--option)")
     if memories and not any("memory_module" in options for options in known.values()):
-        raise InputError(f"{' and '.join(agents)}: no such agent asks a memory module; leave {memories[0]!r} out")
-    asked = model_name(model) if any(kind.asks_model for kind in kinds.values()) else ""
+        raise InputError(f"{' and '.join(agents)}: no agent here uses a memory module; leave out {memories[0]!r}")
+    selected = model_name(model) if any(kind.asks_model for kind in kinds.values()) else ""
     runs: list[Run] = []
     for game in dict.fromkeys(game if ":" in game else spec_of(game).id for game in games):
         for agent in agents:
@@ -136,14 +163,14 @@ def runs_of(
             own = {name: value for name, value in settings.items() if name in options}
             more = dict(fields, version=__version__, options=orjson.dumps(own, option=orjson.OPT_SORT_KEYS).decode())
             if kinds[agent].asks_model:
-                more |= {"model": asked, "budget_tokens": budget_tokens, "budget_dollars": budget_dollars}
+                more |= {"model": selected, "budget_tokens": budget_tokens, "budget_dollars": budget_dollars}
             modules = list(memories) if memories and "memory_module" in options else [""]
             for module in modules:
-                begun = len(runs)
+                first = len(runs)
                 runs += [
                     Run(game, agent, seed, memory=module, attempt=attempt, **more)
                     for seed in seeds
                     for attempt in (attempts if "seed" in options else attempts[:1])
                 ]
-                runs[begun].require_playable(model)
+                runs[first].require_playable(model)
     return runs

@@ -1,4 +1,4 @@
-"""``worldthread stats``: how much is remembered, and what could not be read."""
+"""``worldthread stats``: the size of a memory, and the passages that could not be read."""
 
 from __future__ import annotations
 
@@ -15,22 +15,27 @@ _SHOWN = 5
 _BEGINNING = 80
 _LABELS = {
     "episodes": "passages",
-    "current_facts": "facts that hold",
-    "current_theses": "statements that hold",
-    "facts": "facts ever stated",
-    "theses": "statements ever made",
-    "ended": "times that one ended",
+    "current_facts": "current facts",
+    "current_theses": "current statements",
+    "facts": "facts in total",
+    "theses": "statements in total",
+    "ended": "endings",
     "vectors": "vectors",
 }
 
 
 def stats(
-    failures: Annotated[bool, typer.Option("--failures", help="Show in full what could not be read, and why.")] = False,
+    failures: Annotated[
+        bool,
+        typer.Option("--failures", help="Show the full text of every unread passage, and why it could not be read."),
+    ] = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Show how much is remembered, how large the file is, and what could not be read.
+    """Show the size of a memory, and the passages that could not be read.
+
+    Prints the numbers of passages, facts and statements, the size of the file, and its namespaces.
 
     [dim]Examples:[/dim]
 
@@ -57,7 +62,7 @@ def stats(
 
 
 def _bytes_of(path: Path) -> int:
-    """The file, with its log and its snapshots beside it."""
+    """Return the size of the file together with its log and its snapshots."""
     beside = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
     inside = path.with_name(path.name + "-snapshot").rglob("*")
     return sum(file.stat().st_size for file in (*beside, *inside) if file.is_file())
@@ -80,7 +85,7 @@ def _print_counts(path: Path, namespace: str, names: list[str], size: int, count
         "file": f"{path}, {_shown_bytes(size)}",
         "namespace": namespace + (f" (others: {', '.join(others)})" if others else ""),
         **{label: f"{counts[name]:,}" for name, label in _LABELS.items()},
-        "passages not read": f"{counts['unread']:,}"
+        "unread passages": f"{counts['unread']:,}"
         + (f", of which {counts['failed']:,} failed" if counts["failed"] else ""),
     }
     for label, value in lines.items():
@@ -106,9 +111,9 @@ def _print_unread(unread: list[Episode], whole: bool) -> None:
     for episode in unread if whole else unread[:_SHOWN]:
         origin = f" ({one_line(episode.source)})" if episode.source else ""
         text = harmless(episode.text) if whole else one_line(episode.text, _BEGINNING)
-        out.print(Text(f"not read: {episode.id[:SHORT_ID]}{origin}", style="yellow"))
+        out.print(Text(f"unread: {episode.id[:SHORT_ID]}{origin}", style="yellow"))
         out.print(Text(text))
-        for failure in episode.extraction.failures or ("nobody has read it yet",):
+        for failure in episode.extraction.failures or ("no extractor has read it yet",):
             out.print(Text(f"  {harmless(failure) if whole else one_line(failure, 200)}", style="dim"))
     hints = [] if whole or len(unread) <= _SHOWN else [f"and {len(unread) - _SHOWN:,} more (--failures)"]
-    out.print(Text("\n".join([*hints, "worldthread retry reads it again"]), style="dim"))
+    out.print(Text("\n".join([*hints, "worldthread retry reads them again"]), style="dim"))

@@ -1,4 +1,4 @@
-"""``worldthread sweep``: many plays, and what they say together."""
+"""``worldthread sweep``: many plays with their statistics."""
 
 from __future__ import annotations
 
@@ -30,64 +30,80 @@ if TYPE_CHECKING:
     from worldthread.play.runs import Run
     from worldthread.play.sweep import RunProgress
 
-_SHOWN_AT_ONCE: Final = 8  # runs that go on, each with a bar
-_WIDE: Final = 200  # columns of what is no terminal
+_SHOWN_AT_ONCE: Final = 8  # progress bars of unfinished runs
+_WIDE: Final = 200  # columns when the output is not a terminal
 
 
 def sweep(
-    games: Annotated[list[str], typer.Argument(help="One or more games, as [bold]worldthread play[/bold] takes them.")],
+    games: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="GAME",
+            help="One or more games: names that [bold]worldthread games[/bold] lists, or textworld:PATH, jericho:PATH.",
+        ),
+    ],
     agent: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            show_default="explorer",
-            help="Who plays, as [bold]worldthread play[/bold] takes it; several with commas, or by giving it again.",
+            show_default=False,
+            help="The agents, as in [bold]worldthread play[/bold], separated by commas. Repeatable. Default: explorer.",
         ),
     ] = None,
     memory: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="Memory modules, for agents that ask one; several likewise. Default: each agent's own.",
+            help="The memory modules of agents that use one, separated by commas. Repeatable. Default: the agent's "
+            "own.",
         ),
     ] = None,
     seeds: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SEEDS",
-            show_default="1-10",
-            help="Seeds of the games: 1-50, or 3, or 1-10,20-30; may be given again.",
+            show_default=False,
+            help="The seeds of the games, such as 1-50 or 3 or 1-10,20-30. Repeatable. Default: 1-10.",
         ),
     ] = None,
     attempts: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Plays of each game and seed, each with another seed of the agent.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="The number of plays of each game and seed, each with another seed of the agent."
+        ),
     ] = 1,
     best: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Count only so many attempts at each seed, the best ones (published tables do)."
-        ),
+        typer.Option(min=1, metavar="N", help="Count only the N best attempts at each seed, as published tables do."),
     ] = None,
-    steps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop a play after so many moves.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The limit of moves of each play. Default: the game's own.")
+    ] = None,
     model: PlayerModelOption = None,
     option: AgentOption = None,
     budget_tokens: BudgetTokensOption = None,
     budget_dollars: BudgetDollarsOption = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Plays at a time. Default: the processors.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="The number of plays at a time. Default: the number of processors."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder in which the plays are kept.")] = Path("runs/sweep"),
-    audit: Annotated[bool, typer.Option(help="Compare the memory with the truth after every move.")] = True,
-    valid_actions: Annotated[bool, typer.Option(help="Let the agent see the list of valid actions.")] = True,
+    out: Annotated[Path, typer.Option(help="The folder for the plays.")] = Path("runs/sweep"),
+    audit: Annotated[
+        bool, typer.Option(help="Compare the memory with the true state of the game after every move.")
+    ] = True,
+    valid_actions: Annotated[bool, typer.Option(help="Show the agents the list of valid actions.")] = True,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the figures as one JSON object, as last line.")
+        bool, typer.Option("--json", help="Print the statistics as one JSON object on the last line.")
     ] = False,
 ) -> None:
-    """Play games in parallel, every agent with every memory module over all seeds, and report the figures.
+    """Play many games in parallel, and print statistics for each game and agent.
 
-    Every play has a folder of its own with its trajectory, its model's answers and its summary. A sweep that was
-    stopped or killed goes on where it stopped, in the middle of a play too, and pays for no answer twice; one that is
-    asked again answers at once. The exit code is 1 when a play failed; asked again, it goes on from there.
+    Every agent plays every game with every memory module and every seed. Prints wins, scores with 95 % intervals,
+    moves, tokens, dollars and the audit of the memory.
+
+    Each play has its own folder with its trajectory, the answers of its model and its summary. To continue after an
+    interruption, run the same command again: it skips finished plays, continues unfinished ones in the middle, and pays
+    for no answer twice. The exit code is 1 when a play failed.
 
     [dim]Examples:[/dim]
 
@@ -99,7 +115,7 @@ def sweep(
 
         worldthread sweep zork1 --agent react,glow --seeds 0 --attempts 5 --best 3
 
-        worldthread sweep tiny --agent react --model fake       try it without a model
+        worldthread sweep tiny --agent react --model fake       try it without a chat model
     """
     from rich.console import Console
 
@@ -109,9 +125,9 @@ def sweep(
 
     agents = names_in(agent or ["explorer"], "--agent")
     if "human" in agents:
-        raise InputError("a person plays with worldthread play --agent human; a sweep asks nobody")
+        raise InputError("a sweep cannot ask a person; play yourself with: worldthread play --agent human")
     if best is not None and best > attempts:
-        raise InputError(f"--best {best} of {attempts} attempts: make more of them (--attempts)")
+        raise InputError(f"--best {best} needs at least {best} attempts at each seed: give --attempts {best} or more")
     runs = runs_of(
         games, agents, names_in(memory or (), "--memory"), seeds_in(",".join(seeds or ("1-10",))), range(attempts),
         model=model, settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars,
@@ -135,15 +151,15 @@ def sweep(
     else:
         if figures:
             _show(figures)
-        typer.echo(f"plays are kept in {results.folder}; worldthread report {results.folder} makes a page of them")
+        typer.echo(f"the plays are in {results.folder}; write a report with: worldthread report {results.folder}")
         if failed:
-            typer.echo(f"{len(failed)} of {len(runs)} plays failed; the same command goes on with them")
+            typer.echo(f"{len(failed)} of {len(runs)} plays failed; run the same command again to continue them")
     if failures:
         raise typer.Exit(1)
 
 
 class SweepProgress:
-    """The progress of a sweep: how many runs are done and how they scored, and where each of the others stands."""
+    """Progress bars: one for the whole sweep with the mean score, and one for each unfinished run."""
 
     def __init__(self, console: Console, runs: Sequence[Run], done: dict[Run, dict[str, Any]]) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -159,7 +175,7 @@ class SweepProgress:
         self._progress = Progress(*columns, console=console)
         self._runs, self._done = runs, done
         self._total = self._progress.add_task("plays", total=len(runs), score="")
-        self._going: dict[Run, TaskID] = {}
+        self._bars: dict[Run, TaskID] = {}
 
     def __enter__(self) -> SweepProgress:
         self._count()
@@ -171,7 +187,7 @@ class SweepProgress:
         self._progress.stop()
 
     def end(self, run: Run, outcome: dict[str, Any] | str) -> None:
-        """A run came to its end, or failed."""
+        """Count a finished run, or print the error of a failed one."""
         from rich.text import Text
 
         if isinstance(outcome, str):
@@ -179,20 +195,20 @@ class SweepProgress:
             self._console.print(Text.assemble(("failed ", "red"), where), soft_wrap=True)
         self._count()
 
-    def tick(self, standings: Sequence[RunProgress]) -> None:
-        """These runs go on."""
-        shown = {standing.run: standing for standing in standings[:_SHOWN_AT_ONCE]}
-        for run in [run for run in self._going if run not in shown]:
-            self._progress.remove_task(self._going.pop(run))
-        for run, standing in shown.items():
-            if run not in self._going:
+    def tick(self, unfinished: Sequence[RunProgress]) -> None:
+        """Update the bars of the unfinished runs."""
+        shown = {progress.run: progress for progress in unfinished[:_SHOWN_AT_ONCE]}
+        for run in [run for run in self._bars if run not in shown]:
+            self._progress.remove_task(self._bars.pop(run))
+        for run, progress in shown.items():
+            if run not in self._bars:
                 from worldthread.play.runs import limit_of
 
                 attempt = f".{run.attempt}" if run.attempt else ""
                 name = f"  {run.game.removeprefix('textworld:')[-24:]} {run.player} {run.seed}{attempt}"
-                self._going[run] = self._progress.add_task(name, total=limit_of(run), score="")
-            score = f"{standing.score:g} points"
-            self._progress.update(self._going[run], completed=standing.moves, score=score)
+                self._bars[run] = self._progress.add_task(name, total=limit_of(run), score="")
+            score = f"{progress.score:g} points"
+            self._progress.update(self._bars[run], completed=progress.moves, score=score)
 
     def _count(self) -> None:
         summaries = [self._done[run] for run in self._runs if run in self._done]
@@ -207,27 +223,27 @@ class SweepProgress:
 
 
 def _show(figures: list[dict[str, Any]]) -> None:
-    """Print the figures as a table, or as several below each other where the terminal is too narrow for one."""
+    """Print the figures as a table, or as several tables when the terminal is too narrow for one."""
     from rich.console import Console
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, _WIDE))
-    who, told = _columns(figures)
-    for part in _parts(who, told, console.width):
-        console.print(_table(who + part))
-    console.print(_caption(figures), style="dim", highlight=False)
+    names, values = _columns(figures)
+    for part in _parts(names, values, console.width):
+        console.print(_table(names + part))
+    console.print(_caption(figures), style="dim", highlight=False, soft_wrap=not console.is_terminal)
 
 
-def _parts(who: list[list[str]], told: list[list[str]], width: int) -> list[list[list[str]]]:
-    """Columns in as many parts as are needed for each to fit beside those that tell who played."""
+def _parts(names: list[list[str]], values: list[list[str]], width: int) -> list[list[list[str]]]:
+    """Split the columns of values so that each part fits beside the columns of names."""
 
     def needed(column: list[str]) -> int:
         return max(map(len, column)) + 2  # with the gap
 
     parts: list[list[list[str]]] = [[]]
-    room = free = width - sum(map(needed, who))
-    for column in told:
+    room = free = width - sum(map(needed, names))
+    for column in values:
         if needed(column) > free and parts[-1]:
             parts.append([])
             free = room
@@ -237,7 +253,7 @@ def _parts(who: list[list[str]], told: list[list[str]], width: int) -> list[list
 
 
 def _table(columns: list[list[str]]) -> Table:
-    """A table of columns, each a heading and its cells."""
+    """Return a table of columns; each column is its heading and its cells."""
     from rich.table import Table
     from rich.text import Text
 
@@ -251,19 +267,19 @@ def _table(columns: list[list[str]]) -> Table:
 
 
 def _columns(figures: list[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Headings with their cells: those that tell who played, and all others that have anything to tell."""
+    """Return the columns of names, and the columns of values that are not empty."""
     returned = any(f["returns"] for f in figures)
-    who = [
+    names = [
         ["game", *(re.sub(r".*[:/]", "", f["game"])[-24:] for f in figures)],
         ["player", *(f["agent"][-20:] + (f"+{f['memory']}" if f["memory"] else "") for f in figures)],
     ]
-    told = [
+    values = [
         ["won", *(f"{f['wins']}/{f['runs']}" for f in figures)],
         ["score", *(_score(f["normalized"], f["score"]) for f in figures)],
         ["best", *(_score(f["best_normalized"], f["best_score"]) if returned else "-" for f in figures)],
         ["moves", *(f"{f['median_moves']:g}" for f in figures)],
         ["decisions", *(f"{f['median_decisions']:g}" for f in figures)],
-        ["least", *(_number(f["median_optimal_moves"], "g") for f in figures)],
+        ["optimal", *(_number(f["median_optimal_moves"], "g") for f in figures)],
         ["ratio", *(_number(f["median_ratio"], ".2f") for f in figures)],
         ["valid", *(_number(f["valid_share"], ".2f") if f["model"] else "-" for f in figures)],
         ["unusable", *(str(f["unparsable"]) if f["model"] else "-" for f in figures)],
@@ -274,11 +290,15 @@ def _columns(figures: list[dict[str, Any]]) -> tuple[list[list[str]], list[list[
         ["stale", *(_number(f["audit"] and f["audit"]["stale_steps"], "d") for f in figures)],
         ["s", *(f"{f['seconds']['mean']:.2f}" for f in figures)],
     ]
-    return who, [column for column in told if any(cell != "-" for cell in column[1:])]
+    return names, [column for column in values if any(cell != "-" for cell in column[1:])]
 
 
 def _caption(figures: list[dict[str, Any]]) -> str:
-    parts = ["score: mean [95 % interval]", "moves, decisions, ratio: medians", "least: shortest possible"]
+    parts = [
+        "score: mean [95 % interval]",
+        "moves, decisions, ratio: medians",
+        "optimal: length of the shortest solution",
+    ]
     if any(f["model"] for f in figures):
         parts += ["tokens, $, s: means", "unusable: answers without an action"]
     parts += sorted({f"counted: {f['counted']}" for f in figures if f["counted"] != "all runs"})
@@ -286,7 +306,7 @@ def _caption(figures: list[dict[str, Any]]) -> str:
 
 
 def _score(normalized: dict[str, Any] | None, points: dict[str, Any]) -> str:
-    """A mean with its interval: the share of the highest score where that is known, else points."""
+    """Return a mean score with its interval: a share of the highest score if that is known, else points."""
     figures, digits = (points, 1) if normalized is None else (normalized, 3)
     low, high = figures["interval"]
     interval = f" [{low:.{max(digits - 1, 1)}f}, {high:.{max(digits - 1, 1)}f}]" if low < high else ""

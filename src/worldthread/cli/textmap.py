@@ -1,4 +1,4 @@
-"""The map of a memory in characters."""
+"""The map of a memory, drawn with characters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BADGE = {"up": "↑", "down": "↓", "in": "◦", "out": "◦"}
 
 
 class _Canvas:
-    """Characters with their styles, on a grid without bounds; what lies outside the window is dropped."""
+    """A grid of characters with styles; characters outside the window are dropped."""
 
     def __init__(self, left: int, top: int, width: int, height: int) -> None:
         self.left, self.top = left, top
@@ -44,7 +44,7 @@ class _Canvas:
         for sign in text:
             cells = cell_len(sign)
             if cells and column >= 0 and column + cells <= len(self._signs[row]):
-                # a wide character covers the place after it too
+                # a wide character also covers the next column
                 for place, part in enumerate([sign, *[""] * (cells - 1)]):
                     self._signs[row][column + place] = part
                     self._styles[row][column + place] = style
@@ -66,7 +66,7 @@ class _Canvas:
 
 
 def draw_map(layout: MapLayout, width: int, height: int) -> Text:
-    """The storey of the player, cropped around the player when it is larger than ``width`` x ``height`` characters."""
+    """Draw the player's storey, cropped around the player when it exceeds ``width`` x ``height`` characters."""
     if layout.here is None or layout.here not in layout.cells or width < 1 or height < 1:
         return Text("no room is known yet", style="dim")
     storey = layout.cells[layout.here][2]
@@ -90,7 +90,7 @@ def draw_map(layout: MapLayout, width: int, height: int) -> Text:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Columns of a room, and between two rooms; every room has one line, with one line between."""
+    """The columns of a room and between two rooms; each room has one line, with one line between rooms."""
 
     room: int
     gap: int
@@ -100,7 +100,7 @@ class _Grid:
 
 
 def _grid(columns: int, longest: int, width: int) -> _Grid:
-    """Rooms as wide as the longest name; narrower when that lets the whole map fit, as long as they can be read."""
+    """Make rooms as wide as the longest name, or narrower (but readable) when the whole map fits then."""
     room, gap = _NARROWEST, _GAPS[-1]
     for gap in _GAPS:
         room = min(longest, _WIDEST, max((width - gap) // columns - gap, _NARROWEST))
@@ -110,7 +110,7 @@ def _grid(columns: int, longest: int, width: int) -> _Grid:
 
 
 def _badges(layout: MapLayout) -> dict[str, list[str]]:
-    """Signs beside the names of rooms, for ways that lead off the plane."""
+    """Return the signs beside the names of rooms for exits up, down, in and out."""
     found: dict[str, list[str]] = {}
     for link in layout.links:
         if link.direction in _BADGE:
@@ -124,7 +124,7 @@ def _badges(layout: MapLayout) -> dict[str, list[str]]:
 
 
 def _fitted(name: str, badge: str, width: int) -> str:
-    """``name`` and ``badge`` in exactly ``width`` columns; a name that is too long loses its end."""
+    """Return ``name`` and ``badge`` in exactly ``width`` columns; a long name is cut."""
     free = width - cell_len(badge)
     if cell_len(name) > free:
         name = set_cell_size(name, max(free - 1, 0)) + "…"
@@ -132,17 +132,17 @@ def _fitted(name: str, badge: str, width: int) -> str:
 
 
 def _window(rooms: dict[str, Cell], here: Cell, grid: _Grid, width: int, height: int) -> _Canvas:
-    """A window of the given size: around the whole map if it fits, else with the player near the middle."""
+    """Return a canvas of the given size, around the whole map if it fits, else around the player."""
     x, y = grid.corner(here)
     lefts, tops = zip(*(grid.corner(cell) for cell in rooms.values()), strict=True)
-    # with the marks of unexplored ways on each side
+    # with a margin for the signs of unexplored exits
     left = _start(min(lefts) - 1, max(lefts) + grid.room + 1, x + grid.room // 2, width)
     top = _start(min(tops) - 1, max(tops) + 2, y, height)
     return _Canvas(left, top, width, height)
 
 
 def _start(low: int, high: int, centre: int, size: int) -> int:
-    """Where a window of ``size`` begins that shows as much as it can of ``[low, high)``, around ``centre``."""
+    """Return the start of a window of ``size`` around ``centre`` that shows as much as possible of ``[low, high)``."""
     if high - low <= size:
         return low - (size - (high - low)) // 2
     return max(low, min(centre - size // 2, high - size))
@@ -157,7 +157,7 @@ def _draw_link(canvas: _Canvas, link: Link, rooms: dict[str, Cell], grid: _Grid)
     step = (across // length, down // length) if is_straight else (0, 0)
     passed = {(start[0] + step[0] * i, start[1] + step[1] * i) for i in range(1, length)}
     if not is_straight or passed & {cell[:2] for cell in rooms.values()}:
-        # cannot be drawn from end to end: show at both ends that there is a way
+        # the line would cross other rooms: draw only its two ends
         if link.direction in _STEP:
             x, y = _STEP[link.direction]
             _draw_stub(canvas, grid, start, (x, y), _SIGN[x, y], style)
@@ -177,7 +177,7 @@ def _draw_link(canvas: _Canvas, link: Link, rooms: dict[str, Cell], grid: _Grid)
 
 
 def _draw_stub(canvas: _Canvas, grid: _Grid, cell: Cell, step: tuple[int, int], sign: str, style: Style) -> None:
-    """A sign beside a room, in the direction of ``step``, if nothing is there."""
+    """Draw a sign beside a room in the direction ``step``, if the place is empty."""
     left, top = grid.corner(cell)
     x = left + {1: grid.room, 0: grid.room // 2, -1: -1}[step[0]]
     y = top + step[1]

@@ -1,4 +1,4 @@
-"""``worldthread timeline``: what ever held about a thing."""
+"""``worldthread timeline``: the history of an entity."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def timeline(
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Show everything that ever held about a person, a place or a thing: from when, until when, and why no longer.
+    """Show the history of a person, a place or a thing.
 
-    The exit code is 1 when nothing did; near names are shown then.
+    Prints every fact and statement that ever held, with the dates between which it held, its source, and why it ended.
+    The exit code is 1 for an unknown name; similar names are suggested.
 
     [dim]Examples:[/dim]
 

@@ -1,4 +1,4 @@
-"""``worldthread export`` and ``worldthread import``: a memory as JSON Lines."""
+"""``worldthread export`` and ``worldthread import``: copy a memory as JSON Lines."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ _STREAM = Path("-")
 
 
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE|-", help="Where to; - is standard output.")],
-    force: Annotated[bool, typer.Option("--force", help="Take the place of a file that exists.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE|-", help="The file to write; - is standard output.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Write everything that is remembered as JSON Lines: every passage with its times and its reading.
+    """Write a memory to a JSON Lines file.
 
-    [bold]worldthread import[/bold] makes the same memory of it again. A file is written whole or not at all.
+    The file holds every passage with its times and its extracted statements; [bold]worldthread import[/bold] recreates
+    the same memory from it. An interrupted export leaves no partial file.
 
     [dim]Examples:[/dim]
 
@@ -46,7 +47,7 @@ def export(
             store.export(sys.stdout.buffer)
             return
         if file.exists() and not force:
-            raise InputError(f"{file} exists: give --force to write over it")
+            raise InputError(f"{file} already exists: give --force to overwrite it")
         count = store.export(file)
     if as_json:
         print_json({"memory": str(memory), "file": str(file), "episodes": count})
@@ -55,13 +56,17 @@ def export(
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE|-", help="An export; - is standard input.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE|-", help="A file that worldthread export wrote; - is standard input.")
+    ],
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
 ) -> None:
-    """Remember everything of an export, all or nothing. What is known already is left alone.
+    """Add the passages of an export to a memory.
+
+    Either all passages are added or none. Passages that the memory already has are skipped.
 
     [dim]Examples:[/dim]
 
@@ -76,5 +81,5 @@ def import_(
     if as_json:
         print_json({"memory": str(memory), "added": counts.added, "known": counts.known})
     else:
-        known = f"; {counts.known:,} known before" if counts.known else ""
-        typer.echo(f"remembered {number_of(counts.added, 'new passage')}{known}")
+        known = f"; {counts.known:,} already known" if counts.known else ""
+        typer.echo(f"stored {number_of(counts.added, 'new passage')}{known}")

@@ -1,4 +1,4 @@
-"""``worldthread web``: see a memory, look through runs, watch and play games, in a browser."""
+"""``worldthread web``: the web pages for a memory, for runs, and for playing games."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ def web(
     file: Annotated[
         Path | None,
         typer.Argument(
-            envvar="WORLDTHREAD_MEMORY", metavar="[FILE]", help="The file of a memory. Default: memory.worldthread."
+            envvar="WORLDTHREAD_MEMORY", metavar="FILE", help="The memory file. Default: memory.worldthread."
         ),
     ] = None,
     namespace: NamespaceOption = "default",
-    runs: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder with runs; plays are kept there.")] = Path(
-        "runs"
-    ),
-    host: Annotated[str, typer.Option(help="Address to listen on; by default only this machine is served.")] = _HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = _PORT,
+    runs: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder of runs; new plays are stored there.")
+    ] = Path("runs"),
+    host: Annotated[str, typer.Option(help="The address to listen on; the default serves only this machine.")] = _HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = _PORT,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="WORLDTHREAD_WEB_TOKEN",
-            help="What a browser must show; better given in the variable, since other users of the machine see command "
-            "lines. Without it this machine is served freely, and others with a token made at the start.",
+            help="The token that browsers must send. Prefer the variable, since other users can see command lines. "
+            "Default: none for this machine, a new one at every start for other machines.",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Another name by which browsers ask for the server. Repeatable."),
+        typer.Option(metavar="NAME", help="Another host name under which browsers reach the server. Repeatable."),
     ] = None,
     model: ModelOption = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
-    """See the memory as a graph, look through runs, and watch agents play or play yourself, in a browser.
+    """Serve web pages to explore a memory and recorded runs, and to play games.
 
-    Nothing is loaded from anywhere else, and no page changes the memory. Plays are kept as runs in the folder.
+    The pages show the memory as a graph, and the steps of runs; you can watch agents play, or play yourself. They load
+    nothing from other servers and never change the memory. New plays are stored in the folder of runs.
 
     [dim]Examples:[/dim]
 
@@ -76,14 +77,14 @@ def web(
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with (
         listening_socket(access.host, access.port) as listening,
-        AppState(file or DEFAULT_FILE, namespace, runs=runs, model=model) as desk,
+        AppState(file or DEFAULT_FILE, namespace, runs=runs, model=model) as app_state,
     ):
-        # a token that was given is not repeated
+        # do not print a token that the user gave
         shown = f"?token={access.token}" if access.token and token is None else ""
         url = access.url(port_of(listening)) + shown
-        typer.echo(f"Serving {desk.place.path} and the runs in {runs} at {url}  (Ctrl-C ends)", err=True)
-        # while the browser starts
-        threading.Thread(target=desk.warm, daemon=True).start()
+        typer.echo(f"Serving {app_state.place.path} and the runs in {runs} at {url}  (stop with Ctrl-C)", err=True)
+        # warm up while the browser starts
+        threading.Thread(target=app_state.warm, daemon=True).start()
         if open_browser:
             webbrowser.open(url)
-        serve(create_app(desk, assets, access), listening)
+        serve(create_app(app_state, assets, access), listening)

@@ -18,7 +18,8 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
 from worldthread.memory import Memory
 from worldthread.names import normalise_name
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
+from worldthread.play.step_record import StepRecord
 from worldthread.types import Episode, Extraction, Fact
 
 LONGEST_ACTION: Final = 200

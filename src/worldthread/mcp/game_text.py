@@ -15,7 +15,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.mcp.game_play import CallOutcome, GamePlay, TriedAction
 from worldthread.names import normalise_name
-from worldthread.play.loop import StepRecord
+from worldthread.play.step_record import StepRecord
 from worldthread.text import OMISSION, count_of, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement
 

@@ -1,1 +1,1 @@
-"""Plays: the loop of a game, runs, sweeps, trajectories, and the audit of the memory."""
+"""Playing games: the loop, runs and their files, replays, sweeps, and the audit of the memory."""

@@ -1,7 +1,7 @@
-"""Playing one game: the loop between a world and an agent, with its audit and its figures.
+"""The loop between a world and an agent, with the audit and the figures of the play.
 
-The loop is the only place that holds both; the agent gets plain values (:class:`~worldthread.agents.base.Percept`) and
-never the world. Truth goes to the auditor alone.
+Only the loop holds both. The agent gets plain values (:class:`~worldthread.agents.base.Percept`) and never the world;
+only the auditor gets the true state.
 """
 
 from __future__ import annotations
@@ -20,117 +20,33 @@ from worldthread.errors import BudgetError, InputError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
-from worldthread.play.audit import Auditor, AuditResult, Expectation, can_be_audited
+from worldthread.play.audit import Auditor, Expectation
+from worldthread.play.audit_mapping import can_be_audited
 from worldthread.play.run_model import RunModel
 from worldthread.play.saved_states import SavedStates, returned
+from worldthread.play.step_record import StepRecord
 from worldthread.text import one_line
 from worldthread.types import Episode, Statement
 
 ENDS: Final = {
-    "won": "the world says that the task is done",
-    "lost": "the world says that the task cannot be done any more",
+    "won": "the world reports that the task is done",
+    "lost": "the world reports that the task can no longer be done",
     "over": "the world ended",
-    "moves": "the moves were used up",
+    "moves": "the limit of moves was reached",
     "agent": "the agent stopped",
-    "budget": "the budget of the model was spent",
+    "budget": "the budget for the model was spent",
 }
-"""Why a play can end."""
-
-
-@dataclass(frozen=True)
-class StepRecord:
-    """One step of a play, as it is written to the trajectory and shown to people.
-
-    Args:
-        turn: moves made so far; 0 for the opening text.
-        decision: what the agent chose; ``None`` for the opening text.
-        percept: what it was told then.
-        observation: the text that followed.
-        info: what the world told beside it.
-        reward: points of this step.
-        learned: statements that the step opened; none when no new moment was reached.
-        ended: statements that the step ended, with the reasons.
-        facts: facts that hold after the step.
-        vertices: distinct names in them.
-        audit: figures so far, pooled over the steps; ``None`` without an audit.
-        valid: whether the action was on the list of valid actions; ``None`` without an action or a list.
-        usage: what the model was asked between the step before and the next decision.
-    """
-
-    turn: int
-    decision: Decision | None
-    percept: Percept
-    observation: str
-    info: Info
-    reward: float
-    learned: tuple[Statement, ...]
-    ended: tuple[tuple[Statement, str], ...]
-    facts: int
-    vertices: int
-    audit: AuditResult | None
-    valid: bool | None = None
-    usage: UsageTotals = field(default_factory=UsageTotals)
-
-    @property
-    def label(self) -> str:
-        """What was done, for people."""
-        if self.decision is None:
-            return "(start)"
-        if self.percept.problem:
-            return "(nothing)"
-        if self.decision.return_to is not None:
-            return f"(back to moment {self.decision.return_to})"
-        return self.decision.action
-
-    def as_json(self) -> dict[str, Any]:
-        """One line of a trajectory. Never holds the true state, nor how long anything took."""
-        decision, percept = self.decision, self.percept
-        return {
-            "turn": self.turn,
-            "moment": percept.moment,
-            "before": percept.before,
-            "action": _writable(decision.action) if decision else None,
-            "return_to": decision.return_to if decision else None,
-            "problem": _writable(percept.problem),
-            "valid": self.valid,
-            "reason": _writable(decision.reason) if decision else None,
-            "new_decision": decision.is_new if decision else None,
-            "stuck": decision.stuck if decision else None,
-            "finished": decision.finished if decision else None,
-            "recalled": [
-                {"text": _writable(one.text), "path": [_writable(name) for name in one.path]}
-                for one in (decision.recalled if decision else ())
-            ],
-            "observation": self.observation,
-            "inventory": self.info.inventory,
-            "score": self.info.score,
-            "reward": self.reward,
-            "over": percept.ended,
-            "state": self.info.state,
-            "valid_actions": self.info.valid_actions,
-            "learned": [str(statement) for statement in self.learned],
-            "ended": [[str(statement), reason] for statement, reason in self.ended],
-            "facts": self.facts,
-            "vertices": self.vertices,
-            "model_calls": self.usage.calls + self.usage.reused,
-            "prompt_tokens": self.usage.usage.prompt_tokens,
-            "completion_tokens": self.usage.usage.completion_tokens,
-        }
-
-
-def _writable(text: str) -> str:
-    """``text`` with escapes for what UTF-8 cannot write: a model may answer with half a character."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+"""The reasons for which a play can end, by the value of ``ended_by``."""
 
 
 @dataclass
 class PlayTimes:
-    """Where the time of a play goes, in seconds.
+    """The time that a play takes, in seconds.
 
     Args:
-        world: in the engine, its look-aheads (valid actions) included.
-        agent: in the agent, without what its model was waited for; one figure for each time that it was asked to
-            decide, with the perceiving of what came of it.
+        world: time in the engine, including the computation of valid actions.
+        agent: time in the agent without waiting for its model; one entry for each call of ``decide`` together with the
+            ``perceive`` that follows it, after a first entry for the opening text.
     """
 
     world: float = 0.0
@@ -141,20 +57,37 @@ class PlayTimes:
 class Play:
     """One play of a game, step by step: iterate over it, then read :meth:`summary`.
 
-    A decision without an action (:attr:`Decision.problem`), an action that the world cannot take in (not one line of
-    text), and the second of two returns in a row do nothing in the world and count as moves, so that every play with a
-    limit ends.
+    Three kinds of decision change nothing in the world and still count as a move, so that every play with a limit ends:
+    a decision without an action (:attr:`Decision.problem`), an action that the world does not accept (not one line of
+    text), and the second of two returns in a row.
 
     Args:
-        env: the world; it is reset, not closed. When the agent returns to earlier moments it should have no limit of
-            moves of its own.
-        agent: who plays.
-        graph: the graph behind the agent's memory, for what is shown and audited.
-        seed: given to ``env.reset``.
-        max_moves: stop after so many moves; ``None``: when the world ends.
-        audit: whether to compare the memory with the truth after every step; without effect in a world that does not
-            tell enough of it (:func:`~worldthread.play.audit.can_be_audited`).
-        model: the agent's model, for what it used; ``None`` when it has none.
+        env: the world; the play resets it and does not close it. It should have no limit of moves of its own when the
+            agent returns to earlier states.
+        agent: the agent that plays.
+        graph: the graph of the agent's memory, which is displayed and audited.
+        seed: passed to ``env.reset``.
+        max_moves: the play stops after this many moves; ``None``: when the world ends.
+        audit: whether to compare the memory with the true state after every step; without effect in a world whose true
+            state holds too little (:func:`~worldthread.play.audit_mapping.can_be_audited`).
+        model: the agent's model, whose usage is counted; ``None`` when the agent has none.
+
+    Attributes:
+        auditor: the audit of the memory.
+        moves: moves so far.
+        decisions: new decisions so far.
+        stuck: decisions for which the agent reported that it had nothing useful left to do.
+        probes: steps for which the world computed its valid actions.
+        returns: returns to earlier states.
+        unparsable: decisions that could not be used.
+        listed: actions that were chosen while the world listed its valid actions.
+        invalid: those of them that were not on the list.
+        info: the world's information after the last step.
+        won: whether the play was won at some step.
+        curve: (moves, score) whenever the score rose above the highest before.
+        curve_seconds: seconds of world and agent, without the model, for each point of ``curve``.
+        ended_by: a key of :data:`ENDS`; ``None`` while the play goes on.
+        times: the time that the play takes.
     """
 
     env: Environment
@@ -178,29 +111,30 @@ class Play:
     curve: list[tuple[int, float]] = field(default_factory=list, init=False)
     curve_seconds: list[float] = field(default_factory=list, init=False)
     ended_by: str | None = field(default=None, init=False)
-    clock: PlayTimes = field(default_factory=PlayTimes, init=False)
+    times: PlayTimes = field(default_factory=PlayTimes, init=False)
 
     def __post_init__(self) -> None:
-        self._moments = SavedStates(self.env, self.seed, keep=self.agent.returns)
-        self._marks: list[Expectation] = []  # of the audit before each moment
+        self._states = SavedStates(self.env, self.seed, keep=self.agent.returns)
+        self._expectations: list[Expectation] = []  # of the audit, before each state
         self._percept: Percept | None = None
         self._counted = UsageTotals()
         self._optimal: int | None = None
 
     def __iter__(self) -> Iterator[StepRecord]:
-        observation, self.info = self.env.reset(self.seed)  # making the game is not part of playing it
+        """Play to the end and yield every step, beginning with the opening text."""
+        observation, self.info = self.env.reset(self.seed)  # not timed: making the game is not part of playing it
         if self.audit:
             truth = self.env.truth()
             self.audit, self._optimal = can_be_audited(truth), truth.optimal_moves
         try:
-            self.clock.agent.append(0.0)
-            yield self._arrive(None, None, observation, 0.0, ended=self.info.won or self.info.lost)
+            self.times.agent.append(0.0)
+            yield self._reach_new_state(None, None, observation, 0.0, ended=self.info.won or self.info.lost)
             while (end := self._end()) is None:
                 decision = self._decide()
                 if self._stops(decision):
                     end = self._outcome() or "agent"
                     break
-                yield self._carry_out(decision)
+                yield self._perform(decision)
                 if decision.finished and self._end() is None:
                     end = "agent"
                     break
@@ -208,17 +142,17 @@ class Play:
             end = "budget"
         self.ended_by = end
 
-    # -- how it ends --------------------------------------------------------------------------------------------------
+    # -- the end of the play -------------------------------------------------------------------------------------------
 
     def _outcome(self) -> str | None:
-        """How the world ended; ``None`` while it goes on."""
+        """Return how the world ended; ``None`` while it goes on."""
         assert self._percept is not None
         if not self._percept.ended:
             return None
         return "won" if self.info.won else "lost" if self.info.lost else "over"
 
     def _end(self) -> str | None:
-        """Why there is no further decision; ``None``: there is one."""
+        """Return why the play ends before another decision; ``None`` when it goes on."""
         outcome = self._outcome()
         if outcome is not None and not self.agent.returns:
             return outcome
@@ -227,20 +161,20 @@ class Play:
         return None
 
     def _stops(self, decision: Decision) -> bool:
-        """Whether a decision ends the play without doing anything."""
+        """Return whether a decision ends the play without an action."""
         assert self._percept is not None
         if decision.problem or decision.return_to is not None:
             return False
         return self._percept.ended or (decision.finished and not decision.action)
 
-    # -- one decision -------------------------------------------------------------------------------------------------
+    # -- one decision --------------------------------------------------------------------------------------------------
 
     def _decide(self) -> Decision:
-        self.clock.agent.append(0.0)
-        with self._agent_at_work():
+        self.times.agent.append(0.0)
+        with self._agent_timed():
             return self.agent.decide()
 
-    def _carry_out(self, decision: Decision) -> StepRecord:
+    def _perform(self, decision: Decision) -> StepRecord:
         self.decisions += decision.is_new
         self.stuck += decision.stuck
         if decision.problem:
@@ -250,7 +184,7 @@ class Play:
         assert self._percept is not None
         offered = self._percept.valid_actions
         try:
-            with self._world_at_work():
+            with self._world_timed():
                 observation, reward, terminated, truncated, self.info = self.env.step(decision.action)
         except InputError as error:
             return self._do_nothing(decision, str(error))
@@ -258,36 +192,36 @@ class Play:
         valid = None if offered is None else _plain(decision.action) in map(_plain, offered)
         self.listed += valid is not None
         self.invalid += valid is False
-        return self._arrive(decision, valid, observation, reward, ended=terminated or truncated)
+        return self._reach_new_state(decision, valid, observation, reward, ended=terminated or truncated)
 
     def _do_nothing(self, decision: Decision, problem: str) -> StepRecord:
         assert self._percept is not None
         self.moves += 1
         self.unparsable += 1
         percept = replace(self._percept, returned=False, problem=problem, moves_left=self._moves_left())
-        self._tell(percept)
+        self._perceive(percept)
         return self._record(decision, percept)
 
-    def _go_back(self, decision: Decision, moment: int) -> StepRecord:
+    def _go_back(self, decision: Decision, number: int) -> StepRecord:
         assert self._percept is not None
         self.moves += self._percept.returned
         self.returns += 1
-        with self._world_at_work():
-            there = self._moments.go_back(moment)
-        self.info = there.info
-        percept = returned(there.percept, self._moves_left())
-        self._tell(percept)
+        with self._world_timed():
+            saved = self._states.go_back(number)
+        self.info = saved.info
+        percept = returned(saved.percept, self._moves_left())
+        self._perceive(percept)
         if self.audit:
-            self.auditor.go_back(self._marks[moment])
+            self.auditor.go_back(self._expectations[number])
             self.auditor.observe(percept.step, self.env.truth(), self.graph.view())
         return self._record(decision, percept)
 
-    def _arrive(
+    def _reach_new_state(
         self, decision: Decision | None, valid: bool | None, observation: str, reward: float, *, ended: bool
     ) -> StepRecord:
-        """Tell the agent of a moment that is new."""
-        before = None if self._percept is None else self._moments.here
-        depth = 0 if before is None else self._moments[before].depth + 1
+        """Pass a new state of the world to the agent."""
+        before = None if self._percept is None else self._states.here
+        depth = 0 if before is None else self._states[before].depth + 1
         action = decision.action if decision else None
         goal = self.info.goal if before is None else ""
         info = self.info
@@ -295,35 +229,35 @@ class Play:
             GameStep(observation, action, info.inventory, goal, depth),
             info.score,
             info.valid_actions,
-            moment=len(self._moments),
+            moment=len(self._states),
             before=before,
             ended=ended,
             state=info.state,
             moves_left=self._moves_left(),
         )
-        with self._world_at_work():
-            self._moments.add(percept, info)
+        with self._world_timed():
+            self._states.add(percept, info)
         self.probes += info.valid_actions is not None
         self.won = self.won or info.won
         if not self.curve or info.score > self.curve[-1][1]:
             self.curve.append((self.moves, info.score))
-            self.curve_seconds.append(self.clock.world + sum(self.clock.agent))
-        episode = self._tell(percept)
+            self.curve_seconds.append(self.times.world + sum(self.times.agent))
+        episode = self._perceive(percept)
         if self.audit:
             if self.agent.returns:
-                self._marks.append(self.auditor.mark())
+                self._expectations.append(self.auditor.expectation())
             self.auditor.observe(percept.step, self.env.truth(), self.graph.view())
         return self._record(decision, percept, episode, reward, valid)
 
-    def _tell(self, percept: Percept) -> Episode:
+    def _perceive(self, percept: Percept) -> Episode:
         self._percept = percept
-        with self._agent_at_work():
+        with self._agent_timed():
             return self.agent.perceive(percept)
 
     def _moves_left(self) -> int | None:
         return None if self.max_moves is None else max(self.max_moves - self.moves, 0)
 
-    # -- what is told of it -------------------------------------------------------------------------------------------
+    # -- records and figures -------------------------------------------------------------------------------------------
 
     def _record(
         self,
@@ -349,11 +283,11 @@ class Play:
             len(vertices),
             self.auditor.result() if self.audit else None,
             valid,
-            self._used(),
+            self._usage_since_last_record(),
         )
 
-    def _used(self) -> UsageTotals:
-        """What the model was asked since this was called last."""
+    def _usage_since_last_record(self) -> UsageTotals:
+        """Return what the model used since the last call."""
         if self.model is None:
             return UsageTotals()
         now, before = self.model.meter.overall(), self._counted
@@ -366,7 +300,7 @@ class Play:
         return UsageTotals(calls=now.calls - before.calls, reused=now.reused - before.reused, usage=usage)
 
     def _changes(self, episode: Episode) -> tuple[tuple[Statement, ...], tuple[tuple[Statement, str], ...]]:
-        """What an episode opened, and what it ended."""
+        """Return the statements that an episode opened, and those that it ended with the reasons."""
         learned = tuple(
             statement
             for statement in dict.fromkeys(episode.extraction.statements)
@@ -375,7 +309,7 @@ class Play:
         return learned, self.graph.ended_by(episode.id)
 
     def summary(self) -> dict[str, Any]:
-        """The figures of the play so far, ready for JSON: the same for the same play, whatever it cost."""
+        """Return the figures of the play so far, ready for JSON; they do not depend on time or prices."""
         counts = self.graph.counts()
         highest = self.info.max_score
         best = self.curve[-1][1] if self.curve else 0
@@ -397,7 +331,7 @@ class Play:
             "stuck": self.stuck,
             "probes": self.probes,
             "returns": self.returns,
-            "replayed_moves": self._moments.replayed_moves,
+            "replayed_moves": self._states.replayed_moves,
             "unparsable": self.unparsable,
             "invalid": self.invalid,
             "valid_share": round(1 - self.invalid / self.listed, 5) if self.listed else None,
@@ -421,55 +355,58 @@ class Play:
         }
 
     def costs(self) -> dict[str, Any]:
-        """What it took so far in dollars and seconds, ready for JSON.
+        """Return the dollars and seconds of the play so far, ready for JSON.
 
-        ``cost_usd`` is ``None`` when the model's price is not known. ``seconds`` is all but what was spent on showing,
-        writing and auditing; ``model_seconds`` is as long as the calls took when they were made, also in a replay;
-        ``overhead_ms`` is the agent alone, without its model, for each time that it was asked to decide (and once for
-        the opening text); ``curve_seconds`` tells of each score of the summary's ``curve`` when it was reached, as
-        seconds of agent and engine, without the model.
+        Returns:
+            ``cost_usd`` is ``None`` when the model's price is unknown. ``seconds`` leaves out display, writing and the
+            audit. ``model_seconds`` is the duration of the calls when they were first made, also in a replay.
+            ``overhead_ms`` is the time of the agent without its model, for each decision (and once for the opening
+            text). ``curve_seconds`` holds, for each point of the summary's ``curve``, the seconds of agent and engine
+            until then, without the model.
         """
         used = self.model.meter.overall() if self.model else UsageTotals()
-        agent = sum(self.clock.agent)
+        agent = sum(self.times.agent)
         return {
             "cost_usd": None if used.dollars is None else round(used.dollars, 6),
-            "seconds": round(agent + used.seconds + self.clock.world, 3),
-            "seconds_without_model": round(agent + self.clock.world, 3),
-            "world_seconds": round(self.clock.world, 3),
+            "seconds": round(agent + used.seconds + self.times.world, 3),
+            "seconds_without_model": round(agent + self.times.world, 3),
+            "world_seconds": round(self.times.world, 3),
             "model_seconds": round(used.seconds, 3),
             "overhead_ms": {
-                "p50": round(1000 * _percentile(self.clock.agent, 0.50), 3),
-                "p95": round(1000 * _percentile(self.clock.agent, 0.95), 3),
+                "p50": round(1000 * _percentile(self.times.agent, 0.50), 3),
+                "p95": round(1000 * _percentile(self.times.agent, 0.95), 3),
             },
             "curve_seconds": [round(seconds, 3) for seconds in self.curve_seconds],
         }
 
     @contextmanager
-    def _world_at_work(self) -> Iterator[None]:
+    def _world_timed(self) -> Iterator[None]:
+        """Add the time of the block to that of the world."""
         started = time.perf_counter()
         try:
             yield
         finally:
-            self.clock.world += time.perf_counter() - started
+            self.times.world += time.perf_counter() - started
 
     @contextmanager
-    def _agent_at_work(self) -> Iterator[None]:
+    def _agent_timed(self) -> Iterator[None]:
+        """Add the time of the block, without that of the model, to that of the agent."""
         waited = self.model.waited if self.model else 0.0
         started = time.perf_counter()
         try:
             yield
         finally:
             waited = (self.model.waited if self.model else 0.0) - waited
-            self.clock.agent[-1] += max(time.perf_counter() - started - waited, 0.0)
+            self.times.agent[-1] += max(time.perf_counter() - started - waited, 0.0)
 
 
 def _plain(action: str) -> str:
-    """An action without what makes no difference to a game: case, and spaces around and between words."""
+    """Return an action without differences that no game heeds: case, and spaces around and between words."""
     return one_line(action.casefold())
 
 
 def _percentile(values: list[float], share: float) -> float:
-    """The smallest of the values that at least ``share`` of them do not exceed; 0 of none (nearest rank)."""
+    """Return the percentile by the nearest-rank method; 0 when there are no values."""
     if not values:
         return 0.0
     ordered = sorted(values)

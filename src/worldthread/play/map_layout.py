@@ -1,4 +1,4 @@
-"""Where to draw the rooms of a map: every room gets a cell of its own on a grid, one grid for each storey."""
+"""The layout of a map: each room gets its own cell of a grid, and each storey its own grid."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 
 Cell: TypeAlias = tuple[int, int, int]
-"""Column (growing eastwards), row (growing southwards) and storey (growing upwards)."""
+"""Column (increasing eastwards), row (increasing southwards) and storey (increasing upwards)."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A way between two rooms, drawn once for both directions.
+    """A connection between two rooms, drawn once for both directions.
 
     Args:
-        start: normalised name of a room.
-        end: normalised name of the other.
-        direction: the way from ``start``.
-        is_presumed: nobody went there: two loose ends that meet were taken for one way.
+        start: the normalised name of one room.
+        end: the normalised name of the other room.
+        direction: the direction from ``start`` to ``end``.
+        is_presumed: whether the connection is a guess: the player never took it, and two unexplored exits seem to meet.
     """
 
     start: str
@@ -32,14 +32,14 @@ class Link:
 
 @dataclass(frozen=True)
 class MapLayout:
-    """A map, ready to be drawn.
+    """A map that is ready to be drawn.
 
     Args:
-        here: normalised name of the player's room, if it is known.
-        cells: of every room; no two rooms share one. The smallest column and row are 0.
-        links: ways between rooms.
-        loose: ways that were seen and not taken, and lead to no known room.
-        names: of rooms, as the game writes them.
+        here: the normalised name of the player's room; ``None`` when it is unknown.
+        cells: the cell of each room; no two rooms share a cell. The smallest column and the smallest row are 0.
+        links: the connections between rooms.
+        loose: the unexplored exits that do not lead to a known room.
+        names: the names of the rooms as the game writes them.
     """
 
     here: str | None
@@ -50,25 +50,28 @@ class MapLayout:
 
     @property
     def columns(self) -> int:
-        """Width of the grid in cells."""
+        """The width of the grid in cells."""
         return max((cell[0] for cell in self.cells.values()), default=-1) + 1
 
     @property
     def rows(self) -> int:
-        """Height of the grid in cells."""
+        """The height of the grid in cells."""
         return max((cell[1] for cell in self.cells.values()), default=-1) + 1
 
 
 def lay_out(world: WorldMap, names: dict[str, str] | None = None) -> MapLayout:
-    """Give every room of ``world`` a cell.
+    """Assign a cell to every room of a map.
 
-    A room stands where dead reckoning puts it. When that cell is taken (the ways contradict each other), or dead
-    reckoning does not reach the room, it stands in the nearest free cell, beside a room that it is linked to if there
-    is one.
+    A room gets the cell that dead reckoning yields. When that cell is taken (the directions contradict each other), or
+    dead reckoning does not reach the room, it gets the nearest free cell, if possible next to a room that it is
+    connected to.
 
     Args:
         world: the map.
-        names: of rooms as the game writes them, by normalised name; normalised names are shown for the others.
+        names: the names of rooms as the game writes them, by normalised name; other rooms get their normalised name.
+
+    Returns:
+        The layout.
     """
     at = {room: (x, -y, z) for room, (x, y, z) in world.positions.items()}
     cells: dict[str, Cell] = {}
@@ -87,6 +90,7 @@ def lay_out(world: WorldMap, names: dict[str, str] | None = None) -> MapLayout:
 
 
 def _links(world: WorldMap) -> list[Link]:
+    """Return each connection once, the presumed ones last."""
     found: dict[frozenset[str], Link] = {}
     for room, ways in sorted(world.ways.items()):
         for direction, there in sorted(ways.items()):
@@ -99,7 +103,7 @@ def _links(world: WorldMap) -> list[Link]:
 
 
 def _beside(room: str, world: WorldMap, cells: dict[str, Cell]) -> Cell:
-    """The cell of a room that is linked to ``room`` and has one; else the corner of the map."""
+    """Return the cell of a room that is connected to ``room``; the corner of the map when none has a cell."""
     for other, ways in sorted(world.ways.items()):
         if other in cells and room in ways.values():
             return cells[other]
@@ -110,7 +114,7 @@ def _beside(room: str, world: WorldMap, cells: dict[str, Cell]) -> Cell:
 
 
 def _free(wanted: Cell, taken: set[Cell]) -> Cell:
-    """``wanted`` or the free cell of the same storey nearest to it."""
+    """Return ``wanted``, or the nearest free cell of the same storey."""
     column, row, storey = wanted
     radius = 0
     while True:
@@ -127,6 +131,6 @@ def _free(wanted: Cell, taken: set[Cell]) -> Cell:
 
 
 def room_names(view: GraphView) -> dict[str, str]:
-    """Rooms as the game writes them, by normalised name."""
+    """Return the names of rooms as the game writes them, by normalised name."""
     facts = view.facts(relation=v.IS_A, object="room")
     return {fact.key[0]: fact.subject for fact in facts}

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that needs nothing else, made from the run's trajectory and memory."""
+"""The HTML report of a run: one self-contained file, made from the trajectory and the memory of the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
-from worldthread.play.runs import read_summary
+from worldthread.play.run_files import read_summary
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
 from worldthread.stores import DEFAULT_NAMESPACE
 
@@ -26,6 +26,12 @@ _TOWARDS: Final = {
 
 def write_report(run: Path) -> Path:
     """Write ``report.html`` into the folder of a run.
+
+    Args:
+        run: the folder.
+
+    Returns:
+        The path of the report.
 
     Raises:
         InputError: the folder holds no run.
@@ -41,7 +47,7 @@ def write_report(run: Path) -> Path:
     trajectory = read_trajectory(run / TRAJECTORY_FILE)
     header = trajectory.header
     drawing = None
-    # a path that is not absolute is meant from the folder of the run
+    # a relative path starts at the folder of the run
     memory_file = run / header.get("memory", "memory.worldthread")
     if memory_file.exists():
         namespace = header.get("namespace", DEFAULT_NAMESPACE)
@@ -53,7 +59,7 @@ def write_report(run: Path) -> Path:
     page = environment.get_template("run.html").render(
         header=header,
         steps=trajectory.steps,
-        # what it cost in dollars and seconds is no part of a trajectory
+        # dollars and seconds are not part of a trajectory
         summary=trajectory.summary and {**trajectory.summary, **(read_summary(run) or {})},
         drawing=drawing,
         growth=growth_plot(trajectory.steps),
@@ -65,7 +71,7 @@ def write_report(run: Path) -> Path:
 
 
 def step_label(step: dict[str, Any]) -> str:
-    """What was done at a step of a trajectory, for people."""
+    """Return the action of a step of a trajectory in a form for display, such as ``"(start)"``."""
     if step.get("problem"):
         return "(nothing)"
     if step.get("return_to") is not None:
@@ -74,9 +80,14 @@ def step_label(step: dict[str, Any]) -> str:
 
 
 def map_drawing(view: GraphView) -> dict[str, Any]:
-    """Boxes and lines of the map in pixels: ``width``, ``height``, ``box``, ``rooms``, ``ways`` and ``exits``.
+    """Compute the boxes and lines of the map of a memory.
 
-    Storeys stand below each other, the highest on top.
+    Args:
+        view: the memory.
+
+    Returns:
+        ``width``, ``height``, ``box``, ``rooms``, ``ways`` and ``exits``, in pixels; storeys are drawn below each
+        other, the highest at the top.
     """
     layout = lay_out(WorldMap(view), room_names(view))
     corners = _corners(layout)
@@ -108,7 +119,7 @@ def map_drawing(view: GraphView) -> dict[str, Any]:
 
 
 def _corners(layout: MapLayout) -> dict[str, tuple[int, int]]:
-    """The upper left corner of every room, in pixels."""
+    """Return the upper left corner of every room, in pixels."""
     corners: dict[str, tuple[int, int]] = {}
     first_row = 0
     for storey in sorted({cell[2] for cell in layout.cells.values()}, reverse=True):
@@ -122,7 +133,7 @@ def _corners(layout: MapLayout) -> dict[str, tuple[int, int]]:
 
 
 def _contents(view: GraphView) -> dict[str, list[str]]:
-    """What is in each room, by normalised name of the room; with what holds it, when that is not the room itself."""
+    """Return the things in each room, by normalised name of the room, with their container or surface if any."""
     held: dict[str, list[tuple[str, str, str]]] = {}
     for relation, word in ((v.IS_IN, "in"), (v.IS_ON, "on")):
         for fact in view.facts(relation=relation):
@@ -132,7 +143,7 @@ def _contents(view: GraphView) -> dict[str, list[str]]:
     for room in (fact.key[0] for fact in view.facts(relation=v.IS_A, object="room")):
         seen = {room}
         queue = [(name, shown, "") for name, shown, _ in held.get(room, [])]
-        for name, shown, where in queue:  # grows while it is read
+        for name, shown, where in queue:  # the loop appends to the queue
             if name not in seen:
                 seen.add(name)
                 contents.setdefault(room, []).append(f"{shown} ({where})" if where else shown)
@@ -141,14 +152,19 @@ def _contents(view: GraphView) -> dict[str, list[str]]:
 
 
 def growth_plot(steps: list[dict[str, Any]]) -> str:
-    """Size of the graph over the moves, and what each move changed (as figure 5 of the AriGraph paper), as SVG.
+    """Plot the size of the graph and its changes over the moves, as figure 5 of the AriGraph paper does.
 
-    The text in it is ours and numbers; no text of a game gets in. Lines and letters take the colour of the page.
+    Args:
+        steps: the steps of a trajectory.
+
+    Returns:
+        An SVG element. It holds no text of a game, so it needs no escaping. Lines and letters have the text colour of
+        the page.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
-    ink = "#010203"  # replaced below by the colour of the page's own text
+    ink = "#010203"  # replaced below by the text colour of the page
     settings = {"svg.fonttype": "none", "svg.hashsalt": "worldthread", "font.size": 11, "font.family": "sans-serif"}
     settings |= dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), ink)
     with matplotlib.rc_context(settings):

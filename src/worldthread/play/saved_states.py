@@ -1,4 +1,4 @@
-"""The moments of a play: what was perceived at each, and how the world gets back there."""
+"""The states that a play has reached, with their percepts, and the way back to them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from worldthread.agents.base import Percept
 from worldthread.envs.base import Environment, Info, RestorableEnvironment
 from worldthread.errors import AgentError, ContractError
 
-_SHOWN = 200  # characters of a text in the message about a difference
+_SHOWN = 200  # characters of a text that an error message quotes
 
 
 @dataclass(frozen=True)
 class SavedState:
-    """What was there when a moment was first seen.
+    """One state of a play, as it was when the play first reached it.
 
     Args:
-        percept: as the agent was told.
-        info: what the world told.
-        depth: how many actions lead here from the beginning.
-        saved: under which key the state was saved; ``None`` when it was not.
+        percept: the percept that the agent got.
+        info: the world's information.
+        depth: the number of actions on the path from the beginning to this state.
+        saved: the key of the saved bytes; ``None`` when the world did not save them.
     """
 
     percept: Percept
@@ -29,103 +29,110 @@ class SavedState:
 
 
 class SavedStates:
-    """Moments in the order in which they were first seen, and the world, which stands at one of them.
+    """The states of a play in the order in which it first reached them, and the world, which is in one of them.
 
-    A world that saves its state goes back at once. Every other one begins anew with the same seed and is played the
-    moves of the way again; should it not tell the same then, that is an error.
+    A world that can save its state is restored at once. Any other world is reset with the same seed, and the actions
+    of the path to the state are played again; different texts, scores or digests are an error then.
 
     Args:
         env: the world.
-        seed: with which it was reset.
-        keep: save the state at every moment, so that the world can go back there. Equal states are saved once.
+        seed: the seed with which it was reset.
+        keep: save every state, so that the world can be restored. Equal states are saved once.
 
     Attributes:
-        here: number of the moment at which the world stands.
-        replayed_moves: moves that were played again on the way back to moments.
+        here: the number of the state that the world is in.
+        replayed_moves: the number of moves that were played again on the way back to earlier states.
     """
 
     def __init__(self, env: Environment, seed: int | None, *, keep: bool) -> None:
         self._env = env
         self._seed = seed
         self._keep = keep
-        self._moments: list[SavedState] = []
-        self._states: dict[str, bytes] = {}
+        self._states: list[SavedState] = []
+        self._saved_bytes: dict[str, bytes] = {}
         self.here = 0
         self.replayed_moves = 0
 
     def __len__(self) -> int:
-        return len(self._moments)
+        return len(self._states)
 
     def __getitem__(self, number: int) -> SavedState:
-        return self._moments[number]
+        return self._states[number]
 
     def add(self, percept: Percept, info: Info) -> None:
-        """The world stands at a moment that is new, and bears the next number."""
-        depth = 0 if percept.before is None else self._moments[percept.before].depth + 1
-        self.here = len(self._moments)
-        self._moments.append(SavedState(percept, info, depth, self._save(info)))
+        """Add the present state of the world, which is new, under the next number."""
+        depth = 0 if percept.before is None else self._states[percept.before].depth + 1
+        self.here = len(self._states)
+        self._states.append(SavedState(percept, info, depth, self._save(info)))
 
     def _save(self, info: Info) -> str | None:
         if not self._keep or not isinstance(self._env, RestorableEnvironment):
             return None
-        key = f"moment {self.here}" if info.state is None else f"state {info.state}"
-        if key not in self._states:
-            self._states[key] = self._env.save()
+        key = f"number {self.here}" if info.state is None else f"state {info.state}"
+        if key not in self._saved_bytes:
+            self._saved_bytes[key] = self._env.save()
         return key
 
     def go_back(self, number: int) -> SavedState:
-        """Bring the world to a moment: what was told there.
+        """Bring the world back to a state.
+
+        Args:
+            number: the number of the state.
+
+        Returns:
+            The state as it was first reached.
 
         Raises:
-            AgentError: there is no such moment.
-            ContractError: the world does not get there again.
+            AgentError: there is no state of this number.
+            ContractError: the world does not reach the same state again.
         """
-        if not 0 <= number < len(self._moments):
+        if not 0 <= number < len(self._states):
             raise AgentError(
-                f"the agent asked to come back to moment {number}; there are 0 to {len(self._moments) - 1}"
+                f"the agent asked to return to state {number}; the states so far are 0 to {len(self._states) - 1}"
             )
-        moment = self._moments[number]
+        state = self._states[number]
         if number != self.here:
-            if moment.saved is not None and isinstance(self._env, RestorableEnvironment):
-                _, info = self._env.restore(self._states[moment.saved])
-                self._require_same("the score", moment.info.score, info.score, number)
-                self._require_same("the state", moment.info.state, info.state, number)
+            if state.saved is not None and isinstance(self._env, RestorableEnvironment):
+                _, info = self._env.restore(self._saved_bytes[state.saved])
+                self._require_same("the score", state.info.score, info.score, number)
+                self._require_same("the state", state.info.state, info.state, number)
             else:
                 self._play_again(number)
             self.here = number
-        return moment
+        return state
 
     def _play_again(self, number: int) -> None:
-        way: list[int] = []
+        """Reset the world and play the actions on the path to a state."""
+        path: list[int] = []
         at: int | None = number
         while at is not None:
-            way.append(at)
-            at = self._moments[at].percept.before
+            path.append(at)
+            at = self._states[at].percept.before
         observation, info = self._env.reset(self._seed)
-        self._require_told(way.pop(), observation, info)
-        while way:
-            action = self._moments[way[-1]].percept.step.action
+        self._require_same_step(path.pop(), observation, info)
+        while path:
+            action = self._states[path[-1]].percept.step.action
             assert action is not None
             observation, _, _, _, info = self._env.step(action)
             self.replayed_moves += 1
-            self._require_told(way.pop(), observation, info)
+            self._require_same_step(path.pop(), observation, info)
 
-    def _require_told(self, number: int, observation: str, info: Info) -> None:
-        moment = self._moments[number]
-        self._require_same("the text", moment.percept.step.text, observation, number)
-        self._require_same("the score", moment.info.score, info.score, number)
-        self._require_same("the state", moment.info.state, info.state, number)
+    def _require_same_step(self, number: int, observation: str, info: Info) -> None:
+        state = self._states[number]
+        self._require_same("the text", state.percept.step.text, observation, number)
+        self._require_same("the score", state.info.score, info.score, number)
+        self._require_same("the state", state.info.state, info.state, number)
 
     def _require_same(self, what: str, first: object, now: object, number: int) -> None:
         if first != now:
-            action = self._moments[number].percept.step.action
+            action = self._states[number].percept.step.action
             raise ContractError(
-                f"the world {self._env.id!r} does not come back to moment {number} (after {action!r}): {what} was "
-                f"{str(first)[:_SHOWN]!r}, and is {str(now)[:_SHOWN]!r} now. With the same seed and the same moves a "
-                "world must tell the same, or no agent can return in it"
+                f"the world {self._env.id!r} does not return to state {number} (after {action!r}): {what} was "
+                f"{str(first)[:_SHOWN]!r} and is {str(now)[:_SHOWN]!r} now. The same seed and the same actions must "
+                "lead to the same state; otherwise no agent can return to earlier states of this world"
             )
 
 
 def returned(percept: Percept, moves_left: int | None) -> Percept:
-    """A percept as it is told again to an agent that came back."""
+    """Return the percept of an earlier state for an agent that has returned to it."""
     return replace(percept, returned=True, problem="", moves_left=moves_left)

@@ -1,4 +1,4 @@
-"""Intervals beside every figure."""
+"""Confidence intervals of figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ RESAMPLES: Final = 9999
 
 
 def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Percentile bootstrap interval of the mean; a sample without spread is its own interval.
+    """Return the percentile bootstrap interval of the mean, with 9999 resamples and a fixed seed.
+
+    Args:
+        values: the sample.
+
+    Returns:
+        The bounds of the 95 % interval, rounded to 5 digits; both equal the mean when all values are equal.
 
     Raises:
         IndexError: there are no values.
@@ -30,7 +36,7 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def wilson_interval(wins: int, runs: int) -> tuple[float, float]:
-    """Wilson interval of a proportion."""
+    """Return the 95 % Wilson score interval of the proportion ``wins / runs``."""
     from scipy import stats
 
     interval = stats.binomtest(wins, runs).proportion_ci(CONFIDENCE, method="wilson")

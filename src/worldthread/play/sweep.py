@@ -1,4 +1,4 @@
-"""Many runs: in parallel, each in its folder, so that a sweep that was killed goes on where it stopped."""
+"""Sweeps: play many runs in parallel, each in its own folder, and resume them after an interruption."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ import orjson
 
 from worldthread.errors import InputError, MissingExtraError
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
-from worldthread.play.runs import Run, play_in, read_summary
+from worldthread.play.run_files import play_in, read_summary
+from worldthread.play.runs import Run
 from worldthread.play.trajectory import TRAJECTORY_FILE
 
 RESULTS_FILE: Final = "results.jsonl"
@@ -30,8 +31,8 @@ RESULTS_FILE: Final = "results.jsonl"
 RESULTS_VERSION: Final = 2
 """Version of the lines of finished runs; runs in lines of an older version are left alone, and played again."""
 
-_TICK: Final = 0.5  # seconds between two looks at the runs that go on
-_TAIL: Final = 1 << 18  # bytes at the end of a trajectory in which its last line is looked for
+_TICK: Final = 0.5  # seconds between two looks at the unfinished runs
+_TAIL: Final = 1 << 18  # bytes at the end of a trajectory that are searched for its last line
 
 
 class SweepResults:
@@ -130,12 +131,12 @@ def _finished(reader: JsonLinesReader) -> dict[Run, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How a run stands that goes on.
+    """The progress of an unfinished run.
 
     Args:
-        run: which one.
-        moves: moves so far.
-        score: points so far.
+        run: the run.
+        moves: the number of moves so far.
+        score: the score after the last move.
     """
 
     run: Run
@@ -144,22 +145,25 @@ class RunProgress:
 
 
 def play_run(run: Run, folder: Path, argument: str | None = None) -> dict[str, Any]:
-    """Play a run in its folder, going on with what is there: its figures.
+    """Play a run in its folder, or resume it there; a finished run is not played again.
 
     Args:
-        run: what is to be played.
-        folder: of the run.
-        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+        run: the run.
+        folder: the folder of the run.
+        argument: the name of the model as given by the caller; see :func:`worldthread.play.run_model.recorded_model`.
+
+    Returns:
+        The figures of the run.
 
     Raises:
-        WorldthreadError: see :func:`worldthread.play.runs.play_in`.
+        WorldthreadError: see :func:`worldthread.play.run_files.play_in`.
     """
-    # a sweep may be killed after the run came to its end and before it was acknowledged
+    # a sweep may be killed after the end of a run and before its results are written
     return read_summary(folder) or play_in(folder, run, argument)
 
 
 def _attempt(run: Run, folder: Path, argument: str | None) -> dict[str, Any] | str:
-    """:func:`play_run`, or its error in words: not every error can travel between processes."""
+    """Play a run and return its figures or its error as text, since not every exception can be pickled."""
     try:
         return play_run(run, folder, argument)
     except Exception as error:
@@ -175,17 +179,20 @@ def sweep(
     on_tick: Callable[[list[RunProgress]], None] | None = None,
     argument: str | None = None,
 ) -> dict[Run, str]:
-    """Play what is not done yet, ``jobs`` at a time; failed runs with their errors.
+    """Play every run that is not finished, in several processes.
 
-    A run whose process dies fails; the runs that were going on beside it go on from where they were.
+    A run whose process dies counts as failed; the runs that were in progress beside it are resumed.
 
     Args:
-        runs: what is to be played.
-        results: where finished runs are kept, in whose folder each run has its own.
-        jobs: how many processes play.
-        on_done: called for each run as it ends, with its summary or its error.
-        on_tick: called about twice a second with the runs that go on.
-        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+        runs: the runs.
+        results: the file of finished runs, in whose folder each run has its own folder.
+        jobs: the number of processes.
+        on_done: called at the end of each run with its summary or its error.
+        on_tick: called about twice a second with the progress of the unfinished runs.
+        argument: the name of the model as given by the caller; see :func:`worldthread.play.run_model.recorded_model`.
+
+    Returns:
+        The failed runs with their errors.
     """
     failures: dict[Run, str] = {}
 
@@ -196,13 +203,13 @@ def sweep(
             results.add(run, outcome)
         on_done(run, outcome)
 
-    def tick(going: list[Run]) -> None:
+    def tick(running: list[Run]) -> None:
         if on_tick is not None:
-            on_tick([s for run in going if (s := standing(run, results.folder / run.folder)) is not None])
+            on_tick([p for run in running if (p := read_progress(run, results.folder / run.folder)) is not None])
 
     todo = [(run, results.folder / run.folder, argument) for run in dict.fromkeys(runs) if run not in results.done]
     lost = _in_parallel(todo, jobs, end, tick)
-    while lost:  # one by one and in order, the first that is lost again is the one whose process died
+    while lost:  # one at a time and in order: the first run that is lost again is the one whose process died
         lost = _in_parallel(lost, 1, end, tick)
         if lost:
             end(lost.pop(0)[0], "the process that played it died")
@@ -218,7 +225,7 @@ def _in_parallel(
     end: Callable[[Run, dict[str, Any] | str], None],
     tick: Callable[[list[Run]], None],
 ) -> list[Job]:
-    """Do ``jobs`` in processes, begun in order; those, in order, that did not end since a process died."""
+    """Run ``jobs`` in processes and return, in order, those that did not end because a process died."""
     context = get_context("spawn")
     lifeline, ours = context.Pipe(duplex=False)
     lost = set()
@@ -237,7 +244,7 @@ def _in_parallel(
                     end(futures[future][0], outcome)
             tick([futures[future][0] for future in futures if future in waiting and future.running()])
     except BaseException:
-        ours.close()  # nobody waits for what the processes still play
+        ours.close()  # ends the processes, whose results are not needed any more
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -247,19 +254,19 @@ def _in_parallel(
 
 
 def _live_with_parent(lifeline: Connection) -> None:
-    """End this process when the sweep's own process ends, however that ends; it alone heeds Ctrl-C."""
+    """End this process when the process of the sweep ends in any way; only that process handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         with contextlib.suppress(EOFError, OSError):
-            lifeline.recv_bytes()  # nothing is ever sent: returns when the other end is closed
+            lifeline.recv_bytes()  # nothing is ever sent: this returns when the other end is closed
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def standing(run: Run, folder: Path) -> RunProgress | None:
-    """How a run stands that another process plays; ``None`` before its first step."""
+def read_progress(run: Run, folder: Path) -> RunProgress | None:
+    """Return the progress of a run that another process plays; ``None`` before its first step."""
     try:
         with (folder / TRAJECTORY_FILE).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
@@ -271,7 +278,7 @@ def standing(run: Run, folder: Path) -> RunProgress | None:
 
 
 def require_statistics() -> None:
-    """Make sure, before hours of play, that the statistics of a sweep will have what they need.
+    """Check before hours of play that the packages for the statistics of a sweep are installed.
 
     Raises:
         MissingExtraError: scipy is not installed.

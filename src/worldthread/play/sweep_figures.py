@@ -1,4 +1,4 @@
-"""What the runs of a sweep say together."""
+"""Figures over the runs of a sweep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGITS = 5
 
 
 def groups_of(done: Iterable[tuple[Run, dict[str, Any]]]) -> list[list[dict[str, Any]]]:
-    """The summaries of runs by game, agent and memory module, in the order in which these first come."""
+    """Group the summaries of runs by game, agent and memory module, in the order of their first occurrence."""
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for run, summary in done:
         groups.setdefault((run.game, run.agent, run.memory), []).append(summary)
@@ -23,7 +23,7 @@ def groups_of(done: Iterable[tuple[Run, dict[str, Any]]]) -> list[list[dict[str,
 
 
 def best_attempts(summaries: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any]]:
-    """Of the attempts at each seed, the ``number`` best: by highest score, then last score, then fewest moves."""
+    """Return the best ``number`` attempts at each seed: by highest score, then final score, then fewest moves."""
     attempts: dict[int, list[dict[str, Any]]] = {}
     for summary in summaries:
         attempts.setdefault(summary["seed"], []).append(summary)
@@ -35,11 +35,14 @@ def best_attempts(summaries: Sequence[dict[str, Any]], number: int) -> list[dict
 
 
 def aggregate(summaries: Sequence[dict[str, Any]], *, best: int | None = None) -> dict[str, Any]:
-    """Figures over runs of one game by one agent with one memory module, ready for JSON; intervals are at 95 %.
+    """Aggregate the runs of one game by one agent with one memory module.
 
     Args:
-        summaries: of the runs, at least one.
-        best: count only so many attempts at each seed, the best ones, and say so under ``counted``; ``None``: all.
+        summaries: the summaries of the runs, at least one.
+        best: count only this many of the best attempts at each seed; ``None``: count all.
+
+    Returns:
+        The figures, ready for JSON, with 95 % intervals; ``counted`` says in words which runs they include.
     """
     attempts = max(Counter(summary["seed"] for summary in summaries).values())
     counted = "all runs"
@@ -92,7 +95,7 @@ def aggregate(summaries: Sequence[dict[str, Any]], *, best: int | None = None) -
 
 
 def spread(summaries: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any] | None:
-    """Mean, sample standard deviation and bootstrap interval of the mean of a figure; ``None`` when a run lacks it."""
+    """Return mean, sample standard deviation and bootstrap interval of a figure; ``None`` if a run lacks the figure."""
     values = [float(summary[name]) for summary in summaries if summary[name] is not None]
     if len(values) < len(summaries):
         return None

@@ -21,9 +21,12 @@ from worldthread.envs.files import game_files
 from worldthread.errors import InputError, NotFoundError, WorldthreadError
 from worldthread.extract.game import vocabulary as v
 from worldthread.memory import Memory
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
+from worldthread.play.run_files import play_in
+from worldthread.play.run_model import FAKE_MODEL, model_name
 from worldthread.play.run_page import map_drawing
-from worldthread.play.runs import FAKE_MODEL, Run, file_name, model_name, play_in
+from worldthread.play.runs import Run, file_name
+from worldthread.play.step_record import StepRecord
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.event_stream import EventStream
 from worldthread.web.play_control import PlayControl, Stopped
@@ -57,7 +60,7 @@ class LivePlay:
         id: by which browsers know it.
         run: what is played.
         folder: where it is kept.
-        argument: names the model; see :func:`worldthread.play.runs.recorded_model`.
+        argument: names the model; see :func:`worldthread.play.run_model.recorded_model`.
         wanted: how it begins.
     """
 

@@ -14,7 +14,8 @@ from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.errors import AgentError
 from worldthread.extract.base import GameStep
 from worldthread.graph import TemporalGraph
-from worldthread.play.loop import Play, StepRecord
+from worldthread.play.loop import Play
+from worldthread.play.step_record import StepRecord
 
 # each thing is far from the others, and there is more to do in vain than to any purpose
 HOUSE = ScriptedHouse(

@@ -38,7 +38,8 @@ from worldthread.errors import FormatError
 from worldthread.extract.base import GameStep
 from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit import Auditor, Key, true_facts
+from worldthread.play.audit import Auditor
+from worldthread.play.audit_mapping import Key, true_facts
 from worldthread.types import Episode
 
 Runs = dict[tuple[str, int], list[LoggedStep]]

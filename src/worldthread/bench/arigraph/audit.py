@@ -31,7 +31,8 @@ from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import TemporalGraph
-from worldthread.play.audit import Expectation, Key, is_checkable
+from worldthread.play.audit import Expectation
+from worldthread.play.audit_mapping import Key, is_checkable
 from worldthread.types import Episode, Extraction, Fact
 
 TRUE: Final = "true"

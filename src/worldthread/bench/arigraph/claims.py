@@ -18,7 +18,7 @@ from worldthread.bench.arigraph.log_texts import Triplet
 from worldthread.envs.base import Proposition
 from worldthread.extract.game import vocabulary as v
 from worldthread.names import normalise_name, number_variants
-from worldthread.play.audit import Key, is_checkable
+from worldthread.play.audit_mapping import Key, is_checkable
 
 WITHIN: Final = "is within"
 NEXT_TO: Final = "is next to"
