@@ -152,16 +152,16 @@ class Story:
     """Visits as they are perceived: each is located, appraised and recorded."""
 
     def __init__(self, visit: Callable[..., StateVisit]) -> None:
-        self.chart, self.feats = StateGraph(), Achievements()
+        self.graph, self.achievements = StateGraph(), Achievements()
         self._visit = visit
 
     def go(
         self, title: str, before: StateVisit | None = None, action: str | None = None, **given: object
     ) -> StateVisit:
         seen = self._visit(title, before, action, **given)
-        assert self.chart.locate(seen)
-        self.feats.appraise(seen, self.chart)
-        self.chart.record(seen)
+        assert self.graph.locate(seen)
+        self.achievements.appraise(seen, self.graph)
+        self.graph.record(seen)
         return seen
 
 

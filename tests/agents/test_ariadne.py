@@ -359,7 +359,7 @@ def test_a_recollection_with_settings_of_its_own_and_a_memory_in_the_graphs_plac
             pass
         assert agent.plan is not None
         made = Ariadne(
-            memory, FakePlayer(1), memory_module=lambda means: AriGraphModule(means, width=2), embedder="fake"
+            memory, FakePlayer(1), memory_module=lambda context: AriGraphModule(context, width=2), embedder="fake"
         )
         assert isinstance(made.memory_module, AriGraphModule)
 

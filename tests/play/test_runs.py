@@ -219,8 +219,8 @@ def test_settings_reach_the_agent() -> None:
     ("run", "error", "message"),
     [
         (Run("tiny", "explorr", 0), InputError, "did you mean 'explorer'"),
-        (Run("tiny", "game_players:Nobody", 0), InputError, "no agent can be made"),
-        (Run("tiny", "json:JSONDecoder", 0), InputError, "is no agent"),
+        (Run("tiny", "game_players:Nobody", 0), InputError, "cannot be imported"),
+        (Run("tiny", "json:JSONDecoder", 0), InputError, "is not an agent"),
         (Run("tiny", "explorer", 0, options='{"temperature": 1}'), InputError, "takes no option 'temperature'"),
         (Run("tiny", "react", 0, options='{"seed": 1}', model="fake"), InputError, "takes no option 'seed'"),
         (Run("tiny", "react", 0, options="hot", model="fake"), InputError, "JSON object"),

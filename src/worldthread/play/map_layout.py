@@ -88,7 +88,7 @@ def lay_out(world: WorldMap, names: dict[str, str] | None = None) -> MapLayout:
 
 def _links(world: WorldMap) -> list[Link]:
     found: dict[frozenset[str], Link] = {}
-    for room, ways in sorted(world.ways.items()):
+    for room, ways in sorted(world.exits.items()):
         for direction, there in sorted(ways.items()):
             found.setdefault(frozenset((room, there)), Link(room, there, direction))
     for exit_ in world.unexplored:
@@ -100,10 +100,10 @@ def _links(world: WorldMap) -> list[Link]:
 
 def _beside(room: str, world: WorldMap, cells: dict[str, Cell]) -> Cell:
     """The cell of a room that is linked to ``room`` and has one; else the corner of the map."""
-    for other, ways in sorted(world.ways.items()):
+    for other, ways in sorted(world.exits.items()):
         if other in cells and room in ways.values():
             return cells[other]
-    for other in world.ways.get(room, {}).values():
+    for other in world.exits.get(room, {}).values():
         if other in cells:
             return cells[other]
     return 0, 0, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from worldthread.agents.base import Percept
+from worldthread.agents.base import Percept, walk_back
 from worldthread.envs.base import Environment, Info, RestorableEnvironment
 from worldthread.errors import AgentError, ContractError
 
@@ -96,11 +96,7 @@ class SavedStates:
         return moment
 
     def _play_again(self, number: int) -> None:
-        way: list[int] = []
-        at: int | None = number
-        while at is not None:
-            way.append(at)
-            at = self._moments[at].percept.before
+        way = [*walk_back(number, lambda at: self._moments[at].percept.before)]
         observation, info = self._env.reset(self._seed)
         self._require_told(way.pop(), observation, info)
         while way:
