@@ -79,10 +79,10 @@ def recalled(player: Ariadne, *, plan: str = "find the iron key", shown: int = 1
     return player.memory_module.recall(Situation(GOAL, step.text, step.inventory or "", plan, tuple(way[-shown:])))
 
 
-def through(player: Ariadne, told: Sequence[Percept], *, shown: int = 1) -> str:
+def through(player: Ariadne, given: Sequence[Percept], *, shown: int = 1) -> str:
     """What is recalled at the end, after it was asked for at every moment."""
     text = ""
-    for percept in told:
+    for percept in given:
         player.perceive(percept)
         text = recalled(player, shown=shown)
     return text
@@ -96,11 +96,11 @@ SIDEWAYS = "-= Hall =-\nYou are in the Hall.\n\nYou see a marble bust.\n\nThere 
 @pytest.mark.parametrize("name", [name for name in MEMORY_MODULES if name not in ("oracle", "reflexion")])
 def test_what_was_taken_back_leaves_no_trace(name: str) -> None:
     straight, astray = agent(name), agent(name)
-    told = percepts()
-    expected = through(straight, told)
-    through(astray, [told[0], Percept(GameStep(SIDEWAYS, "dance", turn=1), moment=1, before=0)])
-    back = Percept(told[0].step, moment=0, returned=True)
-    later = [Percept(p.step, moment=p.moment + 1, before=max(p.moment, 2) if p.moment > 1 else 0) for p in told[1:]]
+    given = percepts()
+    expected = through(straight, given)
+    through(astray, [given[0], Percept(GameStep(SIDEWAYS, "dance", turn=1), moment=1, before=0)])
+    back = Percept(given[0].step, moment=0, returned=True)
+    later = [Percept(p.step, moment=p.moment + 1, before=max(p.moment, 2) if p.moment > 1 else 0) for p in given[1:]]
     assert through(astray, [back, *later]) == expected
     assert [seen.percept.moment for seen in astray.memory_module.path] == [0, 2, 3, 4]
     assert bool(expected) == (name not in ("none", "arigraph")), "arigraph cannot make sense of nonsense"
@@ -143,18 +143,18 @@ def test_the_summary_is_rewritten_from_the_one_before_and_what_is_new() -> None:
         return "" if len(asked) == 3 else f"summary {len(asked)}"
 
     player = agent("summary", answer)
-    told = percepts()
-    assert through(player, told[:1]) == "summary 1"
+    given = percepts()
+    assert through(player, given[:1]) == "summary 1"
     assert "(none so far)" in asked[0]
     assert recalled(player) == "summary 1"
     assert len(asked) == 1, "nothing new happened"
-    assert through(player, told[1:2]) == "summary 2"
+    assert through(player, given[1:2]) == "summary 2"
     assert "summary 1" in asked[1]
     assert HALL in asked[1]
     assert OPENING not in asked[1]
-    assert through(player, told[2:3]) == "summary 2", "an empty answer"
+    assert through(player, given[2:3]) == "summary 2", "an empty answer"
     assert player.failures == Counter(summarise=1)
-    assert through(player, told[3:]) == "summary 4"
+    assert through(player, given[3:]) == "summary 4"
     assert CELLAR in asked[3], "what the empty answer did not tell"
     assert "You pick up" in asked[3]
 
@@ -233,10 +233,10 @@ def test_lessons_are_drawn_from_attempts_that_were_given_up_and_outlive_them() -
         return f"Lesson\nnumber {len(asked)}."
 
     player = agent(lambda context: ReflexionModule(context, period=10, lessons=2), answer)
-    told = percepts()
-    through(player, [told[0], Percept(GameStep("You fall.", "jump", turn=1), 3, moment=1, before=0, ended=True)])
+    given = percepts()
+    through(player, [given[0], Percept(GameStep("You fall.", "jump", turn=1), 3, moment=1, before=0, ended=True)])
     assert not asked
-    text = through(player, [Percept(told[0].step, moment=0, returned=True)])
+    text = through(player, [Percept(given[0].step, moment=0, returned=True)])
     assert len(asked) == 1
     assert "> jump\nYou fall." in asked[0]
     assert "Points: 3. The game was over." in asked[0]
@@ -314,8 +314,8 @@ def test_worldthread_knows_of_ways_that_nobody_took() -> None:
 
 
 def test_worldthread_tells_what_only_a_text_told() -> None:
-    told = percepts([*WAY[:1], ("The note says: The iron key unlocks the oak chest.", "examine note")])
-    text = through(agent("worldthread"), told)
+    given = percepts([*WAY[:1], ("The note says: The iron key unlocks the oak chest.", "examine note")])
+    text = through(agent("worldthread"), given)
     assert "- iron key unlocks oak chest" in text
     hidden = percepts([*WAY[:1], ("The note says: The gem is in the blue box.", "examine note")])
     player = agent("worldthread")

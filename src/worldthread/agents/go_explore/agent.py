@@ -1,6 +1,6 @@
 """Go-Explore without a model (after Ecoffet et al. 2021): return to any state, and try what was not tried there.
 
-To an archive and random walks it adds three things: rooms told apart in one graph over all branches
+To an archive and random walks it adds three things: distinct rooms in one graph over all branches
 (:mod:`worldthread.agents.go_explore.state_graph`), actions ranked by what their words promise and by experience with
 their form (:mod:`worldthread.agents.go_explore.commands`), and plans that make on one branch the achievements of
 several (:mod:`worldthread.agents.go_explore.achievement_plan`).

@@ -1,4 +1,4 @@
-"""One graph over all branches of a play: rooms told apart, the exits between them, and what was tried where.
+"""One graph over all branches of a play: distinct rooms, the exits between them, and what was tried where.
 
 The memory of an agent that returns to earlier states holds only the branch on which it stands. The state graph keeps
 what the agent saw on all of them.
@@ -45,7 +45,7 @@ class StateVisit:
         settings: the numbers by which a description is recognised.
 
     Attributes:
-        room: name of the room, told apart from others of its title.
+        room: name of the room, distinct from others of its title.
         achieved: bits of the achievements made on the path here.
         clutter: how many useless actions were done on the path here.
         is_clutter: whether the action that led here changed the world and was of no use.
@@ -150,9 +150,9 @@ class StateGraph:
     For each visit call :meth:`locate`, then :meth:`record`.
 
     Args:
-        mazes: names whose rooms are told apart by their exits. :meth:`locate` finds them.
+        mazes: names whose rooms are distinguished by their exits. :meth:`locate` finds them.
         doubted: titles for which every new text means another room. :meth:`locate` finds them.
-        settings: the numbers by which rooms are told apart.
+        settings: the numbers by which rooms are distinguished.
 
     Attributes:
         rooms: all rooms that were seen.
@@ -431,7 +431,7 @@ def dark_title(before: StateVisit, action: str) -> str:
 
 
 def _title(room: str) -> str:
-    """Return a room's name without the exits by which rooms of a maze are told apart."""
+    """Return a room's name without the exits by which rooms of a maze are distinguished."""
     return room.split("|")[0]
 
 

@@ -72,7 +72,8 @@ class LoopDetector:
         if self.since_score >= alarm:
             found.append(
                 f"STUCK: {unchanged} Drop the present objective. Take a way that was never taken, open what is "
-                "closed, read and examine what was not looked at, use what you carry (a light in the dark), or go far from here."
+                "closed, read and examine what was not looked at, use what you carry (a light in the dark), or go far "
+                "from here."
             )
         elif self.since_score >= warning:
             found.append(f"Warning: {unchanged} Change the objective, and leave this place.")
