@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import json
-import types
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +14,7 @@ import pytest
 from worldthread.agents import Agent, make_agent
 from worldthread.agents.go_explore.achievements import Achievements
 from worldthread.agents.go_explore.state_graph import StateGraph, StateVisit
-from worldthread.envs.base import Environment, Truth
+from worldthread.envs.base import Environment
 from worldthread.envs.fake import ScriptedHouse, ScriptedWorld
 from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatRequest
@@ -153,62 +151,19 @@ class Story:
     """Visits as they are perceived: each is located, appraised and recorded."""
 
     def __init__(self, visit: Callable[..., StateVisit]) -> None:
-        self.chart, self.feats = StateGraph(), Achievements()
+        self.graph, self.achievements = StateGraph(), Achievements()
         self._visit = visit
 
     def go(
         self, title: str, before: StateVisit | None = None, action: str | None = None, **given: object
     ) -> StateVisit:
         seen = self._visit(title, before, action, **given)
-        assert self.chart.locate(seen)
-        self.feats.appraise(seen, self.chart)
-        self.chart.record(seen)
+        assert self.graph.locate(seen)
+        self.achievements.appraise(seen, self.graph)
+        self.graph.record(seen)
         return seen
 
 
 @pytest.fixture
 def story(visit: Callable[..., StateVisit]) -> Story:
     return Story(visit)
-
-
-class Sealed(Environment):
-    """A world whose truth cannot be looked at."""
-
-    def __init__(self, env: Environment) -> None:
-        self._env = env
-        self.id = env.id
-
-    def reset(self, seed: int | None = None) -> tuple[str, Any]:
-        return self._env.reset(seed)
-
-    def step(self, action: str) -> tuple[str, float, bool, bool, Any]:
-        return self._env.step(action)
-
-    def truth(self) -> Truth:
-        raise AssertionError("the truth was looked at")
-
-
-@pytest.fixture(scope="session")
-def sealed() -> Callable[[Environment], Environment]:
-    return Sealed
-
-
-def everything_reachable(root: object) -> list[object]:
-    """Everything that can be reached from ``root`` through references, short of modules, classes and code."""
-    seen: dict[int, object] = {}
-    queue = [root]
-    while queue:
-        item = queue.pop()
-        if id(item) in seen or isinstance(item, types.ModuleType | type | types.CodeType):
-            continue
-        seen[id(item)] = item
-        if isinstance(item, types.FunctionType):
-            queue.extend(item.__closure__ or ())
-        else:
-            queue.extend(gc.get_referents(item))
-    return list(seen.values())
-
-
-@pytest.fixture(scope="session")
-def reachable() -> Callable[[object], list[object]]:
-    return everything_reachable

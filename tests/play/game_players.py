@@ -66,7 +66,7 @@ class Restless(ModelAgent):
         assert percept is not None
         chance = self._chance.random()
         if percept.ended or (chance < 0.15 and not percept.returned):
-            return Decision("", "restless", return_to=self._chance.randrange(len(self._moments)))
+            return Decision("", "restless", return_to=self._chance.randrange(len(self._episodes)))
         if chance < 0.25:
             return Decision("", "", problem="no idea")
         prompt = f"{percept.step.text}\n{valid_actions_text(self.offered or ())}\nmoves left: {percept.moves_left}"

@@ -1,4 +1,4 @@
-"""Agents that play."""
+"""Agents that play text worlds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from worldthread.agents.base import Agent, AgentMemory, Decision, Percept
 from worldthread.errors import InputError
@@ -26,46 +26,73 @@ AGENTS: dict[str, str] = {
     "reflact": "worldthread.agents.reflact.agent:ReflAct",
     "reflexion": "worldthread.agents.attempts.reflexion:ReflexionAgent",
 }
-"""Agents by name, as ``"module:Class"``, imported when one is made."""
+"""Agents by name, as ``"module:Class"``; a class is imported when it is asked for."""
+
+_SETTINGS: Final = "settings"
+"""The argument that holds an agent's tuned numbers; it is a Python object, and no option of the command line."""
 
 
 def make_agent(name: str, memory: AgentMemory, **options: Any) -> Agent:
-    """An agent by name; see :func:`agent_class`.
+    """Make an agent by name.
+
+    Args:
+        name: one of :data:`AGENTS`, or ``"module:Class"`` for an agent of your own.
+        memory: takes the episodes of the agent.
+        options: further arguments of the class (:func:`agent_options`); agents that ask a model need ``model``.
+
+    Returns:
+        The agent, before its first percept.
 
     Raises:
-        InputError: no agent of that name.
+        InputError: no agent has that name.
     """
     kind: Callable[..., Agent] = agent_class(name)
     return kind(memory, **options)
 
 
 def agent_class(name: str) -> type[Agent]:
-    """The class of an agent.
+    """Return the class of an agent.
 
     Args:
-        name: one of :data:`AGENTS`, or ``"module:Class"`` for an agent of one's own.
+        name: one of :data:`AGENTS`, or ``"module:Class"`` for an agent of your own.
+
+    Returns:
+        The class, imported.
 
     Raises:
-        InputError: no agent of that name; the message lists those that are.
+        InputError: no agent has that name (the message lists the names), or ``"module:Class"`` is not an agent.
     """
     if ":" not in name and name not in AGENTS:
         near = difflib.get_close_matches(name, AGENTS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"no agent named {name!r}{hint} (there are: {', '.join(sorted(AGENTS))})")
-    module, _, attribute = AGENTS.get(name, name).partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        if name in AGENTS:
-            raise
-        raise InputError(f"no agent can be made of {name!r}: {error}") from error
+        raise InputError(f"no agent named {name!r}{hint} (agents are: {', '.join(sorted(AGENTS))})")
+    if name in AGENTS:
+        found = _imported(AGENTS[name])
+    else:
+        try:
+            found = _imported(name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise InputError(f"the agent {name!r} cannot be imported: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Agent)):
-        raise InputError(f"{name!r} is no agent: it must be a subclass of worldthread.agents.Agent")
+        raise InputError(f"{name!r} is not an agent: it must be a subclass of worldthread.agents.Agent")
     return found
 
 
+def _imported(path: str) -> object:
+    module, _, attribute = path.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def agent_options(kind: type[Agent]) -> frozenset[str]:
-    """The names of the arguments that an agent's class takes beside its memory, those that it hands on included."""
+    """Return the names of the options of an agent.
+
+    Args:
+        kind: the class of the agent.
+
+    Returns:
+        The arguments that the class and those it passes ``**options`` to take beside the memory. ``settings`` is left
+        out.
+    """
     found: set[str] = set()
     for base in kind.__mro__:
         if "__init__" not in vars(base):
@@ -75,4 +102,4 @@ def agent_options(kind: type[Agent]) -> frozenset[str]:
         found.update(parameter.name for parameter in parameters if parameter.kind in named)
         if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
             break
-    return frozenset(found)
+    return frozenset(found) - {_SETTINGS}

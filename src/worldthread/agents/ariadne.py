@@ -1,4 +1,4 @@
-"""Ariadne (Anokhin et al. 2024): an agent that is reminded, plans, and acts; its memory is one of several."""
+"""Ariadne (Anokhin et al. 2024): an agent that recalls, plans and acts, with one of several memory modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from worldthread.agents.base import AgentMemory, Decision, Percept
 from worldthread.agents.memory_modules import MemoryModuleFactory, ModuleContext, Situation, make_memory_module
-from worldthread.agents.memory_modules.base import joined, listed, told, told_all
+from worldthread.agents.memory_modules.base import joined, listed, render_step, render_steps
 from worldthread.agents.model_agent import Choice, ModelAgent
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError
@@ -21,10 +21,11 @@ from worldthread.models.prompts import load_prompt
 from worldthread.types import Episode
 
 RECENT: Final = 5
-"""Earlier moments that every prompt shows, as in the published code."""
+"""Earlier decisions that every prompt shows, as in the published code."""
 PROBLEMS: Final = 2
-"""Choices that could not be used at this moment, as far as the prompts tell them; they tell the number of all."""
+"""Unusable choices in this state that a prompt quotes; it names the number of all. Chosen by hand, not tuned."""
 TEMPERATURE: Final = 0.2
+"""Temperature of all answers, as the published code has it for plans."""
 
 
 class SubGoal(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,36 +66,35 @@ class Exploration(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Ariadne(ModelAgent):
-    """Before every choice it is reminded by its memory module, revises its plan, and then acts by it (ReAct).
+    """Before every choice it recalls from its memory module, revises its plan, and then acts by the plan (ReAct).
 
-    1. The memory module says what it knows that matters now (:mod:`worldthread.agents.memory_modules`).
-    2. Where it knows of ways that nobody took yet, and there is a plan, the model says whether the plan asks for
-       exploring; only then are those ways shown. Without a plan they are.
-    3. The model revises the plan: sub-goals with reasons. A plan that cannot be used leaves the old one in place.
-    4. The model gives a reason and an action: of the valid ones, or ``go to <place>`` where the memory module has a
-    map.
+    1. The memory module recalls what matters now (:mod:`worldthread.agents.memory_modules`).
+    2. When it knows unexplored exits and there is a plan, the model says whether the plan asks for exploring; prompts
+       list those exits only then. Without a plan they do.
+    3. The model revises the plan: sub-goals with reasons. An unusable plan leaves the old one in place.
+    4. The model gives a reason and an action: a valid one, or ``go to <place>`` where the memory module has a map.
 
-    Calls a decision: "act", "plan", mostly "explore", and those of the memory module. Goal, observation and the last
-    moments (those at which it decided, not the steps of a ``go to``) are in every prompt. With a memory module that has
-    no map it neither walks nor is it shown unexplored exits: such are the baselines of the paper.
+    Calls of the model for each decision: "act", "plan", mostly "explore", and those of the memory module. Every prompt
+    holds the goal, the observation and the last states in which it decided (without the steps of a ``go to``). With a
+    memory module that has no map it neither walks nor lists unexplored exits, like the baselines of the paper.
 
     Args:
-        memory: where percepts go.
-        model: answers.
-        memory module: a name of :data:`worldthread.agents.memory_modules.MEMORY_MODULES`, or what makes one.
-        run: name of the play, the source of its episodes.
-        use_valid_actions: whether the model is told the list of valid actions when the world gives one.
-        temperature: of what is explored, planned and done. The published code has .2, and 1 for the action where it
-            does not explore.
-        seed: asked of the model with every request.
+        memory: takes the episodes.
+        model: the chat model.
+        memory_module: a name of :data:`worldthread.agents.memory_modules.MEMORY_MODULES`, or a factory of one.
+        run: the name of the play, used as the source of its episodes.
+        use_valid_actions: whether prompts list the valid actions when the world gives them.
+        temperature: of the answers about exploring, planning and acting; 0 or more. The published code has 0.2, and 1
+            for the action when it does not explore.
+        seed: sent to the model with every request.
         max_tokens: limit of one answer; ``None`` leaves it to the server.
-        recent: how many earlier moments every prompt shows; 0 or more.
-        explore: ``False`` never shows unexplored exits ("without exploration").
+        recent: earlier decisions that every prompt shows; 0 or more.
+        explore: ``False`` never lists unexplored exits ("without exploration" in the paper).
         embedder: for memory modules that search: an embedder, or the name of one; ``None`` takes the default.
-        truth: for the memory module "oracle" alone: gives the propositions that hold now.
+        truth: for the memory module "oracle" only: returns the propositions that hold now.
 
     Raises:
-        InputError: there is no such memory module, it needs what is not given, or ``recent`` is below 0.
+        InputError: there is no such memory module, it needs an argument that is missing, or ``recent`` is below 0.
     """
 
     name: Final = "ariadne"
@@ -127,16 +127,16 @@ class Ariadne(ModelAgent):
         )
         if recent < 0:
             raise InputError(f"recent must be at least 0, not {recent}")
-        means = ModuleContext(memory, self, embedder, truth)
+        context = ModuleContext(memory, self, embedder, truth)
         self.memory_module = (
-            make_memory_module(memory_module, means) if isinstance(memory_module, str) else memory_module(means)
+            make_memory_module(memory_module, context) if isinstance(memory_module, str) else memory_module(context)
         )
         self.plan: Plan | None = None
         self._recent = recent
         self._explore = explore
         self._goal = ""
         self._decided: set[str] = set()  # ids of the episodes after which it decided
-        self._problems: list[str] = []  # of the choices at this moment so far
+        self._problems: list[str] = []  # of the choices in this state so far
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
@@ -154,49 +154,49 @@ class Ariadne(ModelAgent):
     def _choose(self) -> Decision:
         percept = self.percept
         assert percept is not None
-        way = self.way_to(percept.moment)
-        recent = tuple(episode for episode in way[:-1] if episode.id in self._decided)
+        path = self.episodes_to(percept.moment)
+        recent = tuple(episode for episode in path[:-1] if episode.id in self._decided)
         recent = recent[max(len(recent) - self._recent, 0) :]
         situation = Situation(
             self._goal,
             percept.step.text,
             percept.step.inventory or "",
             "" if self.plan is None else str(self.plan),
-            (*recent, way[-1]),
+            (*recent, path[-1]),
         )
-        self._decided.add(way[-1].id)
+        self._decided.add(path[-1].id)
         memory = self.memory_module.recall(situation)
         exits = self._exits_to_explore()
-        self.plan = self._revised_plan(self._render(recent, way[-1], memory, exits))
+        self.plan = self._revised_plan(self._render(recent, path[-1], memory, exits))
         messages = _prompt(
             "ariadne_act",
-            situation=joined(self._render(recent, way[-1], memory, exits), _under("The plan", str(self.plan or ""))),
+            situation=joined(self._render(recent, path[-1], memory, exits), _under("The plan", str(self.plan or ""))),
             actions=self.actions_text(),
         )
         answer = self.ask("act", messages, Choice)
         return replace(self.act(answer.action, answer.thought), recalled=self.memory_module.recalled)
 
     def _exits_to_explore(self) -> list[tuple[str, str]]:
-        """The unexplored exits that the model shall see."""
+        """Return the unexplored exits that prompts list."""
         exits = self.memory_module.unexplored() if self._explore else []
         if not exits or self.plan is None:
             return exits
-        answer = self.advice("explore", _prompt("ariadne_explore", plan=str(self.plan)), Exploration)
+        answer = self.ask_optional("explore", _prompt("ariadne_explore", plan=str(self.plan)), Exploration)
         return exits if answer is not None and answer.explore else []
 
-    def _revised_plan(self, told_so_far: str) -> Plan | None:
+    def _revised_plan(self, situation: str) -> Plan | None:
         before = "(none so far)" if self.plan is None else str(self.plan)
-        messages = _prompt("ariadne_plan", situation=joined(told_so_far, _under("The plan before", before)))
-        return self.advice("plan", messages, Plan) or self.plan
+        messages = _prompt("ariadne_plan", situation=joined(situation, _under("The plan before", before)))
+        return self.ask_optional("plan", messages, Plan) or self.plan
 
     def _render(self, recent: tuple[Episode, ...], now: Episode, memory: str, exits: list[tuple[str, str]]) -> str:
-        """What the model is told before it plans and before it acts: the working memory."""
+        """Return the working memory: what the model reads before it plans and before it acts."""
         return joined(
             _under("The task", self._goal or "None is stated. Find out what there is to do."),
             _under("From memory", memory),
             listed("Ways that were seen and never taken:", [f"{direction} from {room}" for room, direction in exits]),
-            _under("The last moves", told_all(recent)),
-            _under("Now", told(now)),
+            _under("The last moves", render_steps(recent)),
+            _under("Now", render_step(now)),
             listed(
                 f"Your choices here that could not be used, {len(self._problems)} so far, of late:",
                 self._problems[-PROBLEMS:],

@@ -1,10 +1,11 @@
-"""What an agent is: it perceives, remembers and decides. It is never handed a world, only what the world shows."""
+"""What an agent is: it perceives, remembers and decides. It never gets the world, only what the world shows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 from worldthread.arguments import require_methods
 from worldthread.extract.base import GameStep
@@ -12,37 +13,62 @@ from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import GraphView
 from worldthread.types import Episode, Extraction
 
+T = TypeVar("T")
+
 
 class AgentMemory(Protocol):
     """What an agent needs of a memory: :attr:`Memory.record`, or a :class:`~worldthread.graph.TemporalGraph`."""
 
     def add(self, episode: Episode) -> object:
-        """Take in an episode."""
+        """Add an episode, so that :meth:`view` holds what it states.
+
+        Args:
+            episode: what was perceived, with the statements extracted from it.
+
+        Returns:
+            Whatever the memory returns; agents ignore it.
+        """
 
     def forget(self, episode: str) -> object:
-        """Remove an episode by its id, as if it had never happened."""
+        """Remove an episode, as if it had never been added.
+
+        Args:
+            episode: the id of the episode.
+
+        Returns:
+            Whatever the memory returns; agents ignore it.
+        """
 
     def view(self, at: float | None = None) -> GraphView:
-        """What holds now."""
+        """Return what holds at a time.
+
+        Args:
+            at: the world time (the turn of a game step); ``None`` for now.
+
+        Returns:
+            A view of the statements that hold then.
+        """
 
 
 @dataclass(frozen=True)
 class Percept:
-    """All that an agent is told after a step.
+    """All that an agent learns after a step.
+
+    Every state that a play reaches has a number, its *moment*: 0 for the beginning, then in the order in which the
+    states were first reached.
 
     Args:
-        step: the texts.
+        step: the texts of the step.
         score: points so far.
-        valid_actions: actions that the world offers, or ``None``.
-        moment: number by which an agent can ask to come back here; 0 is the beginning. Moments are numbered in the
-            order in which they were first seen.
-        before: the moment from which the action led here; ``None`` for the beginning.
-        returned: the agent asked to come back to this moment, and is here again: texts, score and actions are those of
-            the first time, and what happened since has not happened.
-        ended: the game is over here: an agent can come back to an earlier moment, or the play ends.
+        valid_actions: the actions that the world offers; ``None`` when it offers no list.
+        moment: the number of this state; an agent that returns here names it in :attr:`Decision.return_to`.
+        before: the number of the state in which the action was done; ``None`` for the beginning.
+        returned: the agent asked to return to this state and is in it again. Texts, score and actions are those of
+            the first time, and everything that happened since is undone.
+        ended: the game is over here. An agent that returns can go back to an earlier state; else the play ends.
         state: a digest of the whole state of the world, equal for equal states only; ``None`` when the world has none.
-        moves_left: how many more moves the play allows; ``None``: no limit.
-        problem: why nothing was done: the decision had no action. All else is as before. Empty otherwise.
+        moves_left: how many more moves the play allows; ``None`` for no limit.
+        problem: why the last decision had no effect: it held no action. Everything else is as before. Else empty.
     """
 
     step: GameStep
@@ -59,11 +85,11 @@ class Percept:
 
 @dataclass(frozen=True)
 class RecalledItem:
-    """A statement or a moment of which the memory reminded an agent.
+    """A statement or an earlier observation that the memory recalled for a decision.
 
     Args:
-        text: it, in words, as the agent was told.
-        path: names of objects and relations in turn, by which it was found from what the agent asked about; empty when
+        text: the item in the words that the agent was shown.
+        path: names of objects and relations in turn that lead from what the agent asked about to the item; empty when
             there is none.
     """
 
@@ -76,15 +102,14 @@ class Decision:
     """What an agent does next.
 
     Args:
-        action: one primitive action; empty when ``return_to`` is given, or ``problem``.
+        action: one primitive action; empty when ``return_to`` or ``problem`` is given.
         reason: why, in one sentence, for people.
-        is_new: whether this is a fresh choice; ``False`` for the further moves of one choice (going somewhere).
+        is_new: whether this is a fresh choice; ``False`` for the further moves of one choice, such as a walk.
         stuck: the agent has nothing left that it believes to be useful.
         finished: the agent believes that its task is done; the play ends after this action.
-        return_to: come back to an earlier moment (:attr:`Percept.moment`) instead of acting.
-        problem: the model's answer could not be used, and why. Nothing is done; it counts as a move, so that a play
-            ends.
-        recalled: what retrieval found for it, in the order in which the agent was told.
+        return_to: the number of an earlier state (:attr:`Percept.moment`) to return to instead of acting.
+        problem: why the model's answer could not be used. Nothing is done, and a move is counted, so that a play ends.
+        recalled: what retrieval found for this decision, in the order in which the agent was shown it.
     """
 
     action: str
@@ -98,25 +123,38 @@ class Decision:
 
 
 class Agent(ABC):
-    """Plays one game. :meth:`perceive` and :meth:`decide` are called in turn, beginning with the opening text.
+    """Plays one game: :meth:`perceive` and :meth:`decide` are called in turn, beginning with the opening text.
 
-    All that an agent does must follow from what it perceives, from its arguments, and from the answers of its model:
-    the same again, and it plays the same again. That is how a play that was cut off goes on.
+    All that an agent does must follow from its percepts, its arguments and the answers of its model: given the same
+    again, it plays the same again. This is how a play that was interrupted resumes.
+
+    Attributes:
+        name: the name of the agent, for people and reports.
     """
 
     name: str
     returns: ClassVar[bool] = False
-    """Whether it asks to come back to earlier moments: then it is asked to decide after the end of a game, too."""
+    """Whether it returns to earlier states: then it is asked to decide after the end of a game, too."""
     asks_model: ClassVar[bool] = False
     """Whether it takes the argument ``model``, a :class:`~worldthread.models.chat.ChatModel`."""
 
     @abstractmethod
     def perceive(self, percept: Percept) -> Episode:
-        """Take in what the last action led to: the episode that was added to the memory."""
+        """Take in what the last action led to.
+
+        Args:
+            percept: the new state, or an earlier one to which the agent returned.
+
+        Returns:
+            The episode of that state: the one just added to the memory, or the one added when it was first reached.
+        """
 
     @abstractmethod
     def decide(self) -> Decision:
         """Choose the next action.
+
+        Returns:
+            An action, an earlier state to return to, or the problem that prevented a choice.
 
         Raises:
             AgentError: nothing was perceived yet.
@@ -124,14 +162,14 @@ class Agent(ABC):
 
 
 class PerceivingAgent(Agent):
-    """An agent that reads every percept with the game reader and adds it to its memory.
+    """An agent that reads every percept with the game extractor and adds it to its memory.
 
-    When it comes back to an earlier moment, its memory forgets the episodes that have not happened then, and has those
-    again that have: it is the fold of the episodes on the way to that moment.
+    When it returns to an earlier state, its memory forgets the episodes that were added after that state and regains
+    those on the path to it: the memory is always the fold of the episodes on the path to the present state.
 
     Args:
-        memory: where percepts go.
-        run: name of the play, the source of its episodes.
+        memory: takes the episodes.
+        run: the name of the play, used as the source of its episodes.
     """
 
     def __init__(self, memory: AgentMemory, *, run: str = "play") -> None:
@@ -142,28 +180,51 @@ class PerceivingAgent(Agent):
         self.extractor = GameExtractor()
         self.run = run
         self.percept: Percept | None = None
-        self._moments: list[tuple[Episode, int | None]] = []  # by moment: its episode, and the moment before it
+        self._episodes: list[Episode] = []  # by number of the state
+        self._parents: list[int | None] = []  # by number of the state
         self._remembered: dict[str, Episode] = {}
 
     def perceive(self, percept: Percept) -> Episode:
+        """Take in what the last action led to, and bring the memory to that state.
+
+        Args:
+            percept: the new state, or an earlier one to which the agent returned.
+
+        Returns:
+            The episode of that state.
+        """
         if percept.returned:
-            self._remember_way_to(percept.moment)
+            self._restore_memory(percept.moment)
         elif not percept.problem:
-            self._moments.append((self._read(percept), percept.before))
+            self._episodes.append(self._remember(percept))
+            self._parents.append(percept.before)
         self.percept = percept
-        return self._moments[percept.moment][0]
+        return self._episodes[percept.moment]
 
-    def way_to(self, moment: int) -> list[Episode]:
-        """The episodes from the beginning to a moment, both included."""
-        way = []
-        at: int | None = moment
-        while at is not None:
-            episode, at = self._moments[at]
-            way.append(episode)
-        return way[::-1]
+    def path_to(self, moment: int) -> list[int]:
+        """Return the numbers of the states on the path to a state.
 
-    def _remember_way_to(self, moment: int) -> None:
-        wanted = {episode.id: episode for episode in self.way_to(moment)}
+        Args:
+            moment: the number of a state that was perceived.
+
+        Returns:
+            The beginning first, ``moment`` last.
+        """
+        return [*walk_back(moment, self._parents.__getitem__)][::-1]
+
+    def episodes_to(self, moment: int) -> list[Episode]:
+        """Return the episodes on the path to a state.
+
+        Args:
+            moment: the number of a state that was perceived.
+
+        Returns:
+            The episode of the beginning first, that of ``moment`` last.
+        """
+        return [self._episodes[number] for number in self.path_to(moment)]
+
+    def _restore_memory(self, moment: int) -> None:
+        wanted = {episode.id: episode for episode in self.episodes_to(moment)}
         for id in [id for id in self._remembered if id not in wanted]:
             self.memory.forget(id)
         for id, episode in wanted.items():
@@ -171,16 +232,32 @@ class PerceivingAgent(Agent):
                 self.memory.add(episode)
         self._remembered = wanted
 
-    def _read(self, percept: Percept) -> Episode:
+    def _remember(self, percept: Percept) -> Episode:
         step = percept.step
-        extraction = self._reading(percept)
-        said = f"> {step.action}\n{step.text}" if step.action is not None else step.text
-        carried = f"\n\n{step.inventory}" if step.inventory else ""
-        episode = Episode((said + carried).strip() or "(nothing)", step.turn, self.run, extraction)
+        extraction = self._extract(percept)
+        text = f"> {step.action}\n{step.text}" if step.action is not None else step.text
+        inventory = f"\n\n{step.inventory}" if step.inventory else ""
+        episode = Episode((text + inventory).strip() or "(nothing)", step.turn, self.run, extraction)
         self.memory.add(episode)
         self._remembered[episode.id] = episode
         return episode
 
-    def _reading(self, percept: Percept) -> Extraction:
-        """What a percept states, given what is remembered before it."""
+    def _extract(self, percept: Percept) -> Extraction:
+        """Return what a percept states, given what was remembered before it."""
         return self.extractor.extract(percept.step, self.memory.view())
+
+
+def walk_back(start: T, before: Callable[[T], T | None]) -> Iterator[T]:
+    """Follow the links from a state to the ones before it.
+
+    Args:
+        start: a state, or its number.
+        before: returns the state in which the action was done that led to a state; ``None`` for the beginning.
+
+    Yields:
+        ``start``, then the states before it, the beginning last.
+    """
+    state: T | None = start
+    while state is not None:
+        yield state
+        state = before(state)

@@ -1,4 +1,4 @@
-"""Agents to compare with."""
+"""Baselines: agents to compare others with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from worldthread.errors import AgentError
 
 
 class RandomAgent(PerceivingAgent):
-    """Chooses among the valid actions with equal chance, or among the directions when the world lists none."""
+    """Chooses among the valid actions with equal probability; a few moves when the world lists none.
+
+    Args:
+        memory: takes the episodes.
+        run: the name of the play, used as the source of its episodes.
+        use_valid_actions: whether to use the list of valid actions when the world gives one.
+        seed: seeds the random generator.
+    """
 
     name = "random"
 
@@ -18,11 +25,11 @@ class RandomAgent(PerceivingAgent):
     ) -> None:
         super().__init__(memory, run=run)
         self._use_valid_actions = use_valid_actions
-        self._chance = random.Random(seed)
+        self._random = random.Random(seed)
 
     def decide(self) -> Decision:
         if self.percept is None:
             raise AgentError("the agent was asked to decide before it perceived anything")
         offered = self.percept.valid_actions if self._use_valid_actions else None
         actions = list(offered) if offered else ["look", "go north", "go south", "go east", "go west"]
-        return Decision(self._chance.choice(actions), "chance")
+        return Decision(self._random.choice(actions), "chance")

@@ -1,4 +1,4 @@
-"""A person who plays: reads what the world tells, and types what to do."""
+"""A person who plays: reads the texts of the world, and types what to do."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ PROMPT: Final = "> "
 class HumanAgent(PerceivingAgent):
     """Asks a person for every action.
 
-    What is typed goes to the world as it stands, but for two words: ``?`` lists the valid actions, and ``undo`` comes
-    back to the moment before. The end of the input (Ctrl-D) ends the play.
+    The world gets what is typed, except for two words: ``?`` lists the valid actions, and ``undo`` takes back the last
+    move. The end of the input (Ctrl-D) ends the play.
 
     Args:
-        memory: where percepts go.
-        run: name of the play, the source of its episodes.
+        memory: takes the episodes.
+        run: the name of the play, used as the source of its episodes.
         use_valid_actions: whether ``?`` lists the valid actions when the world gives a list.
-        read: gives a line that was typed, after showing a prompt; raises :class:`EOFError` at the end of the input.
+        read: shows a prompt and returns the line that was typed; raises :class:`EOFError` at the end of the input.
         show: shows a text.
-        typed: decisions that were made before, in a play that goes on: they come first, and nobody is asked.
+        typed: the decisions so far of a play that is resumed: they come first, and the person is not asked.
     """
 
     name = "human"
@@ -49,10 +49,10 @@ class HumanAgent(PerceivingAgent):
         self._typed = list(typed)[::-1]
 
     def perceive(self, percept: Percept) -> Episode:
-        self._show(self._told(percept))
+        self._show(self._render(percept))
         return super().perceive(percept)
 
-    def _told(self, percept: Percept) -> str:
+    def _render(self, percept: Percept) -> str:
         status = f"[score {percept.score:g}"
         if percept.moves_left is not None:
             status += f", {count_of(percept.moves_left, 'move')} left"

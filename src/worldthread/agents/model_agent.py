@@ -1,4 +1,4 @@
-"""What all agents with a chat model share: asking, checking the answer, and walking to a place in many moves."""
+"""The base of all agents with a chat model: it asks, checks answers, and walks to a place in many moves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from worldthread.names import normalise_name
 from worldthread.text import one_line
 
 GO_TO: Final = "go to "
-"""How an action begins that is walked move by move over the known map."""
+"""The start of an action that is walked move by move over the known map."""
 
 T = TypeVar("T")
 
@@ -39,27 +39,27 @@ class Choice(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ModelAgent(PerceivingAgent):
-    """An agent that asks a chat model. What is asked is what its kinds differ in: :meth:`_choose`.
+    """An agent that asks a chat model. Subclasses decide what to ask in :meth:`_choose`.
 
-    An answer that cannot be used, after one attempt to have it mended, is told in :attr:`Decision.problem`, and no
-    action takes its place; one that the agent can do without (:meth:`advice`) is told in :attr:`Decision.reason`. Both
-    are counted in :attr:`failures`. An action that the world does not offer is given to the world all the same: its
-    list of valid actions may be incomplete, and the play counts what was not on it.
+    When an answer cannot be used, after one attempt to have it repaired, the decision holds no action and
+    :attr:`Decision.problem` says why; an answer that the agent can do without (:meth:`ask_optional`) is mentioned in
+    :attr:`Decision.reason`. Both are counted in :attr:`failures`. An action that the world does not offer is sent to
+    the world all the same: its list of valid actions may be incomplete, and the play counts what was not on it.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        model: answers.
-        run: name of the play, the source of its episodes.
-        use_valid_actions: whether the model is told the list of valid actions when the world gives one.
+        memory: takes the episodes, and answers with what is known.
+        model: the chat model.
+        run: the name of the play, used as the source of its episodes.
+        use_valid_actions: whether prompts list the valid actions when the world gives them.
         temperature: of the answers that choose an action; 0 or more.
-        seed: asked of the model with every request, so that the requests of two plays differ.
-        max_tokens: limit of one answer; ``None`` leaves it to the server. A small model that may repeat itself for
-            ever is stopped by it.
+        seed: sent to the model with every request, so that the requests of two plays differ.
+        max_tokens: limit of one answer; ``None`` leaves it to the server. It stops a small model that repeats itself
+            without end.
     """
 
     asks_model: ClassVar[bool] = True
     walks: ClassVar[bool] = False
-    """Whether ``go to <place>`` is an action of its own: all moves to a place on the known map, as one decision."""
+    """Whether ``go to <place>`` is an action: all moves to a place on the known map, as one decision."""
 
     def __init__(
         self,
@@ -79,10 +79,10 @@ class ModelAgent(PerceivingAgent):
         self.seed = seed
         self.max_tokens = max_tokens
         self.failures: Counter[str] = Counter()
-        """How many answers could not be used, by purpose; one that could be mended is not among them."""
-        self._remarks: list[str] = []  # what people shall be told with the next decision
-        self._destination: tuple[str, str] | None = None  # (room that is walked to, reason)
-        self._tried: tuple[str, str] | None = None  # (room, move) of the last step on the way there
+        """How many answers could not be used, by purpose; repaired ones are not counted."""
+        self._remarks: list[str] = []  # added to the reason of the next decision
+        self._destination: tuple[str, str] | None = None  # (room, reason) of the present walk
+        self._last_move: tuple[str, str] | None = None  # (room, move) of the last step of the walk
 
     def decide(self) -> Decision:
         if self.percept is None:
@@ -99,19 +99,31 @@ class ModelAgent(PerceivingAgent):
 
     @abstractmethod
     def _choose(self) -> Decision:
-        """A fresh decision.
+        """Make a fresh decision.
+
+        Returns:
+            The decision; :meth:`act` makes one from the model's action.
 
         Raises:
             AnswerError: the model gave no answer that can be used.
         """
 
-    # -- for the kinds of agents --------------------------------------------------------------------------------------
+    # -- for subclasses -----------------------------------------------------------------------------------------------
 
     def ask(self, purpose: str, messages: Sequence[Message], into: type[T], *, temperature: float | None = None) -> T:
-        """One answer of the model, decoded.
+        """Ask the model for an answer that the agent needs.
+
+        Args:
+            purpose: what the answer is for; failures are counted under it.
+            messages: the prompt.
+            into: the type of the answer, from which its JSON schema is made.
+            temperature: 0 or more; ``None`` takes that of the agent.
+
+        Returns:
+            The answer, decoded.
 
         Raises:
-            AnswerError: it could not be used, nor could the mended one.
+            AnswerError: neither the answer nor a repaired one could be used.
             ModelError: see :meth:`ChatModel.complete`.
         """
         try:
@@ -120,10 +132,19 @@ class ModelAgent(PerceivingAgent):
             self.failures[purpose] += 1
             raise
 
-    def advice(
+    def ask_optional(
         self, purpose: str, messages: Sequence[Message], into: type[T], *, temperature: float | None = None
     ) -> T | None:
-        """One answer that the agent can do without; ``None`` when it could not be used, nor could the mended one.
+        """Ask the model for an answer that the agent can do without.
+
+        Args:
+            purpose: what the answer is for; failures are counted under it.
+            messages: the prompt.
+            into: the type of the answer, from which its JSON schema is made.
+            temperature: 0 or more; ``None`` takes that of the agent.
+
+        Returns:
+            The answer, decoded; ``None`` when neither it nor a repaired one could be used.
 
         Raises:
             ModelError: see :meth:`ChatModel.complete`.
@@ -135,11 +156,19 @@ class ModelAgent(PerceivingAgent):
             return None
 
     def remark(self, text: str) -> None:
-        """Tell people something with the next decision, in one sentence."""
+        """Add a sentence to the reason of the next decision."""
         self._remarks.append(text)
 
-    def tell(self, purpose: str, messages: Sequence[Message], *, temperature: float | None = None) -> str:
-        """One answer of the model in prose.
+    def ask_text(self, purpose: str, messages: Sequence[Message], *, temperature: float | None = None) -> str:
+        """Ask the model for prose.
+
+        Args:
+            purpose: what the answer is for.
+            messages: the prompt.
+            temperature: 0 or more; ``None`` takes that of the agent.
+
+        Returns:
+            The answer without white space around it; it may be empty.
 
         Raises:
             ModelError: see :meth:`ChatModel.complete`.
@@ -152,7 +181,15 @@ class ModelAgent(PerceivingAgent):
         return ChatRequest(tuple(messages), purpose, temperature=temperature, max_tokens=limit, seed=self.seed)
 
     def act(self, action: str, reason: str) -> Decision:
-        """The decision to do what the model named, as it stands there; the first move when that is to go to a place."""
+        """Make the decision to do what the model chose.
+
+        Args:
+            action: the model's action; ``go to <place>`` begins a walk where the agent walks.
+            reason: why.
+
+        Returns:
+            The action on one line, the first move of a walk, or a problem when there is no action.
+        """
         action = one_line(action)
         if not action.isprintable() or not action:
             self.failures["act"] += 1
@@ -161,7 +198,7 @@ class ModelAgent(PerceivingAgent):
             world = self.world_map()
             room = normalise_name(action[len(GO_TO) :])
             if world is not None and room in world.rooms and room != world.here and world.path(room):
-                self._destination, self._tried = (room, reason), None
+                self._destination, self._last_move = (room, reason), None
                 step = self._next_step()
                 assert step is not None
                 return replace(step, is_new=True)
@@ -169,34 +206,34 @@ class ModelAgent(PerceivingAgent):
 
     @property
     def offered(self) -> tuple[str, ...] | None:
-        """The valid actions that the model may be told."""
+        """The valid actions that prompts may list; ``None`` when they may not, or the world gives none."""
         assert self.percept is not None
         return self.percept.valid_actions if self.use_valid_actions else None
 
     def actions_text(self) -> str:
-        """What the model can choose from, as every prompt tells it: the valid actions, and where it can go to."""
+        """Return what the model can choose from, as prompts list it: the valid actions and the places to go to."""
         walks = [GO_TO + place for place in self.places()]
         if self.offered is not None:
             return valid_actions_text(dict.fromkeys((*self.offered, *walks)))
-        untold = valid_actions_text(None)
-        return f"{untold}\nBesides: {', '.join(walks)}" if walks else untold
+        unlisted = valid_actions_text(None)
+        return f"{unlisted}\nBesides: {', '.join(walks)}" if walks else unlisted
 
     def world_map(self) -> WorldMap | None:
-        """The map by which it walks; ``None`` for an agent that does not walk."""
+        """Return the map by which it walks; ``None`` for an agent that does not walk."""
         return WorldMap(self.memory.view()) if self.walks else None
 
     def places(self) -> list[str]:
-        """Known places that ``go to`` can reach, normalised, sorted; none for an agent that does not walk."""
+        """Return the places that ``go to`` can reach, normalised and sorted; none for an agent that does not walk."""
         world = self.world_map()
         return [] if world is None else sorted(room for room in world.distances() if room != world.here)
 
     def _move(self, direction: str) -> str:
-        """How this world calls a move in a direction: some list "go north", some "north"."""
+        """Return a move in a direction in the words of this world: some list "go north", some "north"."""
         offered = (action for action in self.offered or () if direction_of(action) == direction)
         return next(offered, f"go {direction}")
 
     def _next_step(self) -> Decision | None:
-        """The next move of a way that was begun; ``None`` at its end, or when it cannot go on."""
+        """Return the next move of the present walk; ``None`` at its end, or when it cannot go on."""
         if self._destination is None:
             return None
         room, reason = self._destination
@@ -206,8 +243,8 @@ class ModelAgent(PerceivingAgent):
         if world is not None and world.here is not None and path and not (self.percept.ended or self.percept.returned):
             door = world.doors.get((world.here, path[0]))
             move = f"open {door}" if world.is_shut(door) else self._move(path[0])
-            if (world.here, move) != self._tried:  # it did not help: the map is wrong there
-                self._tried = (world.here, move)
+            if (world.here, move) != self._last_move:  # else the move had no effect: the map is wrong there
+                self._last_move = (world.here, move)
                 return Decision(move, f"going to {room}: {reason}", is_new=False)
         self._destination = None
         return None

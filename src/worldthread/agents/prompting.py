@@ -1,4 +1,4 @@
-"""Pieces of prompts: texts of bounded length, the task, the valid actions."""
+"""Parts of prompts: texts of bounded length, the task, the valid actions."""
 
 from __future__ import annotations
 
@@ -11,22 +11,31 @@ from worldthread.models.valid_actions import valid_actions_text
 from worldthread.text import one_line
 
 TASK_LIMIT: Final = 1000
+"""Characters of the task in a prompt, at most; chosen by hand."""
 _CUT: Final = " [...] "
 
 
 def prompt(name: str, version: int = 1, /, **values: str) -> tuple[Message, ...]:
-    """The messages of a prompt of the agents."""
+    """Return the messages of a prompt of the agents, its placeholders filled with ``values``."""
     return load_prompt("worldthread.agents", name, version).messages(**values)
 
 
 def prompt_part(name: str, version: int = 1, /, **values: str) -> str:
-    """The text of a prompt with one section, to become a part of a message: some models want one message of a user."""
+    """Return the text of a prompt with one section, to be joined with others: some models accept one user message."""
     (message,) = prompt(name, version, **values)
     return message.content
 
 
 def shorten(text: str, limit: int) -> str:
-    """``text`` on one line, of at most ``limit`` characters (at least 10): what is too long loses its middle."""
+    """Shorten a text to one line by leaving out its middle.
+
+    Args:
+        text: any text.
+        limit: characters of the line, at least 10.
+
+    Returns:
+        The text on one line, of at most ``limit`` characters.
+    """
     line = one_line(text)
     if len(line) <= limit:
         return line
@@ -35,7 +44,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def first_lines(lines: Iterable[str], limit: int) -> str:
-    """The first of ``lines`` that together take at most ``limit`` characters."""
+    """Return the first of ``lines`` that together, with line breaks, take at most ``limit`` characters."""
     kept: list[str] = []
     for line in lines:
         limit -= len(line) + 1
@@ -46,12 +55,12 @@ def first_lines(lines: Iterable[str], limit: int) -> str:
 
 
 def task_text(goal: str) -> str:
-    """The task in words, in at most 1,000 characters."""
+    """Return the task in words, in at most :data:`TASK_LIMIT` characters."""
     return shorten(goal, TASK_LIMIT) or "None is stated. Find out what there is to do, and score points."
 
 
 def offered_text(actions: tuple[str, ...] | None, limit: int) -> str:
-    """The valid actions as every prompt lists them, in about ``limit`` characters; how many are left out is said."""
+    """Return the valid actions as every prompt lists them, in about ``limit`` characters, and how many are left out."""
     if actions is None:
         return valid_actions_text(None)
     shown: list[str] = []

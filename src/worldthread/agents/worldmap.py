@@ -1,4 +1,4 @@
-"""The map that a memory holds: rooms, ways, doors, and how to get from one place to another."""
+"""The map in a memory: rooms, exits, doors, and the shortest paths between rooms."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _OFFSETS = {
 
 @dataclass(frozen=True)
 class Exit:
-    """A way out of a room that was seen and not yet taken.
+    """An exit that was seen and not yet taken.
 
     Args:
-        room: normalised name.
-        direction: where it leads.
-        door: normalised name of the door in the way, if any.
-        presumed: the known room that it should lead to by dead reckoning, if any.
+        room: normalised name of the room.
+        direction: the direction of the exit.
+        door: normalised name of the door in it; ``None`` when there is none.
+        presumed: the known room to which it should lead by dead reckoning; ``None`` when there is none.
     """
 
     room: str
@@ -34,20 +34,30 @@ class Exit:
 
 
 class WorldMap:
-    """A reading of the map in ``view``, made anew for each decision; names are normalised."""
+    """The map in a view of a memory, computed anew for each decision. All names are normalised.
+
+    Args:
+        view: what the memory holds.
+
+    Attributes:
+        here: the room of the player; ``None`` when it is not known.
+        rooms: the known rooms.
+        exits: room -> direction -> room, for exits that were taken.
+        doors: (room, direction) -> door.
+        positions: room -> (x, y, z) by dead reckoning; a move in a direction is one step, east is +x, north +y, up +z.
+        unexplored: the exits that were seen and not taken.
+    """
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
         self.here = normalise_name(view.value(v.PLAYER, v.IS_IN) or "") or None
         self.rooms = {fact.key[0] for fact in view.facts(relation=v.IS_A, object="room")}
-        self.ways: dict[str, dict[str, str]] = {room: {} for room in self.rooms}
-        """room -> direction -> room, for ways that were taken."""
+        self.exits: dict[str, dict[str, str]] = {room: {} for room in self.rooms}
         for relation, direction in v.DIRECTION_OF.items():
             for fact in view.facts(relation=relation):
                 there, _, here = fact.key
-                self.ways.setdefault(here, {})[direction] = there
+                self.exits.setdefault(here, {})[direction] = there
         self.doors: dict[tuple[str, str], str] = {}
-        """(room, direction) -> door."""
         for relation, direction in v.DOOR_LEADS.items():
             for fact in view.facts(relation=relation):
                 self.doors[fact.key[2], direction] = fact.key[0]
@@ -57,7 +67,7 @@ class WorldMap:
         self._presumed = {(e.room, e.direction): e.presumed for e in self.unexplored if e.presumed is not None}
 
     def _reckon(self) -> dict[str, tuple[int, int, int]]:
-        """Grid positions by dead reckoning from the ways taken, as far as they do not contradict each other."""
+        """Return the positions of rooms by dead reckoning over the exits taken; the first one found counts."""
         positions: dict[str, tuple[int, int, int]] = {}
         if self.here is None:
             return positions
@@ -66,7 +76,7 @@ class WorldMap:
         while queue:
             room = queue.popleft()
             x, y, z = positions[room]
-            for direction, there in sorted(self.ways.get(room, {}).items()):
+            for direction, there in sorted(self.exits.get(room, {}).items()):
                 if there not in positions and direction in _OFFSETS:
                     dx, dy, dz = _OFFSETS[direction]
                     positions[there] = (x + dx, y + dy, z + dz)
@@ -74,11 +84,11 @@ class WorldMap:
         return positions
 
     def _unexplored(self) -> list[Exit]:
-        """Ways seen and not taken (Algorithm 3 of the AriGraph paper)."""
+        """Return the exits seen and not taken (AriGraph paper, Algorithm 3)."""
         exits = {
             (fact.key[0], fact.key[2])
             for fact in self._view.facts(relation=v.HAS_EXIT)
-            if fact.key[2] not in self.ways.get(fact.key[0], {})
+            if fact.key[2] not in self.exits.get(fact.key[0], {})
         }
         at = {position: room for room, position in self.positions.items()}
         found = []
@@ -86,39 +96,41 @@ class WorldMap:
             presumed = None
             if room in self.positions and direction in _OFFSETS:
                 target = at.get(tuple(a + b for a, b in zip(self.positions[room], _OFFSETS[direction], strict=True)))  # type: ignore[arg-type]
-                # two loose ends that meet are taken for one way
+                # two unexplored exits that meet are assumed to be one connection
                 if target is not None and (target, v.OPPOSITE[direction]) in exits:
                     presumed = target
             found.append(Exit(room, direction, self.doors.get((room, direction)), presumed))
         return found
 
     def is_locked(self, door: str | None) -> bool:
-        """Whether the memory holds that ``door`` is locked."""
+        """Return whether the memory holds that ``door`` is locked."""
         return door is not None and bool(self._view.facts(door, v.IS, v.LOCKED))
 
     def is_shut(self, door: str | None) -> bool:
-        """Whether the memory holds that ``door`` is closed."""
+        """Return whether the memory holds that ``door`` is closed."""
         return door is not None and bool(self._view.facts(door, v.IS, v.CLOSED))
 
     def distances(self) -> dict[str, int]:
-        """Moves from here to every room that can be reached: steps, and doors to open on the way.
+        """Return the distances from here.
 
-        Doors that are known to be locked are not passed.
+        Returns:
+            By room that can be reached the number of moves: steps, and doors to open. Paths avoid doors that are
+            known to be locked.
         """
-        return {} if self.here is None else {room: cost for room, (cost, _) in self._ways_from(self.here).items()}
+        return {} if self.here is None else {room: cost for room, (cost, _) in self._paths_from(self.here).items()}
 
     def distance(self, start: str, end: str) -> float:
-        """Moves from one room to another; infinite when no way is known."""
-        found = self._ways_from(start).get(end)
+        """Return the moves from one room to another; infinite when no path is known."""
+        found = self._paths_from(start).get(end)
         return float("inf") if found is None else found[0]
 
     def path(self, room: str) -> list[str] | None:
-        """Directions of a shortest way from here to ``room``; ``None`` when no way is known."""
-        found = None if self.here is None else self._ways_from(self.here).get(room)
+        """Return the directions of a shortest path from here to ``room``; ``None`` when none is known."""
+        found = None if self.here is None else self._paths_from(self.here).get(room)
         return None if found is None else list(found[1])
 
-    def _ways_from(self, start: str) -> dict[str, tuple[int, tuple[str, ...]]]:
-        """Every room that can be reached from ``start``, with the moves and the directions (Dijkstra 1959)."""
+    def _paths_from(self, start: str) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """Return the moves and directions to every room that can be reached from ``start`` (Dijkstra 1959)."""
         known = self._cache.get(start)
         if known is not None:
             return known
@@ -129,8 +141,8 @@ class WorldMap:
             if room in found:
                 continue
             found[room] = (cost, path)
-            presumed = {way: there for (begin, way), there in self._presumed.items() if begin == room}
-            for direction, there in (self.ways.get(room, {}) | presumed).items():
+            presumed = {direction: there for (begin, direction), there in self._presumed.items() if begin == room}
+            for direction, there in (self.exits.get(room, {}) | presumed).items():
                 door = self.doors.get((room, direction))
                 if there not in found and not self.is_locked(door):
                     heapq.heappush(queue, (cost + 1 + self.is_shut(door), (*path, direction), there))
@@ -139,6 +151,6 @@ class WorldMap:
 
 
 def shown_name(name: str, view: GraphView) -> str:
-    """A thing's name as the game writes it."""
+    """Return a thing's name as the game writes it."""
     places = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
     return places[0].subject if places else name

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.reflact.critic import ActionOutcome, action_key
-from worldthread.agents.reflact.lookup import carried, meant
+from worldthread.agents.reflact.lookup import carried, matching_names
 from worldthread.agents.reflact.loop_detector import LoopDetector
 from worldthread.agents.worldmap import WorldMap
 from worldthread.envs.base import Environment
@@ -52,8 +52,8 @@ class ExternalPlayer(PerceivingAgent):
             raise AgentError("nobody has said what to do next")
         return self.next
 
-    def _reading(self, percept: Percept) -> Extraction:
-        extraction = super()._reading(percept)
+    def _extract(self, percept: Percept) -> Extraction:
+        extraction = super()._extract(percept)
         view = self.memory.view()
         places = [s.object for s in extraction.statements if isinstance(s, Fact) and s.key[:2] == (v.PLAYER, v.IS_IN)]
         here = places[-1] if places else view.value(v.PLAYER, v.IS_IN)
@@ -159,16 +159,11 @@ class GamePlay:
 
     def way(self) -> list[StepRecord]:
         """The steps from the beginning to here."""
-        found: list[StepRecord] = []
-        at: int | None = self.now.percept.moment
-        while at is not None:
-            found.append(self._moments[at])
-            at = found[-1].percept.before
-        return found[::-1]
+        return [self._moments[number] for number in self._client.path_to(self.now.percept.moment)]
 
     def episodes(self) -> list[Episode]:
         """What is remembered, in order."""
-        return self._client.way_to(self.now.percept.moment)
+        return self._client.episodes_to(self.now.percept.moment)
 
     def was_in_vain(self, step: StepRecord) -> bool:
         """Whether nothing seems to have come of a step."""
@@ -268,7 +263,7 @@ class GamePlay:
         action = None
         if tried is not None:  # the same direction in another room is no repetition
             action = action_key(tried.deed.action) + (f" (in {tried.room})" if tried.room else "")
-        self.watch.see(action, step.info.score, step.info.state)
+        self.watch.record(action, step.info.score, step.info.state)
 
     def _new_warnings(self) -> tuple[str, ...]:
         """Warnings that were not given after the last action too, whatever their numbers; of loops, all."""
@@ -280,7 +275,7 @@ class GamePlay:
     def _place(self, name: str) -> str:
         """The room to walk to, normalised."""
         world = WorldMap(self.memory.view())
-        found = meant(name, world.rooms)
+        found = matching_names(name, world.rooms)
         if not found:
             near = sorted(world.distances().items(), key=lambda item: (item[1], item[0]))
             known = ", ".join(room for room, _ in near[:_NAMED]) or "none"
@@ -327,7 +322,7 @@ class GamePlay:
 def _beyond(world: WorldMap, room: str, direction: str) -> set[str | None]:
     """Where a way leads as far as is known: by an earlier walk, or by dead reckoning."""
     presumed = {e.presumed for e in world.unexplored if (e.room, e.direction) == (room, direction)}
-    return {world.ways.get(room, {}).get(direction)} - {None} or presumed
+    return {world.exits.get(room, {}).get(direction)} - {None} or presumed
 
 
 def _checked(action: str) -> str:

@@ -261,7 +261,7 @@ def _ways(view: GraphView, world: WorldMap, room: str) -> str:
 
 
 def _known_ways(view: GraphView, world: WorldMap, room: str) -> list[str]:
-    ways = sorted(world.ways.get(room, {}).items())
+    ways = sorted(world.exits.get(room, {}).items())
     return [f"{direction} to {there}{_door(view, world, room, direction)}" for direction, there in ways]
 
 

@@ -92,7 +92,7 @@ def lay_out(world: WorldMap, names: dict[str, str] | None = None) -> MapLayout:
 def _links(world: WorldMap) -> list[Link]:
     """Return each connection once, the presumed ones last."""
     found: dict[frozenset[str], Link] = {}
-    for room, ways in sorted(world.ways.items()):
+    for room, ways in sorted(world.exits.items()):
         for direction, there in sorted(ways.items()):
             found.setdefault(frozenset((room, there)), Link(room, there, direction))
     for exit_ in world.unexplored:
@@ -104,10 +104,10 @@ def _links(world: WorldMap) -> list[Link]:
 
 def _beside(room: str, world: WorldMap, cells: dict[str, Cell]) -> Cell:
     """Return the cell of a room that is connected to ``room``; the corner of the map when none has a cell."""
-    for other, ways in sorted(world.ways.items()):
+    for other, ways in sorted(world.exits.items()):
         if other in cells and room in ways.values():
             return cells[other]
-    for other in world.ways.get(room, {}).values():
+    for other in world.exits.get(room, {}).values():
         if other in cells:
             return cells[other]
     return 0, 0, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from worldthread.agents.base import Percept
+from worldthread.agents.base import Percept, walk_back
 from worldthread.envs.base import Environment, Info, RestorableEnvironment
 from worldthread.errors import AgentError, ContractError
 
@@ -103,11 +103,7 @@ class SavedStates:
 
     def _play_again(self, number: int) -> None:
         """Reset the world and play the actions on the path to a state."""
-        path: list[int] = []
-        at: int | None = number
-        while at is not None:
-            path.append(at)
-            at = self._states[at].percept.before
+        path = [*walk_back(number, lambda at: self._states[at].percept.before)]
         observation, info = self._env.reset(self._seed)
         self._require_same_step(path.pop(), observation, info)
         while path:

@@ -41,10 +41,10 @@ def test_a_reflection_follows_each_attempt_and_is_told_in_the_next_ones(play_wit
 
 def test_only_the_latest_reflections_are_told(play_with: Any) -> None:
     played = play_with("reflexion", [], {"reflect": reflections()}, moves=14, attempt_moves=1)
-    told = [[n for n in range(1, 15) if f"diagnosis {n}\n" in prompt] for prompt in played.by_purpose["act"]]
-    assert told[:3] == [[], [1], [1, 2]]
-    assert told[10] == list(range(1, 11))
-    assert told[13] == list(range(4, 14))
+    shown = [[n for n in range(1, 15) if f"diagnosis {n}\n" in prompt] for prompt in played.by_purpose["act"]]
+    assert shown[:3] == [[], [1], [1, 2]]
+    assert shown[10] == list(range(1, 11))
+    assert shown[13] == list(range(4, 14))
 
 
 def test_a_reflection_that_cannot_be_used_is_left_out_and_told(play_with: Any) -> None:

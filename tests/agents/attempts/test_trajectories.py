@@ -62,8 +62,8 @@ def test_what_is_too_long_loses_its_middle() -> None:
 
 
 def test_a_step_tells_score_points_action_and_text() -> None:
-    told = render_steps(steps(0, 5, 5), 1000, start=1, remarks={1: ["thought: well done"]})
-    assert told.splitlines() == [
+    rendered = render_steps(steps(0, 5, 5), 1000, start=1, remarks={1: ["thought: well done"]})
+    assert rendered.splitlines() == [
         "[0] 0: Nothing happens.",
         "[5, +5] > do 1: 1: Nothing happens.",
         "  (thought: well done)",
@@ -73,8 +73,8 @@ def test_a_step_tells_score_points_action_and_text() -> None:
 
 
 def test_the_last_observation_is_told_at_greater_length() -> None:
-    told = render_steps(steps(0, 0, 0, text="word " * 400), 9000)
-    _, before, last = told.splitlines()
+    rendered = render_steps(steps(0, 0, 0, text="word " * 400), 9000)
+    _, before, last = rendered.splitlines()
     assert len(before) < 700 < 1900 < len(last)
 
 
@@ -87,13 +87,13 @@ def test_steps_always_fit(limit: int) -> None:
             scores.append(scores[-1] + chance.choice((0, 0, 0, 5, -1)))
         text = "word " * chance.randint(0, 300)
         remarks = {n: ["because " * chance.randint(0, 100)] * chance.randint(0, 3) for n in range(len(scores))}
-        told = render_steps(steps(*scores, text=text), limit, start=len(scores) // 2, remarks=remarks)
-        assert 0 < len(told) <= limit
+        rendered = render_steps(steps(*scores, text=text), limit, start=len(scores) // 2, remarks=remarks)
+        assert 0 < len(rendered) <= limit
 
 
 def test_moves_without_points_are_left_out_first() -> None:
-    told = render_steps(steps(*[0] * 50, 5, *[5] * 60), 1500)
-    lines = told.splitlines()
+    rendered = render_steps(steps(*[0] * 50, 5, *[5] * 60), 1500)
+    lines = rendered.splitlines()
     assert any(line.startswith("[5, +5] > do 50:") for line in lines)
     assert lines[-1].startswith("[5] > do 110:")
     assert lines[0] == "... (50 moves left out)"
@@ -103,17 +103,17 @@ def test_moves_without_points_are_left_out_first() -> None:
 
 def test_trajectories_share_what_there_is() -> None:
     many = [trajectory(n, *[n] * 80) for n in range(1, 6)]
-    told = render_trajectories(many, 6000)
-    assert len(told) <= 6000
-    assert [f"Trajectory {n}: best score {n}" in told for n in range(1, 6)] == [True] * 5
+    rendered = render_trajectories(many, 6000)
+    assert len(rendered) <= 6000
+    assert [f"Trajectory {n}: best score {n}" in rendered for n in range(1, 6)] == [True] * 5
     short = [trajectory(1, 0, 0), trajectory(2, *[0] * 80)]
     assert "left out" not in render_trajectories(short, 4000), "what the first does not need, the second gets"
     assert render_trajectories([], 4000) == ""
 
 
 def test_only_the_part_since_the_start() -> None:
-    told = render_trajectory(trajectory(4, 0, 5, 5, 6, start=2), 1000, whole=False)
-    assert told.splitlines() == [
+    rendered = render_trajectory(trajectory(4, 0, 5, 5, 6, start=2), 1000, whole=False)
+    assert rendered.splitlines() == [
         "Trajectory 4: best score 6, last score 6, 1 moves",
         "[5] 2: Nothing happens.",
         "[6, +1] > do 3: 3: Nothing happens.",

@@ -13,8 +13,8 @@ class Branches:
     """A hall with a coin, and a cave east of it with a ruby: each was taken on a branch of its own."""
 
     def __init__(self, story: Any) -> None:
-        self.go, self.feats = story.go, story.feats
-        self.planner = AchievementPlanner(story.chart, story.feats)
+        self.go, self.achievements = story.go, story.achievements
+        self.planner = AchievementPlanner(story.graph, story.achievements)
         self.start = self.go("hall", actions=("go east", "take coin"), state="start")
         self.coin = self.go("hall", self.start, "take coin", actions=("go east",), carried={"coin"}, score=5)
         self.cave = self.go("cave", self.start, "go east", actions=("go west", "take ruby"), state="cave")
@@ -32,40 +32,40 @@ def test_the_shortest_way_to_have_both(branches: Branches) -> None:
     assert plan.start is branches.coin or plan.start is branches.ruby
     assert plan.moves == 2
     assert plan.hope > 1
-    branches.planner.set_out(plan)
+    branches.planner.begin(plan)
     other = branches.planner.plan()
     assert other is None or other.start is not plan.start, "not from there again before more is known"
 
 
 def test_a_step_at_a_time_until_all_is_done(branches: Branches) -> None:
-    expedition = AchievementPlan(branches.planner, 1.0, branches.planner.best_merit())
-    first = expedition.next_step(branches.coin)
+    carried_out = AchievementPlan(branches.planner, 1.0, branches.planner.best_merit())
+    first = carried_out.next_step(branches.coin)
     assert first is not None
     assert (first.visit, first.action) == (branches.coin, "go east")
     cave = branches.go(
         "cave", branches.coin, "go east", actions=("go west", "take ruby"), carried={"coin"}, score=5, state="rich"
     )
-    second = expedition.next_step(cave)
+    second = carried_out.next_step(cave)
     assert second is not None
     assert second.action == "take ruby"
     both = branches.go("cave", cave, "take ruby", actions=("go west",), carried={"coin", "ruby"}, score=10)
-    assert expedition.next_step(both) is None
-    assert branches.planner.best_merit() > expedition.base
+    assert carried_out.next_step(both) is None
+    assert branches.planner.best_merit() > carried_out.base
     assert branches.planner.plan() is None, "nothing is left to do"
 
 
 def test_known_states_are_passed_without_a_move(branches: Branches) -> None:
-    expedition = AchievementPlan(branches.planner, 1.0, 0.0)
+    carried_out = AchievementPlan(branches.planner, 1.0, 0.0)
     cave = branches.go(
         "cave", branches.coin, "go east", actions=("go west", "take ruby"), carried={"coin"}, score=5, state="rich"
     )
-    step = expedition.next_step(branches.coin)
+    step = carried_out.next_step(branches.coin)
     assert step is not None
     assert (step.visit, step.action) == (cave, "take ruby")
 
 
-def test_a_feat_that_is_not_on_offer_fails_and_counts_as_an_attempt(branches: Branches) -> None:
-    ruby = next(feat for feat in branches.feats if feat.action == "take ruby")
+def test_an_achievement_that_is_not_on_offer_fails_and_counts_as_an_attempt(branches: Branches) -> None:
+    ruby = next(achievement for achievement in branches.achievements if achievement.action == "take ruby")
     gone = branches.go("cave", branches.coin, "go east", actions=("go west",), carried={"coin"}, score=5, state="gone")
     assert AchievementPlan(branches.planner, 1.0, 0.0).next_step(gone) is None
     assert ruby.reliability < 1

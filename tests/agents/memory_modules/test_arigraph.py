@@ -47,7 +47,7 @@ def player(items: Callable[[str], dict[str, int]] | None = None, **settings: Any
         return '[["chest, is, locked" -> "chest, is, unlocked"]]'
 
     model = FakeChat(answer)
-    make: Callable[[Any], AriGraphModule] = lambda means: AriGraphModule(means, **settings)  # noqa: E731 - settings are of the test
+    make: Callable[[Any], AriGraphModule] = lambda context: AriGraphModule(context, **settings)  # noqa: E731 - settings are of the test
     return Ariadne(TemporalGraph(), model, memory_module=make, embedder="fake"), model
 
 
@@ -57,7 +57,7 @@ def through(agent: Ariadne, moves: int) -> list[str]:
     for turn, (text, action) in enumerate(zip(SEEN, ACTIONS, strict=True)):
         if turn < moves:
             agent.perceive(Percept(GameStep(text, action, turn=turn), moment=turn, before=turn - 1 if turn else None))
-            now = agent.memory_module.way[-1].episode
+            now = agent.memory_module.path[-1].episode
             recalled.append(agent.memory_module.recall(Situation("", text, plan="open the chest", shown=(now,))))
     return recalled
 
@@ -114,7 +114,7 @@ def test_episodic_search_by_equation_1() -> None:
 def test_what_is_shown_besides_is_not_recalled() -> None:
     agent, _ = player()
     through(agent, 3)
-    shown = tuple(seen.episode for seen in agent.memory_module.way)
+    shown = tuple(seen.episode for seen in agent.memory_module.path)
     text = agent.memory_module.recall(Situation("", "You unlock the chest.", plan="", shown=shown))
     assert "Past observations" not in text
 
@@ -206,7 +206,7 @@ def test_a_published_log_replayed_through_the_agent(attempt: int, shared: Path) 
         at = step
         text = step["observation"].split("$$$")[-1]
         agent.perceive(Percept(GameStep(text, action, turn=turn), moment=turn, before=turn - 1 if turn else None))
-        now = agent.memory_module.way[-1].episode
+        now = agent.memory_module.path[-1].episode
         recalled = memory.recall(Situation("", text, plan=step["plan"] or "", shown=(now,)))
         found = {Fact(*line[2:].split(", ")) for line in recalled.partition("\n\n")[0].splitlines()[1:]}
         logged = {Fact(*triplet) for triplet in step["associated"]}

@@ -14,7 +14,7 @@ import pytest
 from worldthread.agents.ariadne import Ariadne
 from worldthread.agents.base import Percept
 from worldthread.agents.memory_modules import MEMORY_MODULES, MemoryModule, Situation
-from worldthread.agents.memory_modules.base import told_all
+from worldthread.agents.memory_modules.base import render_steps
 from worldthread.agents.memory_modules.history import FullHistoryModule
 from worldthread.agents.memory_modules.oracle import OracleModule
 from worldthread.agents.memory_modules.rag import DECAY, RagModule
@@ -73,16 +73,16 @@ def agent(memory_module: Any, answer: Callable[[ChatRequest], str] | None = None
 
 def recalled(player: Ariadne, *, plan: str = "find the iron key", shown: int = 1) -> str:
     """What the player's memory module says when the last ``shown`` moments are shown besides."""
-    way = [seen.episode for seen in player.memory_module.way]
+    way = [seen.episode for seen in player.memory_module.path]
     assert player.percept is not None
     step = player.percept.step
     return player.memory_module.recall(Situation(GOAL, step.text, step.inventory or "", plan, tuple(way[-shown:])))
 
 
-def through(player: Ariadne, told: Sequence[Percept], *, shown: int = 1) -> str:
+def through(player: Ariadne, given: Sequence[Percept], *, shown: int = 1) -> str:
     """What is recalled at the end, after it was asked for at every moment."""
     text = ""
-    for percept in told:
+    for percept in given:
         player.perceive(percept)
         text = recalled(player, shown=shown)
     return text
@@ -96,13 +96,13 @@ SIDEWAYS = "-= Hall =-\nYou are in the Hall.\n\nYou see a marble bust.\n\nThere 
 @pytest.mark.parametrize("name", [name for name in MEMORY_MODULES if name not in ("oracle", "reflexion")])
 def test_what_was_taken_back_leaves_no_trace(name: str) -> None:
     straight, astray = agent(name), agent(name)
-    told = percepts()
-    expected = through(straight, told)
-    through(astray, [told[0], Percept(GameStep(SIDEWAYS, "dance", turn=1), moment=1, before=0)])
-    back = Percept(told[0].step, moment=0, returned=True)
-    later = [Percept(p.step, moment=p.moment + 1, before=max(p.moment, 2) if p.moment > 1 else 0) for p in told[1:]]
+    given = percepts()
+    expected = through(straight, given)
+    through(astray, [given[0], Percept(GameStep(SIDEWAYS, "dance", turn=1), moment=1, before=0)])
+    back = Percept(given[0].step, moment=0, returned=True)
+    later = [Percept(p.step, moment=p.moment + 1, before=max(p.moment, 2) if p.moment > 1 else 0) for p in given[1:]]
     assert through(astray, [back, *later]) == expected
-    assert [seen.percept.moment for seen in astray.memory_module.way] == [0, 2, 3, 4]
+    assert [seen.percept.moment for seen in astray.memory_module.path] == [0, 2, 3, 4]
     assert bool(expected) == (name not in ("none", "arigraph")), "arigraph cannot make sense of nonsense"
 
 
@@ -111,7 +111,7 @@ def test_a_problem_is_no_moment() -> None:
     for percept in percepts()[:2]:
         player.perceive(percept)
     player.perceive(Percept(GameStep(HALL, "go east", turn=1), moment=1, before=0, problem="no action"))
-    assert len(player.memory_module.way) == 2
+    assert len(player.memory_module.path) == 2
 
 
 # -- plain ------------------------------------------------------------------------------------------------------------
@@ -123,16 +123,16 @@ def test_the_full_history_has_every_word_that_is_not_shown_besides() -> None:
     assert text == (
         f"[move 0] {OPENING}\n\nYou are carrying nothing.\n\n[move 1] > go east\n{HALL}\n\nYou are carrying nothing."
     )
-    short = agent(lambda means: FullHistoryModule(means, max_characters=400))
+    short = agent(lambda context: FullHistoryModule(context, max_characters=400))
     assert through(short, percepts()).startswith("(1 earlier moves are left out)\n\n[move 1]")
 
 
 def test_a_list_of_moments_that_is_too_long_loses_its_beginning() -> None:
     episodes = [Episode(f"moment {number}", number) for number in range(100)]
-    text = told_all(episodes, max_characters=200)
+    text = render_steps(episodes, max_characters=200)
     assert len(text) < 250
     assert text.startswith("(91 earlier moves are left out)\n\n[move 91]")
-    assert told_all(episodes).count("moment") == 100
+    assert render_steps(episodes).count("moment") == 100
 
 
 def test_the_summary_is_rewritten_from_the_one_before_and_what_is_new() -> None:
@@ -143,18 +143,18 @@ def test_the_summary_is_rewritten_from_the_one_before_and_what_is_new() -> None:
         return "" if len(asked) == 3 else f"summary {len(asked)}"
 
     player = agent("summary", answer)
-    told = percepts()
-    assert through(player, told[:1]) == "summary 1"
+    given = percepts()
+    assert through(player, given[:1]) == "summary 1"
     assert "(none so far)" in asked[0]
     assert recalled(player) == "summary 1"
     assert len(asked) == 1, "nothing new happened"
-    assert through(player, told[1:2]) == "summary 2"
+    assert through(player, given[1:2]) == "summary 2"
     assert "summary 1" in asked[1]
     assert HALL in asked[1]
     assert OPENING not in asked[1]
-    assert through(player, told[2:3]) == "summary 2", "an empty answer"
+    assert through(player, given[2:3]) == "summary 2", "an empty answer"
     assert player.failures == Counter(summarise=1)
-    assert through(player, told[3:]) == "summary 4"
+    assert through(player, given[3:]) == "summary 4"
     assert CELLAR in asked[3], "what the empty answer did not tell"
     assert "You pick up" in asked[3]
 
@@ -169,9 +169,9 @@ def test_rag_adds_recency_importance_and_relevance() -> None:
         moment = request.messages[-1].content.partition("The moment:\n")[2]
         return json.dumps({"importance": next(rating for text, rating in ratings.items() if text in moment)})
 
-    player = agent(lambda means: RagModule(means, count=2), answer)
+    player = agent(lambda context: RagModule(context, count=2), answer)
     text = through(player, percepts(), shown=1)
-    episodes = [seen.episode for seen in player.memory_module.way[:-1]]
+    episodes = [seen.episode for seen in player.memory_module.path[:-1]]
     embed = FakeEmbedder().embed
     query = embed(["You pick up the iron key.\n\nfind the iron key"])[0]
     parts = [
@@ -203,7 +203,7 @@ def test_simulacra_draws_insights_when_enough_has_happened() -> None:
             return '{"questions": ["Where is the key?", "What is locked?"]}'
         return '{"insights": [{"insight": "The chest wants\\nthe iron key.", "importance": 9}]}'
 
-    player = agent(lambda means: SimulacraModule(means, threshold=10), answer)
+    player = agent(lambda context: SimulacraModule(context, threshold=10), answer)
     text = through(player, percepts())
     purposes = [request.purpose for request in asked]
     assert purposes == ["importance"] * 2 + ["questions", "insights"] + ["importance"] * 2 + ["questions", "insights"]
@@ -217,7 +217,7 @@ def test_insights_that_cannot_be_used_are_not_asked_for_at_every_move() -> None:
     def answer(request: ChatRequest) -> str:
         return '{"importance": 10}' if request.purpose == "importance" else "none"
 
-    player = agent(lambda means: SimulacraModule(means, threshold=20), answer)
+    player = agent(lambda context: SimulacraModule(context, threshold=20), answer)
     assert "insight" not in through(player, percepts())
     assert player.failures == Counter(questions=2)
 
@@ -232,11 +232,11 @@ def test_lessons_are_drawn_from_attempts_that_were_given_up_and_outlive_them() -
         asked.append(text_of(request))
         return f"Lesson\nnumber {len(asked)}."
 
-    player = agent(lambda means: ReflexionModule(means, period=10, lessons=2), answer)
-    told = percepts()
-    through(player, [told[0], Percept(GameStep("You fall.", "jump", turn=1), 3, moment=1, before=0, ended=True)])
+    player = agent(lambda context: ReflexionModule(context, period=10, lessons=2), answer)
+    given = percepts()
+    through(player, [given[0], Percept(GameStep("You fall.", "jump", turn=1), 3, moment=1, before=0, ended=True)])
     assert not asked
-    text = through(player, [Percept(told[0].step, moment=0, returned=True)])
+    text = through(player, [Percept(given[0].step, moment=0, returned=True)])
     assert len(asked) == 1
     assert "> jump\nYou fall." in asked[0]
     assert "Points: 3. The game was over." in asked[0]
@@ -253,7 +253,7 @@ def test_lessons_are_drawn_from_attempts_that_were_given_up_and_outlive_them() -
 
 
 def test_an_empty_lesson_is_a_failure() -> None:
-    player = agent(lambda means: ReflexionModule(means, period=1), lambda request: " ")
+    player = agent(lambda context: ReflexionModule(context, period=1), lambda request: " ")
     assert "Lessons" not in through(player, percepts()[:2])
     assert player.failures == Counter(reflect=1)
 
@@ -314,8 +314,8 @@ def test_worldthread_knows_of_ways_that_nobody_took() -> None:
 
 
 def test_worldthread_tells_what_only_a_text_told() -> None:
-    told = percepts([*WAY[:1], ("The note says: The iron key unlocks the oak chest.", "examine note")])
-    text = through(agent("worldthread"), told)
+    given = percepts([*WAY[:1], ("The note says: The iron key unlocks the oak chest.", "examine note")])
+    text = through(agent("worldthread"), given)
     assert "- iron key unlocks oak chest" in text
     hidden = percepts([*WAY[:1], ("The note says: The gem is in the blue box.", "examine note")])
     player = agent("worldthread")
@@ -324,7 +324,7 @@ def test_worldthread_tells_what_only_a_text_told() -> None:
 
 
 def test_worldthread_settings() -> None:
-    few = agent(lambda means: WorldthreadModule(means, statements=1, moments=0))
+    few = agent(lambda context: WorldthreadModule(context, statements=1, moments=0))
     text = through(few, percepts(), shown=2)
     assert len(text.partition("Also known:\n")[2].splitlines()) == 1
     assert len(few.memory_module.recalled) == 1

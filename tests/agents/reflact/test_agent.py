@@ -34,8 +34,8 @@ def test_the_objective_stays_until_there_is_another(play_with: Any) -> None:
         said("go east", objective="out"),
     ]
     played = play_with("reflact", answers=HELP | {"act": acts(*answers, said("look"))}, moves=4)
-    told = [prompt.split("Present objective: ")[1].split("\n")[0] for prompt in played.by_purpose["act"]]
-    assert told == ["(nothing yet)", "get the coin", "get the coin", "out"]
+    objectives = [prompt.split("Present objective: ")[1].split("\n")[0] for prompt in played.by_purpose["act"]]
+    assert objectives == ["(nothing yet)", "get the coin", "get the coin", "out"]
     assert played.reasons[0] == "so (objective: get the coin)"
     assert played.returns == []
 
@@ -128,19 +128,19 @@ class Tavern(Environment):
 
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         self.room = "Tavern"
-        return self._told(), self._info()
+        return self._description(), self._info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
         moved = action in ("go east", "go west")
         if moved:
             self.room = "Yard" if self.room == "Tavern" else "Tavern"
-        text = self._told() if moved or action == "look" else "The gnome shrugs. He seems to wait for something."
+        text = self._description() if moved or action == "look" else "The gnome shrugs. He seems to wait for something."
         return text, 0.0, False, False, self._info()
 
     def truth(self) -> Truth:
         return Truth(frozenset())
 
-    def _told(self) -> str:
+    def _description(self) -> str:
         way = "east" if self.room == "Tavern" else "west"
         return f"-= {self.room} =-\nYou are in the {self.room}. There is an exit to the {way}."
 
@@ -189,7 +189,7 @@ class Street(Tavern):
 
     def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
         self.number += action == "go east"
-        return self._told(), 0.0, False, False, self._info()
+        return self._description(), 0.0, False, False, self._info()
 
     def _info(self) -> Info:
         return Info(state=str(self.number))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from worldthread.agents.reflact.critic import (
-    DEEDS_A_ROOM,
     ActionOutcome,
     CriticVerdict,
     RoomLog,
@@ -14,6 +13,7 @@ from worldthread.agents.reflact.critic import (
     judge,
     suggestion,
 )
+from worldthread.agents.reflact.settings import DEFAULT_SETTINGS
 
 LOOKED = ActionOutcome("look", "A room.")
 NORTH_BLOCKED = ActionOutcome("go north", "You can't go that way.")
@@ -23,7 +23,7 @@ PAID = ActionOutcome("put egg in case", "Your score has gone up.", reward=5)
 
 
 @pytest.mark.parametrize(
-    ("action", "deeds", "score"),
+    ("action", "outcomes", "score"),
     [
         ("look", [], 1),
         ("LOOK ", [], 1),
@@ -44,8 +44,8 @@ PAID = ActionOutcome("put egg in case", "Your score has gone up.", reward=5)
         ("drink", [ActionOutcome("drink", "It burns.", reward=-5), ActionOutcome("drink", "It burns.", reward=-5)], -1),
     ],
 )
-def test_the_score_of_an_action(action: str, deeds: list[ActionOutcome], score: float) -> None:
-    verdict = judge(action, deeds, offered=("look", "wait", "down"))
+def test_the_score_of_an_action(action: str, outcomes: list[ActionOutcome], score: float) -> None:
+    verdict = judge(action, outcomes, offered=("look", "wait", "down"))
     assert verdict.score == score
     assert verdict.reason
 
@@ -85,11 +85,11 @@ def test_one_word_for_each_direction() -> None:
 
 def test_a_room_remembers_all_names_and_the_last_consequences() -> None:
     log = RoomLog()
-    for number in range(DEEDS_A_ROOM + 10):
-        log.note("cave", ActionOutcome(f"ask gnome about {number}", "He shrugs."))
-    log.note("cave", ActionOutcome("Ask gnome  about 3", "He shrugs."))
-    assert len(log.tried("cave")) == DEEDS_A_ROOM + 10
+    for number in range(DEFAULT_SETTINGS.kept_outcomes + 10):
+        log.record("cave", ActionOutcome(f"ask gnome about {number}", "He shrugs."))
+    log.record("cave", ActionOutcome("Ask gnome  about 3", "He shrugs."))
+    assert len(log.tried("cave")) == DEFAULT_SETTINGS.kept_outcomes + 10
     assert log.tried("cave")[0] == "ask gnome about 0"
-    assert len(log.deeds("cave")) == DEEDS_A_ROOM
-    assert log.deeds("cave")[-1].action == "Ask gnome  about 3"
-    assert log.deeds("hall") == ()
+    assert len(log.outcomes("cave")) == DEFAULT_SETTINGS.kept_outcomes
+    assert log.outcomes("cave")[-1].action == "Ask gnome  about 3"
+    assert log.outcomes("hall") == ()

@@ -10,7 +10,7 @@ from worldthread.agents.reflact.loop_detector import LoopDetector, is_talk, talk
 def watched(*moves: tuple[str | None, float, str | None]) -> LoopDetector:
     watch = LoopDetector()
     for move in moves:
-        watch.see(*move)
+        watch.record(*move)
     return watch
 
 
@@ -32,13 +32,13 @@ def test_states_that_were_there_before() -> None:
     watch = LoopDetector()
     found = []
     for action, state in zip([None, "open", "close", "open", "close", "open", "close"], "abababa", strict=True):
-        watch.see(action, 0, state)
+        watch.record(action, 0, state)
         found.append(watch.revisits)
     assert found == [0, 0, 1, 1, 2, 2, 3]
     assert any(
         warning.startswith("LOOP: the whole game was in this very state 3 times") for warning in watch.warnings()
     )
-    watch.see("jump", 0, "c")
+    watch.record("jump", 0, "c")
     assert watch.revisits == 0
     assert not any("LOOP" in warning for warning in watch.warnings())
 
@@ -56,7 +56,7 @@ def test_being_stuck_becomes_more_urgent(moves: int, says: str | None) -> None:
     watch = watched((None, 5, None), *((f"push {n}", 5.0, None) for n in range(moves)))
     assert watch.since_score == moves
     assert [warning.startswith(says) for warning in watch.warnings()] == ([True] if says else [])
-    watch.see("take egg", 10, None)
+    watch.record("take egg", 10, None)
     assert (watch.since_score, watch.warnings()) == (0, [])
 
 

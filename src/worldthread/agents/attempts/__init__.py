@@ -1,1 +1,1 @@
-"""Agents that play in attempts."""
+"""Agents that play attempt after attempt."""

@@ -1,4 +1,4 @@
-"""What agents share that come back to any state they have reached, and explore from there (Go-Explore)."""
+"""The base of agents that return to any state they reached and explore from there (Go-Explore)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worldthread.agents.prompting import prompt, prompt_part
 from worldthread.models.chat import ChatModel, Message
 
 SELECT: Final = "select"
-"""What the choice of a state is asked and counted under."""
+"""The purpose under which the choice of a state is asked and counted."""
 
 
 class Selection(msgspec.Struct, forbid_unknown_fields=True):
@@ -31,33 +31,36 @@ class Selection(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ArchiveAgent(AttemptAgent):
-    """Keeps an archive of the states that it reached, and lets the model choose from which to go on.
+    """Keeps an archive of the states that it reached, and lets the model choose from which to explore next.
 
-    An answer that cannot be used, or a number that was not offered, is counted in :attr:`failures` under ``select`` and
-    told in the reason of the decision. Then exploration goes on from the most promising state among those offered: that
-    of the highest score; of these the one chosen least; of these the one the most moves away.
+    An unusable answer, or a number that was not offered, is counted in :attr:`failures` under ``select`` and mentioned
+    in the reason of the decision. Then exploration continues from the most promising state offered: that of the
+    highest score; of these the one chosen least often; of these the one most moves away.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        model: answers.
+        memory: takes the episodes, and answers with what is known.
+        model: the chat model.
         options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
     """
 
     def __init__(self, memory: AgentMemory, model: ChatModel, **options: Any) -> None:
         super().__init__(memory, model, **options)
-        self.archive = Archive()
+        self.archive = Archive(self.settings)
 
-    def _seen(self, step: TrajectoryStep) -> None:
-        self.archive.see(step, len(self._way(step.moment)) - 1)
+    def _reached(self, step: TrajectoryStep) -> None:
+        self.archive.record(step, len(self.path_to(step.moment)) - 1)
         if step.moment == 0:
             self.archive.states[0].chosen = 1  # the first exploration begins there
 
     def _select(self, part: str, **values: str) -> tuple[int, str]:
-        """The moment of the state that the model chooses, and why.
+        """Let the model choose a state.
 
         Args:
-            part: name of the prompt that has the placeholders ``task``, ``states`` and those of ``values``.
-            values: at most three fifths of a prompt.
+            part: the name of a prompt with the placeholders ``task``, ``states`` and those of ``values``.
+            values: the values of further placeholders, at most three fifths of a prompt.
+
+        Returns:
+            The number of the state in the play (:attr:`Percept.moment`), and why it was chosen.
         """
         offered = self.archive.offer(self._share(1))
         state, reason = (offered[0], "it is the only one") if len(offered) == 1 else self._chosen(offered, part, values)
@@ -66,8 +69,8 @@ class ArchiveAgent(AttemptAgent):
         return state.step.moment, f"exploration goes on from {where}: {reason}"
 
     def _chosen(self, offered: Sequence[ArchivedState], part: str, values: dict[str, str]) -> tuple[ArchivedState, str]:
-        asked = prompt_part(part, task=self._task, states=render_states(offered), **values)
-        answer = self.advice(SELECT, (*prompt("choose"), Message("user", asked)), Selection)
+        asked = prompt_part(part, task=self._task, states=render_states(offered, self.settings), **values)
+        answer = self.ask_optional(SELECT, (*prompt("choose"), Message("user", asked)), Selection)
         by_number = {state.number: state for state in offered}
         if answer is not None and answer.index in by_number:
             return by_number[answer.index], answer.thought

@@ -1,11 +1,11 @@
-"""In-context reinforcement learning (Song et al. 2026): what it learns from is its attempts with their points."""
+"""In-context reinforcement learning (Song et al. 2026): prompts hold earlier attempts with their points."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import Any, Final
 
-from worldthread.agents.attempts.base import PROMPT_ROOM, AttemptAgent, require_at_least
+from worldthread.agents.attempts.base import AttemptAgent, require_at_least
 from worldthread.agents.attempts.trajectories import AttemptTrajectory, render_trajectories
 from worldthread.agents.base import AgentMemory
 from worldthread.agents.prompting import prompt_part
@@ -13,14 +13,14 @@ from worldthread.models.chat import ChatModel
 
 
 class InContextLearner(AttemptAgent):
-    """ReAct that is told the trajectories of its earlier attempts, with the points of each move.
+    """ReAct with the trajectories of earlier attempts in its prompts, with the points of each move.
 
-    One call of the model a decision.
+    One call of the model for each decision.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        model: answers.
-        window: trajectories that are told, the latest ones; at least 1.
+        memory: takes the episodes, and answers with what is known.
+        model: the chat model.
+        window: how many trajectories prompts hold, the latest ones; at least 1. The default was chosen by hand.
         options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
 
     Raises:
@@ -37,7 +37,9 @@ class InContextLearner(AttemptAgent):
     def _context(self, limit: int) -> str:
         if not self.trajectories:
             return ""
-        return prompt_part("icrl", trajectories=render_trajectories(self.trajectories, limit - PROMPT_ROOM))
+        return prompt_part(
+            "icrl", trajectories=render_trajectories(self.trajectories, limit - self.settings.part_limit, self.settings)
+        )
 
     def _learn(self, attempt: AttemptTrajectory) -> None:
         self.trajectories.append(attempt)

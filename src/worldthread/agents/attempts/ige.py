@@ -1,4 +1,4 @@
-"""Intelligent Go-Explore (Lu et al. 2025): the model chooses the state to go on from, and explores as ReAct does."""
+"""Intelligent Go-Explore (Lu et al. 2025): the model chooses a state to return to, and explores as ReAct does."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from worldthread.models.chat import ChatModel
 
 
 class IntelligentGoExplore(ArchiveAgent):
-    """Explores from the state that the model finds the most promising, and chooses anew after each attempt.
+    """Explores from the state that the model finds the most promising, and chooses again after each attempt.
 
-    One call of the model a decision, and one more after each attempt. How many of its states the archive puts to the
-    choice, and which, is told at :meth:`Archive.offer <worldthread.agents.attempts.archive.Archive.offer>`.
+    One call of the model for each decision, and one more after each attempt. Which states the model can choose from is
+    decided by :meth:`Archive.offer <worldthread.agents.attempts.archive.Archive.offer>`.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        model: answers.
+        memory: takes the episodes, and answers with what is known.
+        model: the chat model.
         temperature: of all answers; 0 or more.
         options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
     """

@@ -1,18 +1,15 @@
-"""Looking back on one attempt, and what was learned from several (Reflexion; Shinn et al. 2023)."""
+"""Reflections on attempts, and the lessons of several (Reflexion; Shinn et al. 2023)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
+from worldthread.agents.attempts.settings import DEFAULT_SETTINGS, AttemptSettings
 from worldthread.agents.attempts.trajectories import AttemptTrajectory
 from worldthread.agents.prompting import shorten
-
-LESSON_LIMIT: Final = 2000
-"""Characters of each part of a lesson."""
 
 
 class Reflection(msgspec.Struct, forbid_unknown_fields=True):
@@ -29,16 +26,25 @@ class Reflection(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Lesson:
-    """A reflection, and the attempt that it is about."""
+    """A reflection and its attempt."""
 
     attempt: AttemptTrajectory
     reflection: Reflection
 
 
-def render_lessons(lessons: Iterable[Lesson], limit: int) -> str:
-    """Lessons in order, in at most ``limit`` characters; each gets the same share."""
+def render_lessons(lessons: Iterable[Lesson], limit: int, settings: AttemptSettings = DEFAULT_SETTINGS) -> str:
+    """Return lessons in order as text for a prompt.
+
+    Args:
+        lessons: the oldest first.
+        limit: characters; each lesson gets an equal share.
+        settings: the length of a part of a lesson.
+
+    Returns:
+        The text, of at most ``limit`` characters.
+    """
     listed = list(lessons)
-    share = min(LESSON_LIMIT, limit // (2 * len(listed)) - 60) if listed else 0
+    share = min(settings.lesson_limit, limit // (2 * len(listed)) - 60) if listed else 0
     return (
         "\n".join(
             f"Attempt {lesson.attempt.number} (best score {lesson.attempt.value:g}): "

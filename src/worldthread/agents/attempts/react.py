@@ -1,4 +1,4 @@
-"""ReAct (Yao et al. 2023): a thought, then an action; attempts that know nothing of each other."""
+"""ReAct (Yao et al. 2023): a thought, then an action, in independent attempts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from worldthread.agents.attempts.base import AttemptAgent
 
 
 class ReAct(AttemptAgent):
-    """Thinks, acts and reads, in attempts from the beginning of the world that know nothing of each other.
+    """Thinks, acts and observes, in independent attempts from the beginning of the world.
 
-    One call of the model a decision.
+    One call of the model for each decision.
     """
 
     name: Final = "react"

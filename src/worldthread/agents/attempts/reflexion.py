@@ -1,11 +1,11 @@
-"""Reflexion (Shinn et al. 2023): after each attempt a note for the next ones."""
+"""Reflexion (Shinn et al. 2023): a note after each attempt for the next ones."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import Any, Final
 
-from worldthread.agents.attempts.base import PROMPT_ROOM, AttemptAgent, require_at_least
+from worldthread.agents.attempts.base import AttemptAgent, require_at_least
 from worldthread.agents.attempts.lessons import Lesson, render_lessons
 from worldthread.agents.attempts.trajectories import AttemptTrajectory
 from worldthread.agents.base import AgentMemory
@@ -14,14 +14,14 @@ from worldthread.models.chat import ChatModel
 
 
 class ReflexionAgent(AttemptAgent):
-    """ReAct with a reflection after each attempt, which later attempts are told.
+    """ReAct with a reflection after each attempt, which the prompts of later attempts hold.
 
-    One call of the model a decision, and one more after each attempt. A reflection that cannot be used is left out.
+    One call of the model for each decision, and one more after each attempt. An unusable reflection is left out.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        model: answers.
-        window: reflections that are told, the latest ones; at least 1.
+        memory: takes the episodes, and answers with what is known.
+        model: the chat model.
+        window: how many reflections prompts hold, the latest ones; at least 1. The default was chosen by hand.
         options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
 
     Raises:
@@ -38,7 +38,9 @@ class ReflexionAgent(AttemptAgent):
     def _context(self, limit: int) -> str:
         if not self.lessons:
             return ""
-        return prompt_part("reflexion", lessons=render_lessons(self.lessons, limit - PROMPT_ROOM))
+        return prompt_part(
+            "reflexion", lessons=render_lessons(self.lessons, limit - self.settings.part_limit, self.settings)
+        )
 
     def _learn(self, attempt: AttemptTrajectory) -> None:
         lesson = self._reflect(attempt, self.lessons)

@@ -1,4 +1,4 @@
-"""What was done and seen, as a model is told it: steps, trajectories, and the best of them; never longer than asked."""
+"""Trajectories, the best of them, and their texts for prompts, which never exceed a length."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from worldthread.agents.attempts.settings import DEFAULT_SETTINGS, AttemptSettings
 from worldthread.agents.prompting import shorten
 
-TEXT_LIMITS: Final = (600, 300, 150, 80, 40)
-"""Characters of an observation in a trajectory: the first of these with which the trajectory fits."""
-ACTION_LIMIT: Final = 120
-LAST_TEXT_LIMIT: Final = 4000
-"""Characters of the observation that a decision is about."""
-_GAP_ROOM: Final = 40  # what a line "... (12 moves left out)" takes, and its line break
+_GAP_LENGTH: Final = 40
+"""Characters of a line "... (12 moves left out)" with its line break, at most."""
 
 
 @dataclass(frozen=True)
 class TrajectoryStep:
-    """One moment of a world, and how it was reached.
+    """An action and the state to which it led.
 
     Args:
-        moment: its number, see :attr:`worldthread.agents.base.Percept.moment`.
-        action: what led here; ``None`` for the beginning.
+        moment: the number of the state (:attr:`worldthread.agents.base.Percept.moment`).
+        action: the action; ``None`` for the beginning.
         text: the observation.
         score: points so far.
         reward: points of this step.
-        place: room of the player as the memory has it, as written; empty when unknown.
-        inventory: what is carried: in the world's words, or the names that the memory has.
-        state: digest of the whole state of the world; ``None`` when the world has none.
+        place: the room of the player in the memory, as written; empty when unknown.
+        inventory: what is carried, in the world's words or the names in the memory.
+        state: a digest of the whole state of the world; ``None`` when the world has none.
         ended: whether the game is over here.
     """
 
@@ -45,12 +42,12 @@ class TrajectoryStep:
 
 @dataclass(frozen=True)
 class AttemptTrajectory:
-    """What happened from the beginning of the world to the end of one attempt.
+    """The steps from the beginning of the world to the end of one attempt.
 
     Args:
-        number: 1 for the first that was made.
+        number: the number of the attempt; 1 for the first.
         steps: at least the one of the beginning.
-        start: index of the step from which the attempt went on; the steps before are those of earlier attempts.
+        start: index of the step in whose state the attempt began; the steps before it are those of earlier attempts.
     """
 
     number: int
@@ -69,27 +66,29 @@ class AttemptTrajectory:
 
     @property
     def actions(self) -> tuple[str | None, ...]:
-        """What was done, ``None`` for the beginning first."""
+        """The actions of the steps; the first is ``None``, for the beginning."""
         return tuple(step.action for step in self.steps)
 
 
 class Frontier:
     """The ``k`` trajectories of the highest value (GLoW paper, equation 1).
 
-    Of equal values the one that got there in fewer moves comes first, then the older one. A trajectory with the very
-    actions of one that is held is not taken in.
+    Of equal values the one that was reached in fewer moves comes first, then the older one. A trajectory with the same
+    actions as one in the frontier is not added.
 
     Args:
-        k: at least 1.
+        k: the size of the frontier, at least 1.
+
+    Attributes:
+        trajectories: the best first.
     """
 
     def __init__(self, k: int) -> None:
         self.k = k
         self.trajectories: tuple[AttemptTrajectory, ...] = ()
-        """The best first."""
 
     def add(self, trajectory: AttemptTrajectory) -> None:
-        """Take in a trajectory, if it is among the best."""
+        """Add a trajectory if it is among the best."""
         if any(trajectory.actions == known.actions for known in self.trajectories):
             return
         ranked = sorted((*self.trajectories, trajectory), key=lambda t: (-t.value, t.moves_to_value, t.number))
@@ -99,44 +98,65 @@ class Frontier:
 def render_steps(
     steps: Sequence[TrajectoryStep],
     limit: int,
+    settings: AttemptSettings = DEFAULT_SETTINGS,
     *,
     start: int = 0,
     remarks: Mapping[int, Sequence[str]] | None = None,
 ) -> str:
-    """Steps in order, a line each, in at most ``limit`` characters.
+    """Return steps in order as text for a prompt, a line each.
 
-    Observations lose their middle until all fits. When even that is too long, moves are left out, the oldest first, and
-    those that changed the score last. The last observation is told at greater length than the others.
+    Observations lose their middle until the text fits. If it is still too long, moves are left out, the oldest first,
+    and those that changed the score last. The last observation is longer than the others.
 
     Args:
         steps: at least one.
-        limit: characters, at least 100.
-        start: index of the step from which the attempt went on; when above 0, a line marks it.
-        remarks: by moment, what to tell below the step: thoughts, answers that could not be used.
+        limit: characters of the text, at least 100.
+        settings: the lengths of observations and actions.
+        start: index of the step in whose state the attempt began; when above 0, a line marks it.
+        remarks: by number of the state, lines to add below the step: thoughts, problems of answers.
+
+    Returns:
+        The text, of at most ``limit`` characters.
     """
-    for each in TEXT_LIMITS:
-        last = min(max(each, limit // 4), LAST_TEXT_LIMIT)
+    for each in settings.text_limits:
+        last = min(max(each, limit // 4), settings.last_text_limit)
         blocks = [
-            _block(step, last if number == len(steps) - 1 else each, (remarks or {}).get(step.moment, ()), each)
+            _block(
+                step,
+                last if number == len(steps) - 1 else each,
+                (remarks or {}).get(step.moment, ()),
+                each,
+                settings.action_limit,
+            )
             + ("\n(from here on: this attempt)" if number == start and start else "")
             for number, step in enumerate(steps)
         ]
         if sum(map(len, blocks)) + len(blocks) <= limit:
             return "\n".join(blocks)
     wanted = [step.reward != 0 or 0 < number == start for number, step in enumerate(steps)]
-    return _left_out(blocks, wanted, limit)
+    return _fitting(blocks, wanted, limit)
 
 
-def render_trajectory(trajectory: AttemptTrajectory, limit: int, *, whole: bool = True) -> str:
-    """A trajectory under a heading that names its scores, in at most ``limit`` characters (at least 200).
+def render_trajectory(
+    trajectory: AttemptTrajectory,
+    limit: int,
+    settings: AttemptSettings = DEFAULT_SETTINGS,
+    *,
+    whole: bool = True,
+) -> str:
+    """Return a trajectory as text for a prompt, under a heading with its scores.
 
     Args:
-        trajectory: what to tell.
-        limit: characters.
-        whole: from the beginning of the world; else only from the step where the attempt went on.
+        trajectory: the trajectory.
+        limit: characters of the text, at least 200.
+        settings: the lengths of observations and actions.
+        whole: from the beginning of the world; else only from the state in which the attempt began.
+
+    Returns:
+        The text, of at most ``limit`` characters.
     """
     steps = trajectory.steps
-    if not whole:  # how the state was reached in which the attempt began is no part of the attempt
+    if not whole:  # the path to the state in which the attempt began is not part of the attempt
         steps = (replace(steps[trajectory.start], action=None, reward=0.0), *steps[trajectory.start + 1 :])
     last = trajectory.steps[-1]
     end = "; the game ended there" if last.ended else ""
@@ -144,35 +164,51 @@ def render_trajectory(trajectory: AttemptTrajectory, limit: int, *, whole: bool 
         f"Trajectory {trajectory.number}: best score {trajectory.value:g}, last score {last.score:g}, "
         f"{len(steps) - 1} moves{end}"
     )
-    return heading + "\n" + render_steps(steps, limit - len(heading) - 1)
+    return heading + "\n" + render_steps(steps, limit - len(heading) - 1, settings)
 
 
-def render_trajectories(trajectories: Iterable[AttemptTrajectory], limit: int, *, whole: bool = True) -> str:
-    """Trajectories in the order given, in at most ``limit`` characters; what one leaves over, the next ones get."""
+def render_trajectories(
+    trajectories: Iterable[AttemptTrajectory],
+    limit: int,
+    settings: AttemptSettings = DEFAULT_SETTINGS,
+    *,
+    whole: bool = True,
+) -> str:
+    """Return trajectories in the order given as text for a prompt.
+
+    Args:
+        trajectories: the trajectories.
+        limit: characters of the text; what one trajectory does not need goes to the next ones.
+        settings: the lengths of observations and actions.
+        whole: from the beginning of the world; else only from the states in which the attempts began.
+
+    Returns:
+        The text, of at most ``limit`` characters.
+    """
     left = limit
-    told: list[str] = []
+    texts: list[str] = []
     listed = list(trajectories)
     for number, trajectory in enumerate(listed):
-        told.append(render_trajectory(trajectory, left // (len(listed) - number) - 2, whole=whole))
-        left -= len(told[-1]) + 2
-    return "\n\n".join(told)
+        texts.append(render_trajectory(trajectory, left // (len(listed) - number) - 2, settings, whole=whole))
+        left -= len(texts[-1]) + 2
+    return "\n\n".join(texts)
 
 
-def _block(step: TrajectoryStep, text_limit: int, remarks: Sequence[str], remark_limit: int) -> str:
+def _block(step: TrajectoryStep, text_limit: int, remarks: Sequence[str], remark_limit: int, action_limit: int) -> str:
     gained = f", {step.reward:+g}" if step.reward else ""
     head = f"[{step.score:g}{gained}]"
-    done = f" > {shorten(step.action, ACTION_LIMIT)}:" if step.action is not None else ""
-    lines = [f"{head}{done} {shorten(step.text, text_limit)}", *(f"  ({shorten(r, remark_limit)})" for r in remarks)]
+    action = f" > {shorten(step.action, action_limit)}:" if step.action is not None else ""
+    lines = [f"{head}{action} {shorten(step.text, text_limit)}", *(f"  ({shorten(r, remark_limit)})" for r in remarks)]
     return "\n".join(lines)
 
 
-def _left_out(blocks: Sequence[str], wanted: Sequence[bool], limit: int) -> str:
-    """As many blocks as fit: the last, then those that are wanted, then the others; each backwards from the end."""
+def _fitting(blocks: Sequence[str], wanted: Sequence[bool], limit: int) -> str:
+    """Join as many blocks as fit: the last one, then the wanted ones, then the others, each from the end backwards."""
     numbers = range(len(blocks) - 1, -1, -1)
     kept: set[int] = set()
-    left = limit - _GAP_ROOM
+    left = limit - _GAP_LENGTH
     for number in sorted(numbers, key=lambda n: (n != len(blocks) - 1, not wanted[n], -n)):
-        needed = len(blocks[number]) + 1 + _GAP_ROOM
+        needed = len(blocks[number]) + 1 + _GAP_LENGTH
         if needed <= left:
             kept.add(number)
             left -= needed

@@ -1,18 +1,13 @@
-"""What GLoW keeps of its trajectories: values of key states of the world, and what is better to do from one state."""
+"""The world memories of GLoW: values of key states, and what is better to do in one state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
+from worldthread.agents.attempts.settings import DEFAULT_SETTINGS, AttemptSettings
 from worldthread.agents.prompting import first_lines, shorten
-
-LINE_LIMIT: Final = 700
-"""Characters of a line that tells something learned."""
-SHOWN: Final = 8
-"""Entries of a list that are told, at most."""
 
 
 class KeyState(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,49 +58,66 @@ class LocalMemory(msgspec.Struct, forbid_unknown_fields=True):
     insights: list[str]
 
 
-def render_global_memory(memory: GlobalMemory, limit: int) -> str:
-    """The key states, those of the highest value first, and what else was found: the first eight of each, in at most
-    ``limit`` characters.
+def render_global_memory(memory: GlobalMemory, limit: int, settings: AttemptSettings = DEFAULT_SETTINGS) -> str:
+    """Return a global memory as text for a prompt.
+
+    Args:
+        memory: the memory.
+        limit: characters of the text.
+        settings: the number of entries of a list, and their length.
+
+    Returns:
+        The key states, those of the highest value first, then obstacles, points and goals.
     """
+    shown = settings.list_entries
     ranked = sorted(memory.states, key=lambda state: -max(state.potential, state.achieved))
     states = [
         f"achieved {state.achieved:g}, potential {state.potential:g}: {state.state} ({state.reason})"
-        for state in ranked[:SHOWN]
+        for state in ranked[:shown]
     ]
     return _lists(
         [
             ("Key states", states),
-            ("Obstacles", memory.obstacles[:SHOWN]),
-            ("Points", memory.rewards[:SHOWN]),
-            ("Goals", memory.goals[:SHOWN]),
+            ("Obstacles", memory.obstacles[:shown]),
+            ("Points", memory.rewards[:shown]),
+            ("Goals", memory.goals[:shown]),
         ],
         limit,
+        settings.line_limit,
     )
 
 
-def render_local_memory(memory: LocalMemory, limit: int) -> str:
-    """State after state, what to do there and what to leave, and what else was found: the first eight of each, in at
-    most ``limit`` characters.
+def render_local_memory(memory: LocalMemory, limit: int, settings: AttemptSettings = DEFAULT_SETTINGS) -> str:
+    """Return a local memory as text for a prompt.
+
+    Args:
+        memory: the memory.
+        limit: characters of the text.
+        settings: the number of entries of a list, and their length.
+
+    Returns:
+        For each state what to do and what to avoid, then the other insights.
     """
+    shown = settings.list_entries
     states = [
         (
             f"At: {state.state}",
             [
                 f"best: {state.best}",
-                *(f"{'do' if a.is_better else 'avoid'}: {a.action} -> {a.effect}" for a in state.advantages[:SHOWN]),
+                *(f"{'do' if a.is_better else 'avoid'}: {a.action} -> {a.effect}" for a in state.advantages[:shown]),
             ],
         )
-        for state in memory.states[:SHOWN]
+        for state in memory.states[:shown]
     ]
-    return _lists([*states, ("Beyond that", memory.insights[:SHOWN])], limit)
+    return _lists([*states, ("Beyond that", memory.insights[:shown])], limit, settings.line_limit)
 
 
-def _lists(lists: Iterable[tuple[str, list[str]]], limit: int) -> str:
-    """Lists under their titles; the lines that no longer fit are left out."""
+def _lists(lists: Iterable[tuple[str, list[str]]], limit: int, line_limit: int) -> str:
+    """Return lists under their titles; the lines that do not fit are left out."""
     lines = [
         line
         for title, entries in lists
         if entries
-        for line in (f"{shorten(title, LINE_LIMIT)}:", *(f"- {shorten(entry, LINE_LIMIT)}" for entry in entries))
+        for line in (f"{shorten(title, line_limit)}:", *(f"- {shorten(entry, line_limit)}" for entry in entries))
     ]
     return first_lines(lines, limit) or "(nothing was found)"

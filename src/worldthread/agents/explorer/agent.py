@@ -1,8 +1,8 @@
 """An agent without a model: it does what its memory says is possible, and otherwise explores.
 
-In order of preference: take what the goal or a lock calls for, use a key where the list of valid actions, a text or a
-name says that it fits, read what carries text, open what is closed, walk to the nearest unexplored exit. Everything it
-knows of the world it takes from the memory; what it keeps itself is which of its own attempts failed.
+In order of preference it takes what the goal or a lock calls for, uses a key where the list of valid actions, a text or
+a name says that it fits, reads what carries text, opens what is closed, and walks to the nearest unexplored exit. All
+its knowledge of the world is in the memory; it keeps itself only which of its attempts failed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final
 from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Percept
 from worldthread.agents.explorer.meal import meal_problem
 from worldthread.agents.explorer.planner import plan
+from worldthread.agents.explorer.settings import DEFAULT_SETTINGS, ExplorerSettings
 from worldthread.agents.explorer.tidying import Tidier
 from worldthread.agents.worldmap import Exit, WorldMap, shown_name
 from worldthread.errors import AgentError
@@ -38,10 +39,10 @@ _COMMON: Final = frozenset({"key", "keys", "the", "of", "a", "an", "small", "lar
 
 @dataclass(frozen=True)
 class Errand:
-    """Something worth doing at a place.
+    """Something worth doing in a room.
 
     Args:
-        room: where; normalised.
+        room: normalised name of the room.
         action: what to do there.
         reason: why.
         urgency: errands of a higher urgency are done first, wherever they are.
@@ -54,27 +55,36 @@ class Errand:
 
 
 class Explorer(PerceivingAgent):
-    """Pursues errands that the memory gives rise to, else explores.
+    """Does the errands that follow from its memory, and otherwise explores.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        run: name of the play, the source of its episodes.
-        use_valid_actions: whether to look at the list of valid actions when the world gives one.
+        memory: takes the episodes, and answers with what is known.
+        run: the name of the play, used as the source of its episodes.
+        use_valid_actions: whether to use the list of valid actions when the world gives one.
+        settings: the order of errands, and the numbers of planning and tidying.
     """
 
     name = "explorer"
 
-    def __init__(self, memory: AgentMemory, *, run: str = "play", use_valid_actions: bool = True) -> None:
+    def __init__(
+        self,
+        memory: AgentMemory,
+        *,
+        run: str = "play",
+        use_valid_actions: bool = True,
+        settings: ExplorerSettings = DEFAULT_SETTINGS,
+    ) -> None:
         super().__init__(memory, run=run)
+        self.settings = settings
         self._use_valid_actions = use_valid_actions
         self._valid: frozenset[str] | None = None
-        self._failed: set[tuple[str, str]] = set()  # (room, action) that changed nothing
-        self._done: set[str] = set()  # actions that need no repetition: texts read, things looked at
+        self._failed: set[tuple[str, str]] = set()  # (room, action) without an effect
+        self._done: set[str] = set()  # actions not to repeat: texts read, things examined
         self._last: tuple[str, str] | None = None  # (room, action)
         self._errand: Errand | None = None
         self._tidier: Tidier | None = None
-        self._destinations: dict[str, str] = {}  # thing that was out of place -> where it seems to belong
-        self._capacity = math.inf  # how many things can be carried, once that was felt
+        self._destinations: dict[str, str] = {}  # misplaced thing -> where it seems to belong
+        self._capacity = math.inf  # how many things can be carried, once the world has said so
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
 
     def perceive(self, percept: Percept) -> Episode:
@@ -86,7 +96,7 @@ class Explorer(PerceivingAgent):
             self._failed.add(self._last)
             if _TOO_MANY.search(percept.step.text):
                 self._capacity = len(self.memory.view().facts(relation=v.IS_IN, object=v.INVENTORY))
-                self._failed.discard(self._last)  # it will do with a hand free
+                self._failed.discard(self._last)  # it will succeed with a free hand
         self._known = known
         return episode
 
@@ -100,7 +110,7 @@ class Explorer(PerceivingAgent):
         return decision
 
     def _snapshot(self) -> frozenset[tuple[str, str, str]]:
-        """Where the player is, what is carried, and the state of things: what a useful action changes."""
+        """Return what a useful action changes: where the player is, what is carried, and the states of things."""
         view = self.memory.view()
         relations = (v.IS_IN, v.IS_ON, v.IS, v.UNLOCKS, v.NEEDS, v.HAS_EXIT)
         return frozenset(fact.key for relation in relations for fact in view.facts(relation=relation))
@@ -109,7 +119,7 @@ class Explorer(PerceivingAgent):
 
     def _choose(self, view: GraphView, world: WorldMap) -> Decision:
         if world.here is None:
-            return self._bewildered()
+            return self._find_out_where()
         distances = world.distances()
         errands = [
             errand
@@ -136,7 +146,7 @@ class Explorer(PerceivingAgent):
         return self._try_anything(view, world)
 
     def _tidy_up(self, view: GraphView, world: WorldMap) -> Decision | None:
-        """When the goal is to put things where they belong: the next move of the surest guess."""
+        """Return the next move of the surest guess when the goal is to put things where they belong; else ``None``."""
         here = world.here
         if here is None or not any(_TIDY.search(thesis.text) for thesis in view.theses(about=v.GOAL)):
             return None
@@ -147,11 +157,11 @@ class Explorer(PerceivingAgent):
                 shown = shown_name(place, view)
                 verb = f"insert {thing} into" if kinds.get(place) == "container" else f"put {thing} on"
                 errand = Errand(rooms[place], f"{verb} {shown}", f"{thing} seems to belong there")
-                if (errand.room, errand.action) in self._failed:  # refused: leave it in that room
+                if (errand.room, errand.action) in self._failed:  # the world refused: leave it in that room
                     return Decision(f"drop {thing}", f"{thing} cannot be put on or in {shown}")
                 return Decision(errand.action, errand.reason) if rooms[place] == here else self._walk(errand, world)
         if self._tidier is None:
-            self._tidier = Tidier(embedder())
+            self._tidier = Tidier(embedder(), self.settings.tidying)
         where = {
             fact.key[0]: fact
             for relation in (v.IS_IN, v.IS_ON)
@@ -175,7 +185,7 @@ class Explorer(PerceivingAgent):
         return Decision("look", "everything seems to be where it belongs", finished=True)
 
     def _for_the_meal(self, view: GraphView, world: WorldMap) -> Decision | None:
-        """The next step of a plan for the meal of the recipe; while things are missing, what of it is at hand."""
+        """Return the next step of a plan for the meal of a recipe; while things are missing, only take what is here."""
         problem = meal_problem(
             view,
             world,
@@ -197,6 +207,7 @@ class Explorer(PerceivingAgent):
             problem.operators,
             world.distance,
             room_to_carry=self._capacity - carried,
+            max_states=self.settings.planned_states,
         )
         if not steps:
             return None
@@ -207,7 +218,7 @@ class Explorer(PerceivingAgent):
         return Decision(step.operator.action, step.operator.reason)
 
     def _walk(self, errand: Errand, world: WorldMap) -> Decision:
-        """The next move towards an errand; a fresh decision when it was not the errand already."""
+        """Return the next move towards an errand; a fresh decision when it is another errand than before."""
         path = world.path(errand.room)
         assert path
         is_new = errand != self._errand
@@ -229,7 +240,7 @@ class Explorer(PerceivingAgent):
         return Decision(f"go {goal.direction}", reason, is_new)
 
     def _reachable_exits(self, world: WorldMap, distances: dict[str, int]) -> list[Exit]:
-        """Unexplored exits, the best first: new ground before presumed ways, near before far."""
+        """Return unexplored exits, the best first: those to new rooms before presumed ones, near before far."""
         exits = [
             exit_
             for exit_ in world.unexplored
@@ -250,16 +261,16 @@ class Explorer(PerceivingAgent):
         yield from self._to_open(view, world)
 
     def _offered(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
-        """What the world itself offers here: to unlock, and to open what may hold something."""
+        """Yield what the world offers here: to unlock, and to open what may hold something."""
         doors = set(world.doors.values())
         for action in sorted(self._valid or ()):
             verb, _, thing = action.partition(" ")
             if world.here is None or normalise_name(thing) in doors:
                 continue
             if verb == "unlock":
-                yield Errand(world.here, action, "a key fits", urgency=4)
+                yield Errand(world.here, action, "a key fits", urgency=self.settings.offered_unlock_urgency)
             elif verb == "open":
-                yield Errand(world.here, action, f"{thing} can be opened", urgency=2)
+                yield Errand(world.here, action, f"{thing} can be opened", urgency=self.settings.open_urgency)
 
     def _to_take(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
         wanted = self._wanted(view)
@@ -269,18 +280,24 @@ class Explorer(PerceivingAgent):
                 if name in carried or not (name in wanted or _KEY.search(name)) or name == v.PLAYER:
                     continue
                 if where in world.rooms:
-                    yield Errand(where, f"take {fact.subject}", f"{fact.subject} is wanted", urgency=5)
+                    yield Errand(
+                        where, f"take {fact.subject}", f"{fact.subject} is wanted", urgency=self.settings.take_urgency
+                    )
                 elif (room := self._room_of(where, view, world)) and not self._is_barred(where, view):
                     action = f"take {fact.subject} from {fact.object}"
-                    yield Errand(room, action, f"{fact.subject} is wanted", urgency=5)
+                    yield Errand(room, action, f"{fact.subject} is wanted", urgency=self.settings.take_urgency)
 
     def _wanted(self, view: GraphView) -> set[str]:
-        """Names of things that the goal asks to get, and of keys that open something.
+        """Return the names of things that the goal asks to get, and of keys that open something.
 
-        Without a goal, what somebody locked away is taken to be worth having.
+        Args:
+            view: what the memory holds.
+
+        Returns:
+            Normalised names. Without a goal, what is locked away is assumed to be worth having.
         """
-        told = view.theses(about=v.GOAL)
-        asked = " ".join(normalise_name(s) for thesis in told for s in sentences(thesis.text) if _FETCH.search(s))
+        goals = view.theses(about=v.GOAL)
+        asked = " ".join(normalise_name(s) for thesis in goals for s in sentences(thesis.text) if _FETCH.search(s))
         named = {
             fact.key[0]
             for relation in (v.IS_IN, v.IS_ON)
@@ -291,10 +308,10 @@ class Explorer(PerceivingAgent):
         kinds = {
             f.key[0] for k in ("container", "supporter", "door", "room") for f in view.facts(relation=v.IS_A, object=k)
         }
-        if not told:
+        if not goals:
             inside = {f.key[0] for lock in fixed for f in view.facts(relation=v.IS_IN, object=lock)}
             named |= {name for name in inside if not is_legible(name)}
-        named = {name for name in named if not is_legible(name)}  # to read it is enough
+        named = {name for name in named if not is_legible(name)}  # it is enough to read them
         return (named - fixed - kinds) | {fact.key[0] for fact in view.facts(relation=v.UNLOCKS)}
 
     def _to_read(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
@@ -306,45 +323,52 @@ class Explorer(PerceivingAgent):
                 where = fact.key[2]
                 room = world.here if where == v.INVENTORY else self._room_of(where, view, world)
                 if room is not None and not self._is_barred(where, view):
-                    yield Errand(room, action, f"{fact.subject} may say something", urgency=3)
+                    yield Errand(room, action, f"{fact.subject} may say something", urgency=self.settings.read_urgency)
 
     def _to_unlock(self, view: GraphView, world: WorldMap, carried: dict[str, str]) -> Iterator[Errand]:
-        told = view.facts(relation=v.UNLOCKS)
-        keys_told = {fact.key[0] for fact in told}
-        locks_told = {fact.key[2] for fact in told}
-        for fact in told:
+        unlocks = view.facts(relation=v.UNLOCKS)
+        keys_known = {fact.key[0] for fact in unlocks}
+        locks_known = {fact.key[2] for fact in unlocks}
+        for fact in unlocks:
             room = self._room_of(fact.key[2], view, world)
             if room is not None and fact.key[0] in carried and self._may_be_locked(fact.key[2], view):
                 action = f"unlock {shown_name(fact.key[2], view)} with {carried[fact.key[0]]}"
-                yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=2)
+                yield Errand(room, action, f"{fact.subject} unlocks {fact.object}", urgency=self.settings.open_urgency)
         for key, shown in carried.items():
-            if key in keys_told or not _KEY.search(key):
+            if key in keys_known or not _KEY.search(key):
                 continue
             for lock in self._locks(key, view):
-                if lock in locks_told or view.facts(key, v.DOES_NOT_UNLOCK, lock):
+                if lock in locks_known or view.facts(key, v.DOES_NOT_UNLOCK, lock):
                     continue
                 room = self._room_of(lock, view, world)
                 if room is None or not self._may_be_locked(lock, view):
                     continue
                 action = f"unlock {shown_name(lock, view)} with {shown}"
-                if _kin(key, lock):
-                    yield Errand(room, action, f"{shown} and {lock} sound alike", urgency=2)
+                if _share_a_word(key, lock):
+                    yield Errand(room, action, f"{shown} and {lock} sound alike", urgency=self.settings.open_urgency)
                 elif room == world.here and self._valid is None:
-                    yield Errand(room, action, f"{shown} may fit {lock}", urgency=1)
+                    yield Errand(room, action, f"{shown} may fit {lock}", urgency=self.settings.try_key_urgency)
 
     def _to_open(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
         doors = set(world.doors.values())
         for fact in view.facts(relation=v.IS, object=v.CLOSED):
             room = self._room_of(fact.key[0], view, world)
             if room is not None and fact.key[0] not in doors and not view.facts(fact.key[0], v.IS, v.LOCKED):
-                yield Errand(room, f"open {shown_name(fact.key[0], view)}", f"{fact.subject} is closed", urgency=2)
+                yield Errand(
+                    room,
+                    f"open {shown_name(fact.key[0], view)}",
+                    f"{fact.subject} is closed",
+                    urgency=self.settings.open_urgency,
+                )
 
     def _locks(self, key: str, view: GraphView) -> list[str]:
-        """Things that ``key`` may fit: what is locked, and what bears a telling word of its name."""
+        """Return what ``key`` may fit: what is locked, and what shares a distinctive word with its name."""
         locked = {fact.key[0] for fact in view.facts(relation=v.IS, object=v.LOCKED)}
         carried = {fact.key[0] for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
         placed = {fact.key[0] for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)}
-        return sorted(locked | {name for name in placed - carried if _kin(key, name) and not _KEY.search(name)})
+        return sorted(
+            locked | {name for name in placed - carried if _share_a_word(key, name) and not _KEY.search(name)}
+        )
 
     def _may_be_locked(self, thing: str, view: GraphView) -> bool:
         return not (view.facts(thing, v.IS, v.OPEN) or view.facts(thing, v.IS, v.CLOSED))
@@ -353,7 +377,7 @@ class Explorer(PerceivingAgent):
         return bool(view.facts(container, v.IS, v.CLOSED) or view.facts(container, v.IS, v.LOCKED))
 
     def _room_of(self, thing: str, view: GraphView, world: WorldMap) -> str | None:
-        """The room in which ``thing`` is, through whatever holds it."""
+        """Return the room in which ``thing`` is, through everything that holds it; ``None`` when it is not known."""
         seen: set[str] = set()
         while thing not in world.rooms:
             if thing in seen:
@@ -368,10 +392,10 @@ class Explorer(PerceivingAgent):
                 return world.here
         return thing
 
-    # -- when nothing is left ---------------------------------------------------------------------------------------
+    # -- when nothing better is known -------------------------------------------------------------------------------
 
     def _try_anything(self, view: GraphView, world: WorldMap) -> Decision:
-        """Stuck: look at, open and take whatever is known, the nearest first; then whatever is offered here."""
+        """Open, examine and take whatever is known, the nearest first; then do whatever is offered here."""
         here = world.here or ""
         for errand in self._attempts(view, world):
             if errand.action in self._done or (errand.room, errand.action) in self._failed:
@@ -404,11 +428,11 @@ class Explorer(PerceivingAgent):
         yield from sorted(self._valid or (), key=lambda action: (action.startswith("go "), action))
         if self._valid is None:
             yield from (
-                f"go {direction}" for direction in v.OPPOSITE if direction not in world.ways.get(world.here or "", {})
+                f"go {direction}" for direction in v.OPPOSITE if direction not in world.exits.get(world.here or "", {})
             )
 
-    def _bewildered(self) -> Decision:
-        """The text has not told where the player is."""
+    def _find_out_where(self) -> Decision:
+        """Choose an action when the texts have not said where the player is."""
         for action in ("look", *(sorted(self._valid or ()))):
             if ("", action) not in self._failed:
                 return Decision(action, "where am I?", stuck=True)
@@ -416,6 +440,6 @@ class Explorer(PerceivingAgent):
         return Decision("look", "where am I?", stuck=True)
 
 
-def _kin(key: str, lock: str) -> bool:
-    """Whether the names of a key and a lock share a telling word ("golden key", "golden locker")."""
+def _share_a_word(key: str, lock: str) -> bool:
+    """Return whether the names of a key and a lock share a distinctive word ("golden key", "golden locker")."""
     return bool((set(key.split()) - _COMMON) & (set(lock.split()) - _COMMON))

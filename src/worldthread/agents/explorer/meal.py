@@ -1,4 +1,4 @@
-"""What has to be done for a meal, as operators over the facts of a memory."""
+"""Preparing a meal as a planning problem: operators over the facts of a memory."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from worldthread.names import normalise_name
 
 @dataclass(frozen=True)
 class MealProblem:
-    """Everything known about preparing the meal of the recipe.
+    """The planning problem of the meal of a recipe.
 
     Args:
         holds: literals that hold now.
-        goal: the literals to reach.
+        goal: literals that must hold in the end.
         operators: what can be done.
         missing: names of what is needed and not found yet; while there are any, there is no plan.
-        useful: operators that take an ingredient or a tool, for when it is passed by.
+        useful: operators that take an ingredient or a tool, to be used when the player comes by.
     """
 
     holds: frozenset[Literal]
@@ -44,13 +44,16 @@ def _household() -> dict[str, Any]:
 def meal_problem(
     view: GraphView, world: WorldMap, room_of: Callable[[str], str | None], *, hands_are_full: bool
 ) -> MealProblem | None:
-    """The problem that the recipe in the memory poses; ``None`` when no recipe is known.
+    """Build the planning problem of the recipe in a memory.
 
     Args:
-        view: what is known.
+        view: what the memory holds.
         world: the map in it.
-        room_of: the room in which a thing is.
-        hands_are_full: whether a limit of what can be carried was felt, so that things may have to be put down.
+        room_of: returns the room in which a thing is; ``None`` when it is not known.
+        hands_are_full: whether the world has refused to let more be carried, so that things may have to be put down.
+
+    Returns:
+        The problem; ``None`` when no recipe is known.
     """
     ingredients = {fact.key[2]: fact.object for fact in view.facts(v.RECIPE, v.NEEDS)}
     last = next((fact.object for fact in view.facts(v.RECIPE, v.ASKS_TO) if " " in fact.object), None)
@@ -91,7 +94,7 @@ def meal_problem(
     for name in [*ingredients, *([tool] if tool else [])] if hands_are_full else []:
         operators.append(_putting_down(name, kitchen))
         operators.append(_taking_up(name, kitchen))
-    for name in sorted(carried - ingredients.keys() - {tool, normalise_name(dish)}):  # what only fills the hands
+    for name in sorted(carried - ingredients.keys() - {tool, normalise_name(dish)}):  # not needed
         here = _carried(name)
         left: Literal = (name, v.IS, "left behind")
         reason = "it is not needed for the dish"
@@ -116,8 +119,8 @@ def meal_problem(
     operators += [*useful, prepare, eat]
     if made <= holds:
         missing, operators = [], [eat]
-    # what is processed and prepared stays so, and what is taken too while nothing has to be put down: named with the
-    # goal, this guides the search
+    # what is processed and prepared stays so, and what is taken too while nothing has to be put down: as part of the
+    # goal it guides the search
     goal = {eaten, *made}
     if not made <= holds:
         goal |= {(name, v.IS, state) for name, state in wanted}
@@ -135,7 +138,7 @@ def _processing(action: str, room: str | None, needs: set[Literal], done: Litera
 
 
 def _taking(name: str, view: GraphView, room_of: Callable[[str], str | None]) -> Operator | None:
-    """Taking a thing from where it is; ``None`` when that is not known or not reachable."""
+    """Return the operator that takes a thing from where it is; ``None`` when that is not known."""
     room = room_of(name)
     fact = next(iter(view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)), None)
     if room is None or fact is None:
@@ -170,7 +173,7 @@ def _taking_up(name: str, kitchen: str) -> Operator:
 
 
 def _find(view: GraphView, names: list[str] | tuple[()]) -> str | None:
-    """A thing of the memory whose name ends with one of ``names``."""
+    """Return a thing of the memory whose name ends with one of ``names``; earlier names are preferred."""
     placed = {fact.key[0] for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)}
     for name in names:
         found = sorted(thing for thing in placed if thing == name or thing.endswith(f" {name}"))
@@ -180,9 +183,9 @@ def _find(view: GraphView, names: list[str] | tuple[()]) -> str | None:
 
 
 def _assembly_room(view: GraphView, world: WorldMap) -> str | None:
-    """The room in which the meal is prepared: the one that the goal names, else one with a kitchen's name."""
-    told = " ".join(normalise_name(thesis.text) for thesis in view.theses(about=v.GOAL))
-    named = [room for room in world.rooms if re.search(rf"\bin the {re.escape(room)}\b", told)]
+    """Return the room in which the meal is prepared: the one that the goal names, else a kitchen."""
+    goal = " ".join(normalise_name(thesis.text) for thesis in view.theses(about=v.GOAL))
+    named = [room for room in world.rooms if re.search(rf"\bin the {re.escape(room)}\b", goal)]
     if named:
         return min(named)
     return next((room for room in sorted(world.rooms) if room in _household()["cooking"]["rooms"]), None)

@@ -1,10 +1,11 @@
-"""A small planner: what to do, in which order, to make some facts hold.
+"""A small planner: which operators to apply, and in which order, to make some facts hold.
 
-States are sets of literals (normalised facts) and the room of the player. An operator can be used in its room when its
-needs hold; it adds and removes literals and costs one move; walking costs the moves of the way. The plan found is a
-shortest one: A* search (Hart, Nilsson and Raphael 1968) with the number of goals that are left as lower bound, where
-a wanted operator that closes no way and can be used on the spot is used at once: waiting cannot make it cheaper. So
-name as goals, beside what is wanted in the end, what must hold on the way to it and what nothing removes.
+A state is a set of literals (normalised facts), the room of the player, and how much more can be carried. An operator
+can be applied in its room when its needs hold; it adds and removes literals and costs one move, and walking costs the
+moves of the path. A* search (Hart, Nilsson and Raphael 1968) finds a shortest plan, with the number of goals that are
+left as lower bound. An operator that adds a goal, rules nothing out and can be applied in the present room is applied
+at once, as waiting cannot make it cheaper. The search is guided best when the goal also names what must hold on the way
+and is never removed.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ Literal: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Operator:
-    """Something that can be done.
+    """An action with its needs and effects.
 
     Args:
         action: the command.
-        room: where it can be done; ``None``: anywhere.
+        room: where it can be done; ``None`` for anywhere.
         needs: literals that must hold.
         adds: literals that hold afterwards.
-        removes: literals that hold no more afterwards.
+        removes: literals that no longer hold afterwards.
         reason: why, for people.
-        takes: how many more things are carried afterwards (negative: fewer).
+        takes: how many more things are carried afterwards; negative for fewer.
     """
 
     action: str
@@ -45,7 +46,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One operator of a plan, and the room in which it is used."""
+    """One operator of a plan, and the room in which it is applied."""
 
     operator: Operator
     room: str
@@ -61,16 +62,19 @@ def plan(
     room_to_carry: float = math.inf,
     max_states: int = 20_000,
 ) -> list[PlanStep] | None:
-    """A shortest plan that makes ``goal`` hold; ``None`` when there is none, or none within ``max_states`` states.
+    """Find a shortest plan that makes ``goal`` hold.
 
     Args:
         here: the room of the player.
         holds: what holds now.
-        goal: what shall hold.
+        goal: what must hold in the end.
         operators: what can be done.
-        distance: moves from one room to another; infinite when there is no way.
+        distance: returns the moves from one room to another; infinite when there is no path.
         room_to_carry: how many more things can be carried now.
-        max_states: how many states may be looked at.
+        max_states: how many states may be expanded.
+
+    Returns:
+        The steps, none when the goal holds; ``None`` when there is no plan, or none within ``max_states`` states.
     """
     relevant = goal | {literal for operator in operators for literal in (*operator.needs, *operator.removes)}
     harmless = _harmless(goal, operators)
@@ -93,23 +97,28 @@ def plan(
         at_once = next((o for o in here_and_now if o in harmless), None)
         for operator in [at_once] if at_once is not None else usable:
             place = operator.room or room
-            way = distance(room, place)
-            if way == math.inf:
+            walk = distance(room, place)
+            if walk == math.inf:
                 continue
             after = ((literals - operator.removes) | operator.adds) & relevant
             new_state = (place, after, space - operator.takes)
             if new_state not in seen:
-                spent = cost + way + 1
+                spent = cost + walk + 1
                 entry = (spent + len(goal - after), next(order), spent, new_state, (*steps, PlanStep(operator, place)))
                 heapq.heappush(queue, entry)
     return None
 
 
 def _harmless(goal: frozenset[Literal], operators: Sequence[Operator]) -> set[Operator]:
-    """Operators that may be used as soon as they can be used on the spot, without making any plan longer.
+    """Return the operators that may be applied at once in the present room without making any plan longer.
 
-    They add one goal that no operator removes and that no operator adds together with something else, and what they
-    remove is of no use to any other operator and is no goal.
+    Args:
+        goal: what must hold in the end.
+        operators: what can be done.
+
+    Returns:
+        Those that add one goal, which no operator removes or adds together with something else, and that remove
+        nothing that another operator needs and no goal.
     """
     removed = {literal for operator in operators for literal in operator.removes}
     added_together = {literal for operator in operators if len(operator.adds) > 1 for literal in operator.adds}

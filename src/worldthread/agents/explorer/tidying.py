@@ -1,28 +1,20 @@
-"""What lies in the wrong place, and where it belongs: a guess from names alone.
+"""Guesses from names alone which things are misplaced, and where they belong.
 
-A thing fits a piece of furniture as far as its name is near, in the embedding space, to the furniture in its room, to
-the room and its other furniture, and to the things that are there already. What fits some other place much better than
-its own is out of place. No table says which thing belongs where.
+How well a thing fits a piece of furniture is the similarity of its name, in the embedding space, with the furniture in
+its room, the room and its other furniture, and the things that are there already. A thing that fits another place much
+better than its own is misplaced. No table says which thing belongs where.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.agents.explorer.settings import TidyingSettings
 from worldthread.models import Embedder
-
-WEIGHTS: Final = {"furniture": 0.25, "room": 0.1, "room's furniture": 0.3, "neighbours": 0.2, "room's things": 0.15}
-"""How much each kind of nearness counts. Found by random search over generated houses (seeds 101-124)."""
-MARGIN: Final = 0.095
-"""How much better another place must be."""
-_UNKNOWN: Final = 0.2  # nearness to neighbours where there are none
-_NEIGHBOURS: Final = 2  # the nearest neighbours that count, on a piece of furniture
-_ROOMMATES: Final = 3  # and in a room
 
 
 @dataclass(frozen=True)
@@ -30,9 +22,9 @@ class Suggestion:
     """A thing that would be better elsewhere.
 
     Args:
-        thing: what.
+        thing: name of the thing.
         place: the piece of furniture where it seems to belong.
-        gain: how much better it fits there, above :data:`MARGIN`.
+        gain: how much better it fits there, above the margin; 1 for a thing that lies on no furniture.
     """
 
     thing: str
@@ -44,19 +36,24 @@ class Tidier:
     """Guesses where things belong.
 
     Args:
-        embedder: gives names their vectors; each name is embedded once.
+        embedder: embeds the names, each once.
+        settings: the weights of the similarities, and the margin.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, settings: TidyingSettings | None = None) -> None:
+        self.settings = settings or TidyingSettings()
         self._embedder = embedder
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def suggest(self, things: Mapping[str, str], furniture: Mapping[str, str]) -> list[Suggestion]:
-        """Things that fit another place better by more than :data:`MARGIN`, the surest first.
+        """Suggest better places for things.
 
         Args:
             things: thing -> the piece of furniture, or the room, where it is.
             furniture: piece of furniture -> its room.
+
+        Returns:
+            The things that fit another place better by more than the margin, the surest first.
         """
         if not things or not furniture:
             return []
@@ -67,7 +64,7 @@ class Tidier:
         for row, name in enumerate(names):
             best = int(np.argmax(fits[row]))
             here = at.get(things[name])
-            gain = float(fits[row, best] - fits[row, here]) - MARGIN if here is not None else 1.0
+            gain = float(fits[row, best] - fits[row, here]) - self.settings.margin if here is not None else 1.0
             if gain > 0 and best != here:
                 suggestions.append(Suggestion(name, places[best], gain))
         return sorted(suggestions, key=lambda s: (-s.gain, s.thing))
@@ -75,23 +72,28 @@ class Tidier:
     def _fits(
         self, names: list[str], places: list[str], things: Mapping[str, str], furniture: Mapping[str, str]
     ) -> NDArray[np.float64]:
-        """How well each thing fits each place, shape (things, places)."""
+        """Return how well each thing fits each place, shape (things, places)."""
+        weights = self.settings
         thing = self._embed(names)
-        alike = (thing @ thing.T).astype(np.float64)
-        np.fill_diagonal(alike, -np.inf)  # a thing is not its own neighbour
+        similarity = (thing @ thing.T).astype(np.float64)
+        np.fill_diagonal(similarity, -np.inf)  # a thing is not its own neighbour
         piece = thing @ self._embed([f"{place} in the {furniture[place]}" for place in places]).T
         room = thing @ self._embed([furniture[place] for place in places]).T
         bare = thing @ self._embed(places).T
-        fits = WEIGHTS["furniture"] * piece + WEIGHTS["room"] * room.astype(np.float64)
+        fits = weights.furniture_weight * piece + weights.room_weight * room.astype(np.float64)
         for column, place in enumerate(places):
             here = [row for row, name in enumerate(names) if things[name] == place]
             inside = [
                 row for row, name in enumerate(names) if furniture.get(things[name], things[name]) == furniture[place]
             ]
             same_room = [other for other, name in enumerate(places) if furniture[name] == furniture[place]]
-            fits[:, column] += WEIGHTS["room's furniture"] * bare[:, same_room].mean(axis=1)
-            fits[:, column] += WEIGHTS["neighbours"] * _nearest(alike[:, here], _NEIGHBOURS)
-            fits[:, column] += WEIGHTS["room's things"] * _nearest(alike[:, inside], _ROOMMATES)
+            fits[:, column] += weights.room_furniture_weight * bare[:, same_room].mean(axis=1)
+            fits[:, column] += weights.neighbours_weight * _nearest(
+                similarity[:, here], weights.neighbours, weights.unknown_similarity
+            )
+            fits[:, column] += weights.room_things_weight * _nearest(
+                similarity[:, inside], weights.roommates, weights.unknown_similarity
+            )
         return fits
 
     def _embed(self, names: list[str]) -> NDArray[np.float32]:
@@ -101,9 +103,9 @@ class Tidier:
         return np.stack([self._vectors[name] for name in names])
 
 
-def _nearest(alike: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """The mean of the ``count`` greatest finite values of each row; :data:`_UNKNOWN` where there are none."""
-    ranked = -np.sort(-alike, axis=1)[:, :count]
+def _nearest(similarity: NDArray[np.float64], count: int, unknown: float) -> NDArray[np.float64]:
+    """Return the mean of the ``count`` greatest finite values of each row; ``unknown`` where there are none."""
+    ranked = -np.sort(-similarity, axis=1)[:, :count]
     known = np.isfinite(ranked)
     total = np.where(known, ranked, 0.0).sum(axis=1)
-    return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), _UNKNOWN)
+    return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), unknown)

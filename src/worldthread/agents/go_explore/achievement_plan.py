@@ -1,44 +1,25 @@
-"""Expeditions: doing on one branch what was achieved on several."""
+"""Plans that make on one branch the achievements of several."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from worldthread.agents.go_explore.achievements import Achievement, Achievements
 from worldthread.agents.go_explore.commands import is_putting_down, things_of
+from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS, GoExploreSettings
 from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places
-
-MOVE: Final = 0.015
-"""What a move costs, in the unit of :meth:`Achievements.weight`."""
-_PRICE_OF_LOSS: Final = 5.0
-"""Moves that one would go to keep a feat of weight 1 within reach."""
-_LEAST_GAIN: Final = 0.1
-_LOOKED_INTO: Final = 10
-"""Visits from which an expedition is thought through."""
-_MOST_LOST: Final = 8
-"""Times that a way led elsewhere, at most."""
-_MOST_KNOWN: Final = 300
-"""Moves through known states, at most, before a way is given up."""
-_MOST_FAILED: Final = 30
-_MOST_PUT_DOWN: Final = 4
-_FAILED_ATTEMPT: Final = 0.25
-"""What counts as an attempt when a feat's action was not offered."""
-_RECENT: Final = 6
-_NEEDED: Final = 0.9
-_COMMON: Final = 0.3
-"""Worth of keeping a thing: one that was in an action which brought points, and any other."""
 
 
 class AchievementProposal(NamedTuple):
-    """An expedition that pays.
+    """A plan that should gain merit.
 
     Args:
-        start: from where to set out.
-        hope: what it should bring beyond ``base``, in the unit of :meth:`Achievements.weight`.
-        moves: in how many moves.
+        start: the visit from which to begin.
+        hope: the merit that it should gain beyond ``base`` (:meth:`Achievements.weight`).
+        moves: the number of moves.
         base: the best merit so far.
     """
 
@@ -49,108 +30,128 @@ class AchievementProposal(NamedTuple):
 
 
 class AchievementPlanner:
-    """Finds the branch from which the feats of others are worth doing.
+    """Finds the branch from which the achievements of other branches are worth making.
 
     Args:
-        chart: of all branches.
-        feats: of all branches.
+        graph: all branches.
+        achievements: those of all branches.
+        settings: the costs of moves and losses, and limits.
     """
 
-    def __init__(self, chart: StateGraph, feats: Achievements) -> None:
-        self.chart = chart
-        self.feats = feats
-        self._exhausted: dict[tuple[str, int], int] = {}  # feats that were known when an expedition set out here
+    def __init__(
+        self, graph: StateGraph, achievements: Achievements, settings: GoExploreSettings = DEFAULT_SETTINGS
+    ) -> None:
+        self.graph = graph
+        self.achievements = achievements
+        self.settings = settings
+        self._exhausted: dict[tuple[str, int], int] = {}  # achievements that were known when a plan began there
 
     def best_merit(self) -> float:
-        """Of all visits from which one can go on."""
-        unit = self.feats.unit()
+        """Return the best merit of all visits from which the game goes on."""
+        unit = self.achievements.unit()
         best = self._best(unit)
-        return self.feats.merit(best, unit) if best is not None else 0.0
+        return self.achievements.merit(best, unit) if best is not None else 0.0
 
     def _best(self, unit: float) -> StateVisit | None:
-        return max(self.chart.states.values(), key=lambda visit: self.feats.merit(visit, unit), default=None)
+        visits = self.graph.states.values()
+        return max(visits, key=lambda visit: self.achievements.merit(visit, unit), default=None)
 
     def plan(self) -> AchievementProposal | None:
-        """The best expedition; ``None`` when none brings more than what is achieved already.
+        """Find the plan that should gain the most merit.
 
-        Of visits in one room with the same achievements only the best is looked at, and of these the ones that could
-        bring the most if everything went well.
+        Of visits in one room with the same achievements only the best is considered, and of these the ones that could
+        gain the most if everything succeeded.
+
+        Returns:
+            The best plan; ``None`` when none should gain more than :attr:`GoExploreSettings.min_plan_gain`.
         """
-        unit = self.feats.unit()
+        unit = self.achievements.unit()
         foremost = self._best(unit)
         if foremost is None:
             return None
-        base = self.feats.merit(foremost, unit)
-        self.feats.proven = foremost.achieved
-        known = len(self.feats)
+        base = self.achievements.merit(foremost, unit)
+        self.achievements.proven = foremost.achieved
+        known = len(self.achievements)
         places = best_of_places(
-            visit for visit in self.chart.states.values() if self._exhausted.get(visit.place) != known
+            visit for visit in self.graph.states.values() if self._exhausted.get(visit.place) != known
         )
-        hopes = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
+        bounds = sorted(((self._bound(visit, unit), visit.moment, visit) for visit in places.values()), reverse=True)
         best: AchievementProposal | None = None
-        for _, _, visit in hopes[:_LOOKED_INTO]:
+        for _, _, visit in bounds[: self.settings.simulated_starts]:
             merit, moves = self._simulate(visit, unit)
-            hope = merit - base - MOVE * moves
+            hope = merit - base - self.settings.move_cost * moves
             if best is None or hope > best.hope:
                 best = AchievementProposal(visit, hope, moves, base)
-        return best if best is not None and best.hope > _LEAST_GAIN and best.moves > 0 else None
+        return best if best is not None and best.hope > self.settings.min_plan_gain and best.moves > 0 else None
 
-    def set_out(self, plan: AchievementProposal) -> None:
-        """Do not set out from there again until more is known."""
-        self._exhausted[plan.start.place] = len(self.feats)
+    def begin(self, plan: AchievementProposal) -> None:
+        """Rule out further plans from the same place until another achievement is known."""
+        self._exhausted[plan.start.place] = len(self.achievements)
 
-    def next_feat(
+    def next_achievement(
         self, room: str, left: Iterable[Achievement], unit: float, blocked: frozenset[StateAction] = frozenset()
     ) -> Achievement | None:
-        """The one to do next: near, and leaving few of the others out of reach."""
-        routes = self.chart.routes(room, blocked)
-        in_reach = [(feat, self.feats.weight(feat, unit)) for feat in left if feat.room in routes]
+        """Choose the achievement to make next: near, and leaving few of the others out of reach.
+
+        Args:
+            room: where the player is.
+            left: the achievements to choose from.
+            unit: points that an achievement brings on average.
+            blocked: exits that must not be taken.
+
+        Returns:
+            The one of the lowest cost; ``None`` when none can be reached.
+        """
+        routes = self.graph.routes(room, blocked)
+        in_reach = [(one, self.achievements.weight(one, unit)) for one in left if one.room in routes]
         weights: defaultdict[int, list[tuple[str, float]]] = defaultdict(list)
-        for feat, weight in in_reach:
-            weights[feat.bit].append((feat.room, weight))
+        for achievement, weight in in_reach:
+            weights[achievement.bit].append((achievement.room, weight))
         best, lowest = None, float("inf")
         lost_after: dict[str, float] = {}
-        for feat, _ in in_reach:
-            after = self.chart.routes(feat.leads_to)
-            if feat.leads_to not in lost_after:
-                lost_after[feat.leads_to] = sum(weight for one, weight in in_reach if one.room not in after)
-            done = sum(weight for where, weight in weights[feat.bit] if where not in after)
-            cost = routes[feat.room].moves + _PRICE_OF_LOSS * (lost_after[feat.leads_to] - done)
+        for achievement, _ in in_reach:
+            leads_to = achievement.leads_to
+            after = self.graph.routes(leads_to)
+            if leads_to not in lost_after:
+                lost_after[leads_to] = sum(weight for one, weight in in_reach if one.room not in after)
+            done = sum(weight for where, weight in weights[achievement.bit] if where not in after)
+            cost = routes[achievement.room].moves + self.settings.loss_cost * (lost_after[leads_to] - done)
             if cost < lowest:
-                best, lowest = feat, cost
+                best, lowest = achievement, cost
         return best
 
     def _bound(self, visit: StateVisit, unit: float) -> float:
-        """Merit if every feat that can be reached from there succeeded."""
-        routes = self.chart.routes(visit.room)
+        """Return the merit if every achievement that can be reached from a visit succeeded."""
+        routes = self.graph.routes(visit.room)
         best: dict[int, float] = {}
-        for feat in self.feats.left(visit.achieved):
-            if feat.room in routes:
-                best[feat.bit] = max(best.get(feat.bit, 0.0), self.feats.weight(feat, unit, visit.achieved))
-        return self.feats.merit(visit, unit) + sum(best.values())
+        for one in self.achievements.left(visit.achieved):
+            if one.room in routes:
+                best[one.bit] = max(best.get(one.bit, 0.0), self.achievements.weight(one, unit, visit.achieved))
+        return self.achievements.merit(visit, unit) + sum(best.values())
 
     def _simulate(self, visit: StateVisit, unit: float) -> tuple[float, int]:
-        """Merit and moves of an expedition, up to where more moves bring nothing more."""
-        left = self.feats.left(visit.achieved)
+        """Return the merit and the moves of a plan, up to where more moves gain nothing more."""
+        left = self.achievements.left(visit.achieved)
         room, achieved, moves = visit.room, visit.achieved, 0
-        merit = self.feats.merit(visit, unit)
+        merit = self.achievements.merit(visit, unit)
         best = merit, 0
+        cost = self.settings.move_cost
         while left:
-            feat = self.next_feat(room, left, unit)
-            if feat is None:
+            achievement = self.next_achievement(room, left, unit)
+            if achievement is None:
                 break
-            moves += self.chart.routes(room)[feat.room].moves + 1
-            merit += self.feats.weight(feat, unit, achieved)
-            achieved |= 1 << feat.bit
-            room = feat.leads_to
-            left = [other for other in left if other.bit != feat.bit]
-            if merit - MOVE * moves > best[0] - MOVE * best[1]:
+            moves += self.graph.routes(room)[achievement.room].moves + 1
+            merit += self.achievements.weight(achievement, unit, achieved)
+            achieved |= 1 << achievement.bit
+            room = achievement.leads_to
+            left = [other for other in left if other.bit != achievement.bit]
+            if merit - cost * moves > best[0] - cost * best[1]:
                 best = merit, moves
         return best
 
 
 class PlannedAction(NamedTuple):
-    """What an expedition does next: an action at a visit."""
+    """What a plan does next: an action at a visit, and why."""
 
     visit: StateVisit
     action: str
@@ -159,11 +160,11 @@ class PlannedAction(NamedTuple):
 
 @dataclass
 class AchievementPlan:
-    """One that is under way: :meth:`next_step` until it has none.
+    """A plan that is being carried out: call :meth:`next_step` until it returns ``None``.
 
     Args:
-        planner: knows what there is to do.
-        hope: what it should bring.
+        planner: chooses the achievements.
+        hope: the merit that the plan should gain.
         base: the best merit before it.
     """
 
@@ -177,92 +178,114 @@ class AchievementPlan:
     _known: int = field(default=0, init=False)
     _put_down: int = field(default=0, init=False)
 
+    @property
+    def settings(self) -> GoExploreSettings:
+        """The limits of the plan."""
+        return self.planner.settings
+
     def next_step(self, here: StateVisit) -> PlannedAction | None:
-        """Where to act and how: through known states it goes without a move. ``None``: it is over."""
-        while not here.ended and self._is_on_the_way(here):
+        """Choose the next action.
+
+        Args:
+            here: the visit to which the last action led.
+
+        Returns:
+            What to do, and at which visit: known states are passed without a move. ``None`` when the plan is over.
+        """
+        while not here.ended and self._is_on_route(here):
             step = self._next_here(here)
             if step is None:
                 return None
-            led = self.planner.chart.tried[here.state].get(step.action)
-            if led is None:
+            there = self.planner.graph.tried[here.state].get(step.action)
+            if there is None:
                 return step
             self._known += 1
-            if led is here or self._known > _MOST_KNOWN:
+            if there is here or self._known > self.settings.max_known_moves:
                 self._blocked.add(StateAction(here.room, step.action))
                 self._known = 0
                 self._lost += 1
             else:
-                here = led
+                here = there
         return None
 
-    def _is_on_the_way(self, here: StateVisit) -> bool:
-        """Whether it goes on after the last move, which may have led elsewhere."""
+    def _is_on_route(self, here: StateVisit) -> bool:
+        """Return whether the plan goes on after the last move, which may have led elsewhere."""
         if self._expected is not None:
-            way, room = self._expected
+            move, room = self._expected
             if here.room != room:
                 self._lost += 1
-                if here.room == way.room:
-                    self._blocked.add(way)
+                if here.room == move.room:
+                    self._blocked.add(move)
         self._expected = None
-        return self._lost <= _MOST_LOST
+        return self._lost <= self.settings.max_lost
 
     def _next_here(self, here: StateVisit) -> PlannedAction | None:
-        planner, chart = self.planner, self.planner.chart
-        tried = chart.tried[here.state]
-        unit = planner.feats.unit()
+        planner, graph = self.planner, self.planner.graph
+        tried = graph.tried[here.state]
+        unit = planner.achievements.unit()
         while True:
             blocked = frozenset(self._blocked)
-            feat = planner.next_feat(here.room, planner.feats.left(here.achieved, self._failed), unit, blocked)
-            if feat is None:
+            left = planner.achievements.left(here.achieved, self._failed)
+            achievement = planner.next_achievement(here.room, left, unit, blocked)
+            if achievement is None:
                 return None
-            if feat.room == here.room:
-                action = self._towards(feat, here)
+            if achievement.room == here.room:
+                action = self._action_towards(achievement, here)
                 if action is not None:
-                    return PlannedAction(
-                        here, action, f"to do again what once was of use: {feat.action} in {feat.room}"
-                    )
-                self._failed.add(feat.trial)
-                feat.attempts += _FAILED_ATTEMPT
+                    reason = f"to do again what once was of use: {achievement.action} in {achievement.room}"
+                    return PlannedAction(here, action, reason)
+                self._failed.add(achievement.state_action)
+                achievement.attempts += self.settings.missing_action_attempt
                 continue
-            move = chart.routes(here.room, blocked)[feat.room].action
-            assert move is not None
-            way = StateAction(here.room, move)
-            if move not in here.actions or (move in tried and tried[move].ended):
-                self._blocked.add(way)
+            action = graph.routes(here.room, blocked)[achievement.room].action
+            assert action is not None
+            move = StateAction(here.room, action)
+            if action not in here.actions or (action in tried and tried[action].ended):
+                self._blocked.add(move)
                 continue
-            there = chart.leads(here.room, move)
+            there = graph.destination(here.room, action)
             if there is not None:
-                self._expected = way, there
-            return PlannedAction(here, move, f"on the way to {feat.room}, to do again: {feat.action}")
+                self._expected = move, there
+            return PlannedAction(here, action, f"on the way to {achievement.room}, to do again: {achievement.action}")
 
-    def _towards(self, feat: Achievement, here: StateVisit) -> str | None:
-        """What to do in the room of a feat: the feat itself, or what it needs; ``None`` when it cannot be done."""
-        tried = self.planner.chart.tried[here.state]
-        recent = [visit.action for _, visit in zip(range(_RECENT), here.way(), strict=False)]
-        action = next((one for one in feat.preparations if one not in recent and one in here.actions), feat.action)
+    def _action_towards(self, achievement: Achievement, here: StateVisit) -> str | None:
+        """Choose what to do in the room of an achievement.
+
+        Args:
+            achievement: the achievement to make.
+            here: a visit in its room.
+
+        Returns:
+            Its action, or one that it needs first; ``None`` when it cannot be made.
+        """
+        tried = self.planner.graph.tried[here.state]
+        recent = [visit.action for _, visit in zip(range(self.settings.recent_actions), here.path_back(), strict=False)]
+        action = next(
+            (one for one in achievement.preparations if one not in recent and one in here.actions), achievement.action
+        )
         failed_here = (
-            action == feat.action
+            action == achievement.action
             and action in tried
-            and (tried[action].ended or not feat.is_done(tried[action].achieved))
+            and (tried[action].ended or not achievement.is_done(tried[action].achieved))
         )
         if action in here.actions and not failed_here:
-            self._blocked = {way for way in self._blocked if way.room != here.room}
-            if len(self._failed) < _MOST_FAILED:
+            self._blocked = {move for move in self._blocked if move.room != here.room}
+            if len(self._failed) < self.settings.max_failed:
                 self._failed.clear()
             return action
-        if feat.things and action.startswith("take ") and self._put_down < _MOST_PUT_DOWN:
-            spare = self._spare(here, feat)
+        if achievement.things and action.startswith("take ") and self._put_down < self.settings.max_put_down:
+            spare = self._spare(here, achievement)
             self._put_down += spare is not None
             return spare
         return None
 
-    def _spare(self, here: StateVisit, feat: Achievement) -> str | None:
-        """Hands may be full: a command that puts down a thing that seems of less use than what is to be taken."""
-        needed = {word for one in self.planner.feats if one.gain > 0 for word in things_of(one.action)}
+    def _spare(self, here: StateVisit, achievement: Achievement) -> str | None:
+        """Return a command that puts down a less useful thing, as hands may be full; ``None`` when there is none."""
+        needed = {word for one in self.planner.achievements if one.gain > 0 for word in things_of(one.action)}
 
         def worth(words: Iterable[str]) -> float:
-            return _NEEDED if needed & set(words) else _COMMON
+            return self.settings.useful_thing_worth if needed & set(words) else self.settings.other_thing_worth
 
-        wanted = max(worth(thing.split()) for thing in feat.things)
+        wanted = max(worth(thing.split()) for thing in achievement.things)
         spare = [action for action in here.actions if is_putting_down(action) and worth(things_of(action)) < wanted]
         return min(spare, key=lambda action: worth(things_of(action)), default=None)

@@ -1,9 +1,9 @@
-"""Go-Explore without a model (after Ecoffet et al. 2021): come back to any state, and try what was not tried there.
+"""Go-Explore without a model (after Ecoffet et al. 2021): return to any state, and try what was not tried there.
 
-What it adds to an archive and chance: rooms told apart on one map over all branches
-(:mod:`worldthread.agents.go_explore.state_graph`), actions ranked by what their words promise and by what experience
-tells of their form (:mod:`worldthread.agents.go_explore.commands`), and expeditions that do on one branch what was
-achieved on several (:mod:`worldthread.agents.go_explore.achievement_plan`).
+To an archive and random walks it adds three things: distinct rooms in one graph over all branches
+(:mod:`worldthread.agents.go_explore.state_graph`), actions ranked by what their words promise and by experience with
+their form (:mod:`worldthread.agents.go_explore.commands`), and plans that make on one branch the achievements of
+several (:mod:`worldthread.agents.go_explore.achievement_plan`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from worldthread.agents.base import AgentMemory, Decision, PerceivingAgent, Perc
 from worldthread.agents.go_explore.achievement_plan import AchievementPlan, AchievementPlanner, AchievementProposal
 from worldthread.agents.go_explore.achievements import Achievements
 from worldthread.agents.go_explore.commands import FIGHTING, form, gives_light, promise, things_of
+from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS, GoExploreSettings
 from worldthread.agents.go_explore.state_graph import StateAction, StateGraph, StateVisit, best_of_places, dark_title
 from worldthread.errors import AgentError
 from worldthread.extract.game import vocabulary as v
@@ -26,74 +27,55 @@ from worldthread.names import normalise_name
 from worldthread.types import Episode
 
 _UNLISTED: Final = tuple(f"go {direction}" for direction in v.OPPOSITE)
+"""What is tried everywhere in a world that lists no actions."""
 _UNLISTED_WITH_THINGS: Final = ("take", "open", "examine")
-"""What is tried in a world that lists no actions."""
-_BLOWS: Final = 8
-"""Times that an action which has news each time is repeated, at most."""
-_BETWEEN_EXPEDITIONS: Final = 10
-"""Decisions from one expedition to the next, at least."""
-_SURE: Final = 1.5
-"""Hope from which on an expedition sets out at once."""
-_SHORT: Final = 3
-_PACE: Final = 8.0
-"""An expedition that brings 1 in so many moves is as good as trying an action of promise 1."""
-_SEEN_ANEW: Final = 0.04
-_MOST_ANEW: Final = 6
-_RETRY: Final = 0.1
-_MOST_FRESH: Final = 5
-_WAY_BACK: Final = 0.2
-_LITTLE: Final = 0.1
-"""Promise below which chance may do as well."""
-_MOST_WANDERING: Final = 0.2
-"""Share of such decisions that begin a stride by chance, when nothing is promised: two strides in three moves."""
-_DEADLY: Final = 0.3
-_ALIKE: Final = 3.0
-"""After so many other actions of one form in a room, the next is half as promising."""
-_LIGHT_IN_THE_DARK: Final = 8.0
-_STEP_IN_THE_DARK: Final = 0.6
-_STRIDE: Final = 10
-"""Moves by chance from one state, at most."""
-_LEAST_TRUST: Final = 0.1
-_WON: Final = 0.3
-"""Share of its hope that an expedition must bring to be counted as a success."""
+"""What is tried with every thing in a world that lists no actions."""
 
 
 class GoExplore(PerceivingAgent):
-    """Explores without a model, and comes back to states.
+    """Explores without a model, and returns to earlier states.
 
-    It tries each action in the room where it seems the most promising, from the best state in which it was not tried
-    there; repeats a blow that brings news; sets out on an expedition when that should bring more; and where little is
-    promised, lets chance decide for a stride of moves, the more often the less is promised.
+    It tries each action in the room where it promises most, from the best state in which it was not tried there;
+    repeats a blow that brings news; carries out a plan when that should gain more; and where little is promised, walks
+    randomly for some moves, the more often the less is promised.
 
     Args:
-        memory: where percepts go and knowledge comes from.
-        run: name of the play, the source of its episodes.
-        use_valid_actions: whether to look at the list of valid actions when the world gives one.
-        seed: of chance.
+        memory: takes the episodes.
+        run: the name of the play, used as the source of its episodes.
+        use_valid_actions: whether to use the list of valid actions when the world gives one.
+        seed: seeds the random generator.
+        settings: the numbers that decide how it explores.
     """
 
     name = "go_explore"
     returns: ClassVar[bool] = True
 
     def __init__(
-        self, memory: AgentMemory, *, run: str = "play", use_valid_actions: bool = True, seed: int = 0
+        self,
+        memory: AgentMemory,
+        *,
+        run: str = "play",
+        use_valid_actions: bool = True,
+        seed: int = 0,
+        settings: GoExploreSettings = DEFAULT_SETTINGS,
     ) -> None:
         super().__init__(memory, run=run)
+        self.settings = settings
         self._use_valid_actions = use_valid_actions
-        self._chance = random.Random(seed)
+        self._random = random.Random(seed)
         self._visits: list[StateVisit] = []
         self._here: StateVisit | None = None
-        self._highest = 0.0  # score
-        self._chart = StateGraph()
-        self._feats = Achievements()
-        self._planner = AchievementPlanner(self._chart, self._feats)
-        self._expedition: AchievementPlan | None = None
-        self._trust = 1.0  # in expeditions
+        self._highest_score = 0.0
+        self._graph = StateGraph(settings=settings)
+        self._achievements = Achievements(settings=settings)
+        self._planner = AchievementPlanner(self._graph, self._achievements, settings)
+        self._plan: AchievementPlan | None = None
+        self._trust = 1.0  # in plans, within [min_trust, 1]
         self._decisions = 0
-        self._last_expedition = 0
+        self._last_plan = 0  # the number of the decision that began it
         self._next: Decision | None = None  # after a return
-        self._wandered = 0  # moves since a state was chosen by chance
-        self._chosen: Counter[tuple[str, int]] = Counter()  # rooms with what was achieved
+        self._walked = 0  # moves of the present random walk
+        self._times_chosen: Counter[tuple[str, int]] = Counter()  # by StateVisit.place
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
@@ -111,26 +93,27 @@ class GoExplore(PerceivingAgent):
             return decision
         self._decisions += 1
         here = self._here
-        if self._expedition is not None:
-            step = self._expedition.next_step(here)
+        if self._plan is not None:
+            step = self._plan.next_step(here)
             if step is not None:
                 return self._act(step.visit, step.action, step.reason)
-            self._end_expedition(self._expedition)
+            self._end_plan(self._plan)
         if self._is_worth_repeating(here):
             return self._act(here, here.action or "", "it is having an effect: once more")
-        trial, promising = self._most_promising()
-        plan = self._plan(promising)
-        if plan is not None:
-            self._planner.set_out(plan)
-            self._last_expedition = self._decisions
-            self._expedition = AchievementPlan(self._planner, plan.hope, plan.base)
-            step = self._expedition.next_step(plan.start)
+        candidate, promising = self._most_promising()
+        proposal = self._propose(promising)
+        if proposal is not None:
+            self._planner.begin(proposal)
+            self._last_plan = self._decisions
+            self._plan = AchievementPlan(self._planner, proposal.hope, proposal.base)
+            step = self._plan.next_step(proposal.start)
             if step is not None:
                 return self._act(step.visit, step.action, step.reason)
-            self._end_expedition(self._expedition)
-        if trial is None or self._wanders_rather(promising):
-            return self._wander(here)
-        return self._act(self._chart.untested[trial], trial.action, f"never tried there; promise {promising:.2f}")
+            self._end_plan(self._plan)
+        if candidate is None or self._walks_randomly(promising):
+            return self._walk_randomly(here)
+        visit = self._graph.untried[candidate]
+        return self._act(visit, candidate.action, f"never tried there; promise {promising:.2f}")
 
     # -- perceiving ---------------------------------------------------------------------------------------------------
 
@@ -138,11 +121,11 @@ class GoExplore(PerceivingAgent):
         visit = self._visit(percept)
         self._visits.append(visit)
         self._here = visit
-        self._highest = max(self._highest, visit.score)
-        if not self._chart.locate(visit):
-            self._redraw()
-        self._feats.appraise(visit, self._chart)
-        self._chart.record(visit)
+        self._highest_score = max(self._highest_score, visit.score)
+        if not self._graph.locate(visit):
+            self._rebuild_graph()
+        self._achievements.appraise(visit, self._graph)
+        self._graph.record(visit)
 
     def _visit(self, percept: Percept) -> StateVisit:
         view = self.memory.view()
@@ -152,7 +135,7 @@ class GoExplore(PerceivingAgent):
             title = dark_title(before, percept.step.action)
         carried = frozenset(fact.key[0] for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY))
         offered = percept.valid_actions if self._use_valid_actions else None
-        actions = () if percept.ended else _guesses(view) if offered is None else offered
+        actions = () if percept.ended else _guessed_actions(view) if offered is None else offered
         return StateVisit(
             percept.moment,
             before,
@@ -164,25 +147,26 @@ class GoExplore(PerceivingAgent):
             carried,
             percept.step.text.strip(),
             percept.state if percept.state is not None else (title, actions, carried, percept.score),
+            settings=self.settings,
         )
 
-    def _redraw(self) -> None:
-        """Draw the chart anew, now that rooms are known to be several; that may show others to be several too."""
+    def _rebuild_graph(self) -> None:
+        """Build the graph anew after two rooms were taken for one, until no further such pair is found."""
         is_right = False
         while not is_right:
-            self._chart = self._planner.chart = StateGraph(self._chart.mazes, self._chart.doubted)
+            self._graph = self._planner.graph = StateGraph(self._graph.mazes, self._graph.doubted, self.settings)
             for visit in self._visits:
-                is_right = self._chart.locate(visit)
+                is_right = self._graph.locate(visit)
                 if not is_right:
                     break
                 if visit is not self._visits[-1]:
-                    self._chart.record(visit)
-        self._feats.relocate()
+                    self._graph.record(visit)
+        self._achievements.relocate()
 
     # -- deciding -----------------------------------------------------------------------------------------------------
 
     def _act(self, visit: StateVisit, action: str, reason: str) -> Decision:
-        """Act at a visit, and go back there before, if that is elsewhere."""
+        """Act at a visit, after returning to it if it is not here."""
         decision = Decision(action, reason)
         if visit is self._here:
             return decision
@@ -190,107 +174,116 @@ class GoExplore(PerceivingAgent):
         return Decision("", f"back to {visit.room}, for {action!r}: {reason}", return_to=visit.moment)
 
     def _is_worth_repeating(self, here: StateVisit) -> bool:
-        """Whether the last action was a blow, or changed nothing, and was answered with something new."""
+        """Return whether the last action was a blow, or changed nothing, and was answered with something new."""
         action, before = here.action, here.before
         if before is None or action is None or here.ended or not here.is_news or action not in here.actions:
             return False
         if action.split()[0] not in FIGHTING and here.state != before.state:
             return False
         blows = 0
-        for visit in here.way():
+        for visit in here.path_back():
             if visit.action != action:
                 break
             blows += 1
-        return blows < _BLOWS
+        return blows < self.settings.max_blows
 
     def _most_promising(self) -> tuple[StateAction | None, float]:
         best, most = None, 0.0
-        for trial, visit in self._chart.untested.items():
-            promising = self._promise(trial, visit)
+        for candidate, visit in self._graph.untried.items():
+            promising = self._promise(candidate, visit)
             if promising > most:
-                best, most = trial, promising
+                best, most = candidate, promising
         return best, most
 
-    def _promise(self, trial: StateAction, visit: StateVisit) -> float:
-        """How promising it is to try an action at a visit, in whose state it was not tried."""
-        chart, feats = self._chart, self._feats
-        room, action = trial
+    def _promise(self, candidate: StateAction, visit: StateVisit) -> float:
+        """Return how promising it is to try an action at a visit, in whose state it was not tried."""
+        graph, achievements, settings = self._graph, self._achievements, self.settings
+        room, action = candidate
         is_move = direction_of(action) is not None
-        tests = chart.tests[trial]
-        known = chart.leads(room, action) if tests else None
+        trials = graph.trials[candidate]
+        known = graph.destination(room, action) if trials else None
         if known is not None:
             # to see a known room with more achieved than it was ever seen with
-            anew = (visit.achieved & ~chart.achieved[known]).bit_count()
-            worth = _SEEN_ANEW * min(anew, _MOST_ANEW)
+            new = (visit.achieved & ~graph.achieved[known]).bit_count()
+            worth = settings.new_achievement_promise * min(new, settings.max_new_achievements)
         else:
             worth = promise(action)
             if visit.is_dark and is_move:
-                worth = _STEP_IN_THE_DARK
+                worth = settings.move_in_dark_promise
             elif visit.is_dark and gives_light(action):
-                worth = _LIGHT_IN_THE_DARK
-            worth *= feats.usefulness(action)
+                worth = settings.light_in_dark_promise
+            worth *= achievements.usefulness(action)
             if not is_move:
-                worth /= 1 + chart.forms[StateAction(room, form(action))] / _ALIKE
+                worth /= 1 + graph.forms[StateAction(room, form(action))] / settings.form_halving
                 # words without a thing are few, and may be of use in another room
-                worth /= (1 + feats.in_vain(action)) ** (2 if things_of(action) else 1)
-            elif chart.is_way_back(room, action):
-                worth *= _WAY_BACK
-            if tests:
-                fresh = (visit.achieved & ~chart.tested_with[trial]).bit_count()
-                worth *= _RETRY * min(fresh, _MOST_FRESH) / tests
-        worth *= _DEADLY ** chart.deaths[trial]
-        return worth * self._standing(visit)
+                worth /= (1 + achievements.in_vain(action)) ** (2 if things_of(action) else 1)
+            elif graph.leads_back(room, action):
+                worth *= settings.return_exit_factor
+            if trials:
+                fresh = (visit.achieved & ~graph.tried_with[candidate]).bit_count()
+                worth *= settings.retry_factor * min(fresh, settings.max_fresh_achievements) / trials
+        worth *= settings.death_factor ** graph.deaths[candidate]
+        return worth * self._score_factor(visit)
 
-    def _plan(self, promising: float) -> AchievementProposal | None:
-        """An expedition, when it is better than to try an action of this promise."""
-        if self._decisions - self._last_expedition <= _BETWEEN_EXPEDITIONS:
+    def _propose(self, promising: float) -> AchievementProposal | None:
+        """Return a plan that is better than trying an action of this promise; ``None`` when there is none."""
+        settings = self.settings
+        if self._decisions - self._last_plan <= settings.decisions_between_plans:
             return None
-        plan = self._planner.plan()
-        if plan is None:
+        proposal = self._planner.plan()
+        if proposal is None:
             return None
-        hope = plan.hope * self._trust
-        return plan if hope > _SURE or hope / max(plan.moves, _SHORT) * _PACE > promising else None
+        hope = proposal.hope * self._trust
+        pace = hope / max(proposal.moves, settings.min_plan_moves) * settings.gain_pace
+        return proposal if hope > settings.sure_gain or pace > promising else None
 
-    def _end_expedition(self, expedition: AchievementPlan) -> None:
-        self._expedition = None
-        won = self._planner.best_merit() - expedition.base
-        self._trust = (
-            min(1.0, self._trust * 1.5 + 0.1) if won > _WON * expedition.hope else max(_LEAST_TRUST, self._trust * 0.7)
-        )
+    def _end_plan(self, plan: AchievementPlan) -> None:
+        self._plan = None
+        settings = self.settings
+        gained = self._planner.best_merit() - plan.base
+        if gained > settings.success_share * plan.hope:
+            self._trust = min(1.0, self._trust * settings.trust_growth + settings.trust_gain)
+        else:
+            self._trust = max(settings.min_trust, self._trust * settings.trust_decay)
 
-    def _wanders_rather(self, promising: float) -> bool:
-        """Whether chance decides, for a whole stride: more and more often as what was not tried promises less."""
-        if promising >= _LITTLE:
-            self._wandered = 0
+    def _walks_randomly(self, promising: float) -> bool:
+        """Return whether to walk randomly, in walks of fixed length: the more often the less is promised."""
+        settings = self.settings
+        if promising >= settings.low_promise:
+            self._walked = 0
             return False
-        return self._wandered % _STRIDE != 0 or self._chance.random() < _MOST_WANDERING * (1 - promising / _LITTLE)
+        share = settings.max_walk_share * (1 - promising / settings.low_promise)
+        return self._walked % settings.walk_moves != 0 or self._random.random() < share
 
-    def _wander(self, here: StateVisit) -> Decision:
-        """Some moves by chance from a state that is promising, or was seldom chosen (Go-Explore's exploration)."""
-        states = self._chart.states
-        if not self._wandered % _STRIDE or here.ended or not here.actions or here.state not in states:
+    def _walk_randomly(self, here: StateVisit) -> Decision:
+        """Make a random move, first from a promising or seldom chosen state (the exploration of Go-Explore)."""
+        states = self._graph.states
+        if not self._walked % self.settings.walk_moves or here.ended or not here.actions or here.state not in states:
             places = best_of_places(visit for visit in states.values() if visit.actions)
             if not places:
                 return Decision("look", "nothing else can be done", stuck=True)
-            weights = [self._standing(visit) / math.sqrt(1 + self._chosen[place]) for place, visit in places.items()]
-            (place,) = self._chance.choices(list(places), weights)
-            self._chosen[place] += 1
+            weights = [
+                self._score_factor(visit) / math.sqrt(1 + self._times_chosen[place]) for place, visit in places.items()
+            ]
+            (place,) = self._random.choices(list(places), weights)
+            self._times_chosen[place] += 1
             here = places[place]
-            self._wandered = 0
-        self._wandered += 1
-        tried = self._chart.tried[here.state]
+            self._walked = 0
+        self._walked += 1
+        tried = self._graph.tried[here.state]
         actions = [action for action in here.actions if action not in tried] or list(here.actions)
-        weights = [promise(action) * self._feats.usefulness(action) for action in actions]
-        (action,) = self._chance.choices(actions, weights)
+        weights = [promise(action) * self._achievements.usefulness(action) for action in actions]
+        (action,) = self._random.choices(actions, weights)
         return self._act(here, action, "nothing seems promising: chance")
 
-    def _standing(self, visit: StateVisit) -> float:
-        """Rather from where much was achieved."""
-        return 0.3 + 0.7 * max(0.0, min(1.0, (visit.score + 1) / (self._highest + 1)))
+    def _score_factor(self, visit: StateVisit) -> float:
+        """Return the factor, within [score_floor, 1], by which states of a high score are preferred."""
+        floor = self.settings.score_floor
+        return floor + (1 - floor) * max(0.0, min(1.0, (visit.score + 1) / (self._highest_score + 1)))
 
 
-def _guesses(view: GraphView) -> tuple[str, ...]:
-    """What can be tried in a world that lists no actions: every direction, and to handle the things that are near."""
+def _guessed_actions(view: GraphView) -> tuple[str, ...]:
+    """Return what to try in a world that lists no actions: every direction, and to handle the things nearby."""
     places = {normalise_name(view.value(v.PLAYER, v.IS_IN) or "")}
     things: dict[str, str] = {}
     while places:

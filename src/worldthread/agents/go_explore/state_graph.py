@@ -1,6 +1,7 @@
-"""One map over all branches of a play: rooms told apart, the ways between them, and what was tried where.
+"""One graph over all branches of a play: distinct rooms, the exits between them, and what was tried where.
 
-The memory of an agent that returns holds the branch on which it stands. What it saw on the others, the chart keeps.
+The memory of an agent that returns to earlier states holds only the branch on which it stands. The state graph keeps
+what the agent saw on all of them.
 """
 
 from __future__ import annotations
@@ -8,57 +9,50 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
+from worldthread.agents.base import walk_back
 from worldthread.agents.go_explore.commands import form
+from worldthread.agents.go_explore.settings import DEFAULT_SETTINGS, GoExploreSettings
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
 
 _WORD: Final = re.compile(r"[a-z]+")
-_DESCRIBED: Final = 200
-"""Characters of a description that are compared."""
-_FEWEST_WORDS: Final = 9
-"""Different words from which on a paragraph is taken for the description of a room, not for a remark about a thing."""
 _REMARK: Final = re.compile(
     r"(?:An?|Some|There (?:is|are)|On|In|Inside|Sitting|Lying|Your|You (?:can )?(?:also )?(?:see|hear)) "
 )
-_ALIKE: Final = 0.7
-"""Jaccard similarity of two descriptions of one room with the same exits, at least."""
-_THE_SAME: Final = 0.95
-"""The same when exits differ: doors open and close."""
-_UNLIKE: Final = 0.4
-"""That of two rooms, at most, for which the way between them tells that they are one."""
-_KEPT: Final = 6
-"""Descriptions and sets of exits that are kept of a room."""
-_LEAD_BACK: Final = 0.5
-"""Share of the ways that lead back, at least, for one that was not tried to be taken for one of these."""
 _DARK: Final = "dark "
-"""Begins the name of a room that was not seen for darkness: ``dark cellar/go east`` lies beyond that way."""
+"""Begins the name of a room that was too dark to see: ``dark cellar/go east`` lies beyond that exit."""
 
 
 @dataclass(eq=False)
 class StateVisit:
-    """A moment, as the chart keeps it.
+    """A state of the play, as the graph keeps it.
 
     Args:
-        moment: its number.
-        before: the visit from which the action led here; ``None`` for the beginning.
-        action: that action.
+        moment: its number (:attr:`~worldthread.agents.base.Percept.moment`).
+        before: the visit in which the action was done that led here; ``None`` for the beginning.
+        action: that action; ``None`` for the beginning.
         title: normalised name of the room in the memory.
         actions: what can be tried here.
         score: points so far.
-        ended: the game is over.
+        ended: whether the game is over.
         carried: normalised names of what is carried.
-        text: what the world told.
+        text: the world's answer.
         state: equal for equal states of the world.
+        settings: the numbers by which a description is recognised.
 
     Attributes:
-        room: the room, told apart from others of its title.
-        achieved: the bits of the feats that were done on the way here.
-        clutter: how much was done on the way that was of no use.
-        is_clutter: the action that led here changed the world and was of no use.
-        is_news: its text was never read before.
+        room: name of the room, distinct from others of its title.
+        achieved: bits of the achievements made on the path here.
+        clutter: how many useless actions were done on the path here.
+        is_clutter: whether the action that led here changed the world and was of no use.
+        is_news: whether its text was never read before.
+        exits: the actions here that are moves in a direction.
+        description: the words of the room's description.
+        is_described: whether that description is long enough to be one.
     """
 
     moment: int
@@ -79,13 +73,16 @@ class StateVisit:
     exits: frozenset[str] = field(init=False)
     description: frozenset[str] = field(init=False)
     is_described: bool = field(init=False)
+    settings: InitVar[GoExploreSettings] = field(default=DEFAULT_SETTINGS, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, settings: GoExploreSettings) -> None:
         self.exits = frozenset(action for action in self.actions if direction_of(action))
         title = re.escape(self.title).replace("\\ ", r"\W+")
         found = re.search(rf"(?im)^\W*{title}\W*\n(.+)$", self.text)
-        self.description = frozenset(_WORD.findall(found[1][:_DESCRIBED].lower())) if found else frozenset()
-        self.is_described = found is not None and len(self.description) >= _FEWEST_WORDS and not _REMARK.match(found[1])
+        text = found[1] if found else ""
+        self.description = frozenset(_WORD.findall(text[: settings.described_characters].lower()))
+        is_long = len(self.description) >= settings.min_description_words
+        self.is_described = found is not None and is_long and not _REMARK.match(text)
         if self.before is not None:
             self.achieved, self.clutter = self.before.achieved, self.before.clutter
 
@@ -96,24 +93,21 @@ class StateVisit:
 
     @property
     def place(self) -> tuple[str, int]:
-        """The room with what was achieved before one stood there."""
+        """The room, and the bits of what was achieved on the path to it."""
         return self.room, self.achieved
 
     @property
     def quality(self) -> tuple[float, int, int]:
-        """Ascending: points, feats, and little of no use on the way."""
+        """A key that is higher for better visits: points, then achievements, then few useless actions."""
         return self.score, self.achieved.bit_count(), -self.clutter
 
-    def way(self) -> Iterator[StateVisit]:
-        """This visit and those before it, the beginning last."""
-        at: StateVisit | None = self
-        while at is not None:
-            yield at
-            at = at.before
+    def path_back(self) -> Iterator[StateVisit]:
+        """Yield this visit and those before it, the beginning last."""
+        return walk_back(self, attrgetter("before"))
 
 
 def best_of_places(visits: Iterable[StateVisit]) -> dict[tuple[str, int], StateVisit]:
-    """By :attr:`StateVisit.place` the visit of the highest quality; of those that are as good, the last one."""
+    """Return by :attr:`StateVisit.place` the visit of the highest quality, the last one of equals."""
     best: dict[tuple[str, int], StateVisit] = {}
     for visit in visits:
         known = best.get(visit.place)
@@ -130,75 +124,92 @@ class StateAction(NamedTuple):
 
 
 class Route(NamedTuple):
-    """How to get somewhere: in how many moves, and the action that begins the way; ``None`` when one is there."""
+    """How to reach a room: the number of moves, and the first action; ``None`` in the room itself."""
 
     moves: int
     action: str | None
 
 
 @dataclass
-class _Namesake:
-    """One of the rooms that bear a title: how it was described, and which exits it had."""
+class _SameTitleRoom:
+    """One of the rooms of a title: its descriptions, and its sets of exits."""
 
     descriptions: list[frozenset[str]] = field(default_factory=list)
     exits: list[frozenset[str]] = field(default_factory=list)
 
-    def note(self, visit: StateVisit, *, is_telling: bool) -> None:
-        for kept, seen in ((self.descriptions, visit.description), (self.exits, visit.exits)):
-            if (is_telling or kept is self.exits) and seen not in kept and len(kept) < _KEPT:
-                kept.append(seen)
+    def record(self, visit: StateVisit, kept: int, *, is_telling: bool) -> None:
+        """Keep the description and the exits of a visit, up to ``kept`` of each."""
+        for known, new in ((self.descriptions, visit.description), (self.exits, visit.exits)):
+            if (is_telling or known is self.exits) and new not in known and len(known) < kept:
+                known.append(new)
 
 
 class StateGraph:
-    """Rooms, ways and trials of all visits, given in the order of their moments: :meth:`locate`, then :meth:`record`.
+    """Rooms, exits and tried actions of all visits, added in the order of their numbers.
+
+    For each visit call :meth:`locate`, then :meth:`record`.
 
     Args:
-        mazes: names whose rooms are told apart by their exits. :meth:`locate` finds them.
-        doubted: titles of which every text that is new means another room. :meth:`locate` finds them.
+        mazes: names whose rooms are distinguished by their exits. :meth:`locate` finds them.
+        doubted: titles for which every new text means another room. :meth:`locate` finds them.
+        settings: the numbers by which rooms are distinguished.
 
     Attributes:
         rooms: all rooms that were seen.
         states: for every state in which the game goes on, the best visit.
-        untested: for every action in a room, the best visit in whose state it was not tried.
+        untried: for every action in a room, the best visit in whose state it was not tried.
         tried: for every state, the actions that were tried, and the visit to which each led first.
-        tests: how often an action was tried in a room, in any state.
+        trials: how often an action was tried in a room, in any state.
         forms: how many actions of a form (:func:`~worldthread.agents.go_explore.commands.form`) were tried in a room.
-        tested_with: bits of the feats with which it was.
-        deaths: how often it ended the game.
-        achieved: bits of the feats with which a room was seen.
+        tried_with: bits of the achievements with which an action was tried in a room.
+        deaths: how often an action in a room ended the game.
+        achieved: bits of the achievements with which a room was seen.
         offered: actions that were offered in a room.
     """
 
-    def __init__(self, mazes: frozenset[str] = frozenset(), doubted: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        mazes: frozenset[str] = frozenset(),
+        doubted: frozenset[str] = frozenset(),
+        settings: GoExploreSettings = DEFAULT_SETTINGS,
+    ) -> None:
         self.mazes = mazes
         self.doubted = doubted
+        self.settings = settings
         self.rooms: set[str] = set()
         self.states: dict[Hashable, StateVisit] = {}
-        self.untested: dict[StateAction, StateVisit] = {}
+        self.untried: dict[StateAction, StateVisit] = {}
         self.tried: dict[Hashable, dict[str, StateVisit]] = {}
-        self.tests: Counter[StateAction] = Counter()
+        self.trials: Counter[StateAction] = Counter()
         self.forms: Counter[StateAction] = Counter()
-        self.tested_with: defaultdict[StateAction, int] = defaultdict(int)
+        self.tried_with: defaultdict[StateAction, int] = defaultdict(int)
         self.deaths: Counter[StateAction] = Counter()
         self.achieved: defaultdict[str, int] = defaultdict(int)
         self.offered: defaultdict[str, set[str]] = defaultdict(set)
-        self._ways: defaultdict[str, dict[str, Counter[str]]] = defaultdict(dict)
-        self._ways_in: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)  # (action, room from which)
-        self._namesakes: defaultdict[str, dict[str, _Namesake]] = defaultdict(dict)
+        self._led_to: defaultdict[str, dict[str, Counter[str]]] = defaultdict(dict)
+        self._entrances: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)  # (action, room it was done in)
+        self._same_title: defaultdict[str, dict[str, _SameTitleRoom]] = defaultdict(dict)
         self._rooms_of_states: dict[Hashable, str] = {}
-        self._leads: defaultdict[str, dict[str, str]] = defaultdict(dict)  # where each way led most often
-        self._onward: dict[str, list[tuple[str, str]]] = {}  # see :meth:`_ways_from`
+        self._destinations: defaultdict[str, dict[str, str]] = defaultdict(dict)  # where each exit led most often
+        self._exits: dict[str, list[tuple[str, str]]] = {}  # see :meth:`_exits_from`
         self._routes: dict[str, dict[str, Route]] = {}
-        self._tested_back = 0  # ways that should lead back
-        self._led_back = 0
+        self._returns_tried = 0  # exits that were assumed to lead back, and tried
+        self._returns_found = 0
 
-    # -- taking in ----------------------------------------------------------------------------------------------------
+    # -- recording ----------------------------------------------------------------------------------------------------
 
     def locate(self, visit: StateVisit) -> bool:
-        """Tell which room a visit is in. ``False``: rooms were taken for one, and a new chart is needed.
+        """Set the room of a visit, and check that no two rooms were taken for one.
 
-        A move that leads from a room into the same one with other exits, was one from room to room; and a room from
-        which a move leads into several others may be several.
+        A move from a room into the same room with other exits was a move between two rooms of a maze; a room from
+        which one move leads into several others may be several rooms.
+
+        Args:
+            visit: follows the visits that were recorded.
+
+        Returns:
+            ``False`` when two rooms were taken for one. Then :attr:`mazes` or :attr:`doubted` has grown, and a new
+            graph is needed.
         """
         visit.room = self._rooms_of_states.get(visit.state) or self._room_of(visit)
         self._rooms_of_states[visit.state] = visit.room
@@ -215,29 +226,29 @@ class StateGraph:
                 self.mazes |= {name}
                 return False
         elif before.title not in self.doubted and not before.is_dark:
-            known = self.leads(before.room, visit.action)
+            known = self.destination(before.room, visit.action)
             if known is not None and known != visit.room and not known.startswith(_DARK):
                 self.doubted |= {before.title}
                 return False
         return True
 
     def record(self, visit: StateVisit) -> None:
-        """Take in a visit that was located."""
+        """Add a visit that was located."""
         before = visit.before
         if before is not None and visit.action is not None:
-            trial = StateAction(before.room, visit.action)
-            self.tests[trial] += 1
-            self.tested_with[trial] |= before.achieved
-            if self.tests[trial] == 1:
+            state_action = StateAction(before.room, visit.action)
+            self.trials[state_action] += 1
+            self.tried_with[state_action] |= before.achieved
+            if self.trials[state_action] == 1:
                 self.forms[StateAction(before.room, form(visit.action))] += 1
-                self._forget_routes()  # what should lead back may not
-                self._learn_of_ways_back(before, visit)
+                self._forget_routes()  # what was assumed to lead back may not
+                self._count_return(before, visit)
             if visit.ended:
-                self.deaths[trial] += 1
+                self.deaths[state_action] += 1
             elif visit.room != before.room:
-                self._record_way(before.room, visit.action, visit.room)
-            if trial in self.untested and self.untested[trial].state == before.state:
-                del self.untested[trial]
+                self._record_exit(before.room, visit.action, visit.room)
+            if state_action in self.untried and self.untried[state_action].state == before.state:
+                del self.untried[state_action]
         self.rooms.add(visit.room)
         self.achieved[visit.room] |= visit.achieved
         if visit.ended:
@@ -248,102 +259,117 @@ class StateGraph:
         fresh = set(visit.actions) - self.offered[visit.room]
         self.offered[visit.room] |= fresh
         if any(map(direction_of, fresh)):
-            self._forget_routes()  # there may be a way back
+            self._forget_routes()  # one of them may lead back
         tried = self.tried[visit.state]
         for action in visit.actions:
             if action not in tried:
-                best = self.untested.get(StateAction(visit.room, action))
+                best = self.untried.get(StateAction(visit.room, action))
                 if best is None or visit.quality >= best.quality:
-                    self.untested[StateAction(visit.room, action)] = visit
+                    self.untried[StateAction(visit.room, action)] = visit
 
-    def _record_way(self, room: str, action: str, there: str) -> None:
-        led = self._ways[room].setdefault(action, Counter())
-        led[there] += 1
-        most_often = max(led, key=led.__getitem__)
+    def _record_exit(self, room: str, action: str, there: str) -> None:
+        led_to = self._led_to[room].setdefault(action, Counter())
+        led_to[there] += 1
+        most_often = max(led_to, key=led_to.__getitem__)
         entrance = (action, room)
-        if self._leads[room].get(action) != most_often or entrance not in self._ways_in[there]:
-            self._leads[room][action] = most_often
-            self._ways_in[there].add(entrance)
+        if self._destinations[room].get(action) != most_often or entrance not in self._entrances[there]:
+            self._destinations[room][action] = most_often
+            self._entrances[there].add(entrance)
             self._forget_routes()
 
-    def _learn_of_ways_back(self, before: StateVisit, visit: StateVisit) -> None:
-        expected = {room for _, room in self._ways_back(before.room, visit.action or "")}
+    def _count_return(self, before: StateVisit, visit: StateVisit) -> None:
+        expected = {room for _, room in self._opposite_entrances(before.room, visit.action or "")}
         if expected:
-            self._tested_back += 1
-            self._led_back += visit.room in expected
+            self._returns_tried += 1
+            self._returns_found += visit.room in expected
 
     def _room_of(self, visit: StateVisit) -> str:
         if visit.is_dark:
             return visit.title
-        room = self._namesake(visit)
+        room = self._room_of_title(visit)
         if room in self.mazes:
             return f"{room}|{','.join(sorted(visit.exits))}"
         return room
 
-    def _namesake(self, visit: StateVisit) -> str:
-        """Which of the rooms of its title: as the way here tells, else as described, else as exits are alike."""
-        known = self._namesakes[visit.title]
+    def _room_of_title(self, visit: StateVisit) -> str:
+        """Return which room of its title a visit is in: by the exit taken, else the description, else the exits."""
+        known = self._same_title[visit.title]
         room = None
         if known:
-            room = self._by_way(visit, known) or _by_description(visit, known) or self._by_way_back(visit, known)
+            room = self._by_exit(visit, known) or self._by_description(visit, known) or self._by_return(visit, known)
         if room is None and (not known or self._is_telling(visit)):
             room = f"{visit.title}#{len(known)}" if known else visit.title
-            known[room] = _Namesake()
+            known[room] = _SameTitleRoom()
         if room is None:
-            # of those that are as much alike, the last one
+            # of equally similar rooms, the last one
             room = max(reversed(known), key=lambda name: max(_jaccard(e, visit.exits) for e in known[name].exits))
-        known[room].note(visit, is_telling=self._is_telling(visit))
+        known[room].record(visit, self.settings.kept_descriptions, is_telling=self._is_telling(visit))
         return room
 
     def _is_telling(self, visit: StateVisit) -> bool:
         return visit.is_described or (visit.title in self.doubted and bool(visit.description))
 
-    def _by_way(self, visit: StateVisit, known: dict[str, _Namesake]) -> str | None:
+    def _by_exit(self, visit: StateVisit, known: dict[str, _SameTitleRoom]) -> str | None:
         before = visit.before
         if before is None or visit.action is None:
             return None
         if direction_of(visit.action) is None and _title(before.room) in known:
             return _title(before.room)
-        taken = self._ways[before.room].get(visit.action, Counter())
-        return next((_title(room) for room, _ in taken.most_common() if _title(room) in known), None)
+        led_to = self._led_to[before.room].get(visit.action, Counter())
+        return next((_title(room) for room, _ in led_to.most_common() if _title(room) in known), None)
 
-    def _by_way_back(self, visit: StateVisit, known: dict[str, _Namesake]) -> str | None:
+    def _by_description(self, visit: StateVisit, known: dict[str, _SameTitleRoom]) -> str | None:
+        similarity, has_exits, room = max(
+            ((_similarity(visit, other), visit.exits in other.exits, name) for name, other in known.items()),
+            key=lambda found: found[:2],
+        )
+        settings = self.settings
+        least = settings.same_room_similarity if has_exits else settings.same_room_similarity_other_exits
+        return room if similarity >= least else None
+
+    def _by_return(self, visit: StateVisit, known: dict[str, _SameTitleRoom]) -> str | None:
         if visit.before is None:
             return None
         return next(
             (
                 _title(room)
-                for _, room in sorted(self._ways_back(visit.before.room, visit.action or ""))
+                for _, room in sorted(self._opposite_entrances(visit.before.room, visit.action or ""))
                 if _title(room) in known
-                and not (self._is_telling(visit) and _likeness(visit, known[_title(room)]) <= _UNLIKE)
+                and not (
+                    self._is_telling(visit)
+                    and _similarity(visit, known[_title(room)]) <= self.settings.other_room_similarity
+                )
             ),
             None,
         )
 
-    # -- ways ---------------------------------------------------------------------------------------------------------
+    # -- routes -------------------------------------------------------------------------------------------------------
 
-    def leads(self, room: str, action: str) -> str | None:
-        """The room to which an action led from a room most often; ``None`` when it never left it."""
-        return self._leads[room].get(action)
+    def destination(self, room: str, action: str) -> str | None:
+        """Return the room to which an action led from a room most often; ``None`` when it never left the room."""
+        return self._destinations[room].get(action)
 
-    def is_way_back(self, room: str, action: str) -> bool:
-        """Whether an action is a move in the direction opposite to one that led into the room."""
-        return any(True for _ in self._ways_back(room, action))
+    def leads_back(self, room: str, action: str) -> bool:
+        """Return whether an action is a move in the direction opposite to one that led into the room."""
+        return any(True for _ in self._opposite_entrances(room, action))
 
-    def _ways_back(self, room: str, action: str) -> Iterator[tuple[str, str]]:
-        """The ways into a room by the direction opposite to that of an action: actions, and from where."""
+    def _opposite_entrances(self, room: str, action: str) -> Iterator[tuple[str, str]]:
+        """Yield the actions that led into a room by the opposite direction of an action, each with its room."""
         direction = direction_of(action)
         if direction is not None:
-            for entrance, there in self._ways_in[room]:
+            for entrance, there in self._entrances[room]:
                 if direction_of(entrance) == v.OPPOSITE[direction]:
                     yield entrance, there
 
     def routes(self, room: str, blocked: frozenset[StateAction] = frozenset()) -> dict[str, Route]:
-        """Every room that can be reached from ``room``, by ways that were taken or that should lead back.
+        """Find the shortest routes to every room that can be reached (breadth-first search).
 
         Args:
-            room: where to begin; it is reached in no moves.
-            blocked: ways that are not taken.
+            room: the start; it is reached in no moves.
+            blocked: exits that must not be taken.
+
+        Returns:
+            By room the route over exits that were taken, or that are assumed to lead back.
         """
         if not blocked and room in self._routes:
             return self._routes[room]
@@ -352,7 +378,7 @@ class StateGraph:
         while waiting:
             here = waiting.popleft()
             moves, first = found[here]
-            for action, there in self._ways_from(here):
+            for action, there in self._exits_from(here):
                 if there not in found and (not blocked or StateAction(here, action) not in blocked):
                     found[there] = Route(moves + 1, first or action)
                     waiting.append(there)
@@ -362,55 +388,55 @@ class StateGraph:
 
     def _forget_routes(self) -> None:
         self._routes.clear()
-        self._onward.clear()
+        self._exits.clear()
 
-    def _ways_from(self, room: str) -> list[tuple[str, str]]:
-        """Ways that were taken, and those that should lead back: actions, and where they lead."""
-        if room not in self._onward:
-            self._onward[room] = self._find_ways_from(room)
-        return self._onward[room]
+    def _exits_from(self, room: str) -> list[tuple[str, str]]:
+        """Return the exits that were taken and those assumed to lead back: actions, and where they lead."""
+        if room not in self._exits:
+            self._exits[room] = self._find_exits(room)
+        return self._exits[room]
 
-    def _find_ways_from(self, room: str) -> list[tuple[str, str]]:
-        taken = self._leads[room]
-        ways = sorted(taken.items())
-        # as if two ways of three had led back before
-        lead_back = (self._led_back + 2) / (self._tested_back + 3) >= _LEAD_BACK
-        for entrance, there in sorted(self._ways_in[room]) if lead_back else ():
+    def _find_exits(self, room: str) -> list[tuple[str, str]]:
+        taken = self._destinations[room]
+        exits = sorted(taken.items())
+        # as if two exits of three had led back before
+        lead_back = (self._returns_found + 2) / (self._returns_tried + 3) >= self.settings.min_return_share
+        for entrance, there in sorted(self._entrances[room]) if lead_back else ():
             direction = direction_of(entrance)
             if direction is None:
                 continue
-            ways += [
+            exits += [
                 (action, there)
                 for action in sorted(self.offered[room])
                 if direction_of(action) == v.OPPOSITE[direction]
                 and action not in taken
-                and not self.tests[StateAction(room, action)]
+                and not self.trials[StateAction(room, action)]
             ]
-        return ways
+        return exits
 
 
 def dark_title(before: StateVisit, action: str) -> str:
-    """The title of a place in the dark: the way there names it; what is done in it does not lead out of it."""
+    """Return the title of a dark room: the exit that led there names it, and only a move in a direction leads out.
+
+    Args:
+        before: the visit before.
+        action: what led to the dark room, or was done in it.
+
+    Returns:
+        The title.
+    """
     if before.is_dark and direction_of(action) is None:
         return before.title
     return f"{_DARK}{before.title}/{action}"
 
 
 def _title(room: str) -> str:
-    """A room's name without the exits by which rooms of a maze are told apart."""
+    """Return a room's name without the exits by which rooms of a maze are distinguished."""
     return room.split("|")[0]
 
 
-def _by_description(visit: StateVisit, known: dict[str, _Namesake]) -> str | None:
-    alike, has_exits, room = max(
-        ((_likeness(visit, namesake), visit.exits in namesake.exits, name) for name, namesake in known.items()),
-        key=lambda found: found[:2],
-    )
-    return room if alike >= (_ALIKE if has_exits else _THE_SAME) else None
-
-
-def _likeness(visit: StateVisit, namesake: _Namesake) -> float:
-    return max((_jaccard(words, visit.description) for words in namesake.descriptions), default=0.0)
+def _similarity(visit: StateVisit, room: _SameTitleRoom) -> float:
+    return max((_jaccard(words, visit.description) for words in room.descriptions), default=0.0)
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

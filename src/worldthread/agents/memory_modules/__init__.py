@@ -1,4 +1,4 @@
-"""Memory modules: what an agent is reminded of before it plans and acts, each behind one small contract."""
+"""Memory modules: what an agent recalls before it plans and acts, behind one small contract."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 MemoryModuleFactory: TypeAlias = Callable[[ModuleContext], MemoryModule]
-"""Makes a memory module: the class of one, or a function with settings of its own."""
+"""Makes a memory module: its class, or a function that sets further arguments."""
 
 MEMORY_MODULES: dict[str, str] = {
     "none": "worldthread.agents.memory_modules.history:NoMemoryModule",
@@ -37,16 +37,23 @@ MEMORY_MODULES: dict[str, str] = {
 """Memory modules by name, as ``"module:Class"``, imported when one is made."""
 
 
-def make_memory_module(name: str, means: ModuleContext) -> MemoryModule:
-    """A memory module by name.
+def make_memory_module(name: str, context: ModuleContext) -> MemoryModule:
+    """Make a memory module by name.
+
+    Args:
+        name: one of :data:`MEMORY_MODULES`.
+        context: what the module may use.
+
+    Returns:
+        The memory module, before its first percept.
 
     Raises:
-        InputError: none is of that name, the message lists those that are; or it needs more means.
+        InputError: no memory module has that name (the message lists the names), or ``context`` lacks what it needs.
     """
     if name not in MEMORY_MODULES:
         near = difflib.get_close_matches(name, MEMORY_MODULES, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"no memory module named {name!r}{hint} (there are: {', '.join(MEMORY_MODULES)})")
+        raise InputError(f"no memory module named {name!r}{hint} (memory modules are: {', '.join(MEMORY_MODULES)})")
     module, _, attribute = MEMORY_MODULES[name].partition(":")
     make: MemoryModuleFactory = getattr(importlib.import_module(module), attribute)
-    return make(means)
+    return make(context)

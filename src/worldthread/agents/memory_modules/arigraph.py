@@ -19,7 +19,7 @@ from worldthread.agents.memory_modules.base import (
     joined,
     listed,
     prompt,
-    told,
+    render_step,
 )
 from worldthread.agents.memory_modules.index import EpisodeIndex
 from worldthread.agents.worldmap import WorldMap
@@ -35,11 +35,13 @@ from worldthread.types import Episode, Extraction, Fact
 WIDTH: Final = 6
 """Triplets that a query finds, as in the published code."""
 DEEPEST: Final = 2
-"""Largest depth that an item can be given."""
+"""Largest depth of search of an item."""
 MOMENTS: Final = 2
 """Past observations that are recalled, as in the published code."""
 ITEMS_TEMPERATURE: Final = 0.7
-READING_TEMPERATURE: Final = 0.001
+"""Temperature of the answer that names the crucial items; no source is recorded."""
+EXTRACTION_TEMPERATURE: Final = 0.001
+"""Temperature of extraction and of outdating; no source is recorded."""
 _EXIT_WORDS: Final = ("exit", "lead", "entr", "path")
 
 
@@ -57,27 +59,26 @@ class Items(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AriGraphModule(MemoryModule):
-    """The memory of the AriGraph paper. Three calls a decision: "items", "extract", and "outdated" where needed.
+    """The memory of the AriGraph paper. Three calls of the model for each decision: "items", "extract", "outdated".
 
     1. The model names the *crucial items* of the observation and the plan, each with a depth of search, 1 or 2.
-    2. It extracts triplets from the observation; of the known triplets about the same things it says which the new
-       ones replace (not asked when there are none); those end. A move adds how the two rooms lie.
-    3. Each item is a query of the *semantic search* (algorithm 2; the best ``width`` triplets for each query); what
-       this observation itself said is left out. The *episodic search* (equation 1) ranks past observations by the
+    2. It extracts triplets from the observation, and says which known triplets about the same things the new ones
+       replace (not asked when there are none); those end. A move adds a triplet of how the two rooms lie.
+    3. Each item is a query of the *semantic search* (Algorithm 2; the best ``width`` triplets for each query); what
+       this observation itself stated is left out. The *episodic search* (equation 1) ranks past observations by the
        found triplets that they hold.
 
     Rules and formats are those of :mod:`worldthread.extract.arigraph.extractor` and
-    :mod:`worldthread.retrieve.published.arigraph`, the words of the prompts ours. As published: the steps of one ``go
-    to`` are not read, but for the last; the map is that of the visited rooms joined by triplets of direction, and
-    unexplored exits are found in the triplets (algorithm 3). Otherwise: which room this is comes from the game's text
-    instead of the engine; the room moved from is the one before the last move; triplets have no least similarity (the
-    published .75 belongs to another embedder); an observation that the agent sees anyway is not recalled.
+    :mod:`worldthread.retrieve.published.arigraph`; the words of the prompts are ours. As published, only the last step
+    of a ``go to`` is extracted, the map is that of the visited rooms joined by triplets of direction, and unexplored
+    exits are found in the triplets (Algorithm 3). Unlike the published code, the present room comes from the game's
+    text instead of the engine, the room moved from is the one before the last move, triplets have no least similarity
+    (the published 0.75 belongs to another embedder), and an observation that the prompt shows anyway is not recalled.
 
-    A piece of an answer about triplets that cannot be read makes the answer count among the failures; the rest of it is
-    used.
+    An answer about triplets that can be read only in part counts as a failure; the part is used.
 
     Args:
-        means: asks the model, embeds; where the player is, is looked up in the memory.
+        context: asks the model, embeds; its memory knows where the player is.
         width: triplets that each query finds, at least 1.
         moments: past observations that are recalled, 0 for none ("without episodic memory").
 
@@ -87,47 +88,49 @@ class AriGraphModule(MemoryModule):
 
     name: ClassVar[str] = "arigraph"
 
-    def __init__(self, means: ModuleContext, *, width: int = WIDTH, moments: int = MOMENTS) -> None:
-        super().__init__(means)
+    def __init__(self, context: ModuleContext, *, width: int = WIDTH, moments: int = MOMENTS) -> None:
+        super().__init__(context)
         if width < 1 or moments < 0:
             raise InputError(f"width must be at least 1 and moments at least 0, not {width} and {moments}")
         self.graph = TemporalGraph()
         """The triplets that hold, and those that ended; an episode for each observation that was read."""
         self._width = width
         self._moments = moments
-        self._index = EpisodeIndex(self.graph, means.load_embedder())
+        self._index = EpisodeIndex(self.graph, context.load_embedder())
         self._extractor = AriGraphExtractor(self._ask_triplets, self._ask_outdated)
-        self._read: dict[int, Episode] = {}  # by moment
-        self._rooms: list[str | None] = []  # by moment, as the game writes them
-        self._found: dict[int, list[Fact]] = {}  # by moment: what the search found
+        self._extracted: dict[int, Episode] = {}  # by number of the state
+        self._rooms: list[str | None] = []  # by number of the state, as the game writes them
+        self._found: dict[int, list[Fact]] = {}  # by number of the state: what the search found
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
     def observe(self, percept: Percept, episode: Episode) -> None:
         super().observe(percept, episode)
         if not (percept.problem or percept.returned):
-            self._rooms.append(self.means.memory.view().value(v.PLAYER, v.IS_IN))
+            self._rooms.append(self.context.memory.view().value(v.PLAYER, v.IS_IN))
 
-    def _came_back(self, left: Sequence[ObservedStep]) -> None:
+    def _returned(self, left: Sequence[ObservedStep]) -> None:
         for id_ in self.graph.episodes():
             self.graph.forget(id_)
-        self.graph.add_many(self._read[moment] for seen in self.way if (moment := seen.percept.moment) in self._read)
+        self.graph.add_many(
+            self._extracted[moment] for step in self.path if (moment := step.percept.moment) in self._extracted
+        )
 
     def _learn(self) -> Episode:
-        """Read the present moment, unless it is read already."""
-        seen = self.way[-1]
-        moment, step = seen.percept.moment, seen.percept.step
-        if moment not in self._read:
+        """Extract the present observation, unless that was done already, and return its episode."""
+        observed = self.path[-1]
+        moment, step = observed.percept.moment, observed.percept.step
+        if moment not in self._extracted:
             text = step.text if not step.goal or step.goal in step.text else f"{step.text}\n\n{step.goal}"
-            extraction = self._reading_of(text)
-            episode = Episode(text.strip() or "(nothing)", seen.episode.at, seen.episode.source, extraction)
-            self._read[moment] = episode
+            extraction = self._extract(text)
+            episode = Episode(text.strip() or "(nothing)", observed.episode.at, observed.episode.source, extraction)
+            self._extracted[moment] = episode
             self._index.keep(episode)
             self.graph.add(episode)
-        return self._read[moment]
+        return self._extracted[moment]
 
-    def _reading_of(self, text: str) -> Extraction:
-        failures = self.means.asks.failures
+    def _extract(self, text: str) -> Extraction:
+        failures = self.context.caller.failures
         extracted = self._extractor.extract(text)
         if extracted.failures:
             failures["extract"] += 1
@@ -139,27 +142,27 @@ class AriGraphModule(MemoryModule):
         return extraction
 
     def _visited(self) -> set[str]:
-        """The rooms of all moments on the way."""
-        return {room for seen in self.way if (room := self._rooms[seen.percept.moment]) is not None}
+        """Return the rooms of all states on the path."""
+        return {room for step in self.path if (room := self._rooms[step.percept.moment]) is not None}
 
     def _last_move(self) -> RoomChange | None:
-        if len(self.way) < 2:
+        if len(self.path) < 2:
             return None
-        before, after = (self._rooms[seen.percept.moment] for seen in self.way[-2:])
-        action = self.way[-1].percept.step.action
+        before, after = (self._rooms[step.percept.moment] for step in self.path[-2:])
+        action = self.path[-1].percept.step.action
         return RoomChange(before, after, action) if before and after and action else None
 
     def _ask_triplets(self, text: str) -> str:
-        before = (self._found.get(seen.percept.moment) for seen in reversed(self.way[:-1]))
+        before = (self._found.get(step.percept.moment) for step in reversed(self.path[:-1]))
         example = "; ".join(map(str, next(filter(None, before), ()))) or "(none so far)"
         messages = prompt("triplets", example=example, observation=text)
-        return self.means.asks.tell("extract", messages, temperature=READING_TEMPERATURE)
+        return self.context.caller.ask_text("extract", messages, temperature=EXTRACTION_TEMPERATURE)
 
     def _ask_outdated(self, known: Sequence[Fact], new: Sequence[Fact]) -> str:
         if not known or not new:
             return "[]"
         messages = prompt("replaced", known=_quoted(known), new=_quoted(new))
-        return self.means.asks.tell("outdated", messages, temperature=READING_TEMPERATURE)
+        return self.context.caller.ask_text("outdated", messages, temperature=EXTRACTION_TEMPERATURE)
 
     # -- recalling ----------------------------------------------------------------------------------------------------
 
@@ -169,11 +172,11 @@ class AriGraphModule(MemoryModule):
         found = self._semantic_search(items)
         stated = set(now.extraction.statements)
         remembered = {fact: item for fact, item in found.items() if fact not in stated}
-        self._found[self.way[-1].percept.moment] = list(remembered)
+        self._found[self.path[-1].percept.moment] = list(remembered)
         shown = {episode.id for episode in situation.shown}
-        past = self._episodic_search(found, [seen for seen in self.way[:-1] if seen.episode.id not in shown])
+        past = self._episodic_search(found, [step for step in self.path[:-1] if step.episode.id not in shown])
         triplets = [RecalledItem(str(fact), (item,)) for fact, item in remembered.items()]
-        observations = [RecalledItem(told(episode)) for episode in past]
+        observations = [RecalledItem(render_step(episode)) for episode in past]
         self.recalled = (*triplets, *observations)
         return joined(
             listed("Triplets from the memory that may matter now:", [one.text for one in triplets]),
@@ -182,19 +185,19 @@ class AriGraphModule(MemoryModule):
 
     def _crucial_items(self, situation: Situation) -> list[Item]:
         messages = prompt("items", observation=situation.observation, plan=situation.plan or "(none so far)")
-        answer = self.means.asks.advice("items", messages, Items, temperature=ITEMS_TEMPERATURE)
+        answer = self.context.caller.ask_optional("items", messages, Items, temperature=ITEMS_TEMPERATURE)
         return [] if answer is None else [item for item in answer.items if item.name.strip()]
 
     def _semantic_search(self, items: Iterable[Item]) -> dict[Fact, str]:
-        """What is found for any of the items, and for which first, in the order of items and search (algorithm 1)."""
+        """Return what is found, and for which item first, in the order of items and hits (Algorithm 1)."""
         depths = {item.name.strip().lower(): item.depth for item in items}
         if not depths:
             return {}
-        corpus, embed = self._index.corpus(), self._index.embedder.embed
+        index, embed = self._index.retrieval_index(), self._index.embedder.embed
         found: dict[Fact, str] = {}
         for (name, depth), vector in zip(depths.items(), embed(list(depths)), strict=True):
             settings = AriGraphSettings(depth=depth, width=self._width, theses=False, embed=embed)
-            scores = arigraph(Query(name, vector), corpus, settings).statements
+            scores = arigraph(Query(name, vector), index, settings).statements
             ranked = sorted(range(len(scores)), key=lambda number: -float(scores[number]))
             for number in ranked:
                 statement = self.graph.numbered_statement(number) if math.isfinite(scores[number]) else None
@@ -202,15 +205,24 @@ class AriGraphModule(MemoryModule):
                     found.setdefault(statement, name)
         return found
 
-    def _episodic_search(self, found: Collection[Fact], moments: Iterable[ObservedStep]) -> list[Episode]:
-        """Past observations by equation 1: n / max(N, 1) x ln(max(N, 1)), of those with n > 0; in order of time."""
+    def _episodic_search(self, found: Collection[Fact], steps: Iterable[ObservedStep]) -> list[Episode]:
+        """Rank past observations by equation 1 of the paper.
+
+        Args:
+            found: the triplets that the semantic search found.
+            steps: the observations to rank.
+
+        Returns:
+            The best, in order of time. The score is n / max(N, 1) x ln(max(N, 1)) for n found triplets among the N of
+            an observation; observations with n = 0 are left out.
+        """
         scored: list[tuple[float, float, Episode]] = []
-        for seen in moments:
-            read = self._read.get(seen.percept.moment)
-            stated = set() if read is None else set(read.extraction.statements)
+        for step in steps:
+            extracted = self._extracted.get(step.percept.moment)
+            stated = set() if extracted is None else set(extracted.extraction.statements)
             n, size = len(stated.intersection(found)), max(len(stated), 1)
             if n:
-                scored.append((n / size * math.log(size), seen.episode.at, seen.episode))
+                scored.append((n / size * math.log(size), step.episode.at, step.episode))
         best = sorted(scored, key=lambda entry: (-entry[0], -entry[1]))[: self._moments]
         return [episode for _, _, episode in sorted(best, key=lambda entry: entry[1])]
 
@@ -220,9 +232,9 @@ class AriGraphModule(MemoryModule):
         return WorldMap(TemporalGraph([Episode("the map", 0, extraction=Extraction("map", tuple(self._map())))]).view())
 
     def _map(self) -> Iterator[Fact]:
-        """The visited rooms and the ways between them, in the words of the map."""
+        """Yield the visited rooms and the exits between them, in the vocabulary of the game extractor."""
         visited = {normalise_name(room) for room in self._visited()}
-        here = self._rooms[self.way[-1].percept.moment] if self.way else None
+        here = self._rooms[self.path[-1].percept.moment] if self.path else None
         if here is not None:
             yield v.place(v.PLAYER, v.IS_IN, here)
         for room in sorted(visited):
@@ -233,9 +245,9 @@ class AriGraphModule(MemoryModule):
                     yield v.link(fact.key[0], direction, fact.key[2])
 
     def unexplored(self) -> list[tuple[str, str]]:
-        """Ways out of visited rooms that triplets tell of, without those by which a room lies there (algorithm 3)."""
+        """Return the exits of visited rooms in the triplets that lead to no known room (Algorithm 3)."""
         view = self.graph.view()
-        here = normalise_name(self._rooms[self.way[-1].percept.moment] or "") if self.way else ""
+        here = normalise_name(self._rooms[self.path[-1].percept.moment] or "") if self.path else ""
         exits: set[tuple[str, str]] = set()
         for room in map(normalise_name, self._visited()):
             found = {direction for fact in view.facts(subject=room) for direction in _exits_in(fact)}
@@ -245,7 +257,7 @@ class AriGraphModule(MemoryModule):
 
 
 def _exits_in(fact: Fact) -> Iterator[str]:
-    """The directions of the ways out that a triplet about a room tells of."""
+    """Yield the directions of the exits that a triplet about a room states."""
     _, relation, object_ = fact.key
     if "has exit" in relation and object_ in v.OPPOSITE:
         yield object_

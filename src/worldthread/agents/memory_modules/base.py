@@ -1,4 +1,4 @@
-"""What an agent is reminded of: the contract of the memory modules that can sit in the seat of an agent's memory."""
+"""The contract of memory modules, which decide what an agent recalls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeVar
 
-from worldthread.agents.base import AgentMemory, Percept, RecalledItem
+from worldthread.agents.base import AgentMemory, Percept, RecalledItem, walk_back
 from worldthread.agents.worldmap import WorldMap
 from worldthread.models import Embedder, embedder
 from worldthread.models.chat import Message
@@ -18,22 +18,50 @@ from worldthread.types import Episode
 T = TypeVar("T")
 
 MAX_CHARACTERS: Final = 80_000
-"""How long a list of moments becomes, by default: about 20,000 tokens."""
+"""Default length of a list of steps: about 20,000 tokens. Chosen by hand, not tuned."""
 
 
 class ModelCaller(Protocol):
-    """Who asks the model: a :class:`~worldthread.agents.model_agent.ModelAgent`."""
+    """Asks the chat model for a memory module: a :class:`~worldthread.agents.model_agent.ModelAgent`.
+
+    Attributes:
+        failures: how many answers could not be used, by purpose.
+    """
 
     failures: Counter[str]
-    """How many answers could not be used, by purpose."""
 
-    def advice(
+    def ask_optional(
         self, purpose: str, messages: Sequence[Message], into: type[T], *, temperature: float | None = None
     ) -> T | None:
-        """One answer that can be done without; ``None`` when it could not be used."""
+        """Ask the model for an answer that the module can do without.
 
-    def tell(self, purpose: str, messages: Sequence[Message], *, temperature: float | None = None) -> str:
-        """One answer in prose."""
+        Args:
+            purpose: what the answer is for; failures are counted under it.
+            messages: the prompt.
+            into: the type of the answer, from which its JSON schema is made.
+            temperature: 0 or more; ``None`` takes that of the agent.
+
+        Returns:
+            The answer, decoded; ``None`` when it could not be used.
+
+        Raises:
+            ModelError: the model could not be asked (:class:`~worldthread.models.chat.ChatModel`).
+        """
+
+    def ask_text(self, purpose: str, messages: Sequence[Message], *, temperature: float | None = None) -> str:
+        """Ask the model for prose.
+
+        Args:
+            purpose: what the answer is for.
+            messages: the prompt.
+            temperature: 0 or more; ``None`` takes that of the agent.
+
+        Returns:
+            The answer without white space around it; it may be empty.
+
+        Raises:
+            ModelError: the model could not be asked (:class:`~worldthread.models.chat.ChatModel`).
+        """
 
 
 @dataclass(frozen=True)
@@ -41,34 +69,34 @@ class ModuleContext:
     """What a memory module may use.
 
     Args:
-        memory: the agent's memory. It has taken in a percept before the memory module is told of it.
-        asks: asks the model.
+        memory: the agent's memory. It holds the episode of a percept before the module observes it.
+        caller: asks the model.
         embedder: an embedder, or the name of one; ``None`` takes the default.
-        truth: gives the true state of the world as it is now, as ground propositions (predicate, then names). It is
-            privileged: whoever hands it over gives the agent an oracle.
+        truth: returns the true state of the world now, as ground propositions (predicate, then names). It is
+            privileged: it makes the memory module an oracle.
     """
 
     memory: AgentMemory
-    asks: ModelCaller
+    caller: ModelCaller
     embedder: Embedder | str | None = None
     truth: Callable[[], Collection[tuple[str, ...]]] | None = None
 
     def load_embedder(self) -> Embedder:
-        """The embedder."""
+        """Return the embedder, loaded by name when it is given by name."""
         return embedder(self.embedder) if self.embedder is None or isinstance(self.embedder, str) else self.embedder
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What an agent has before it when it wants to be reminded.
+    """What an agent knows when it asks its memory module.
 
     Args:
         goal: the task.
         observation: the text of the last step.
-        inventory: what is carried, in words; empty when that is not told.
+        inventory: what is carried, in words; empty when the world does not say.
         plan: the plan in words; empty when there is none.
-        shown: the moments that the agent sees besides, the oldest first, the present one last: it need not be
-            reminded of them.
+        shown: episodes that the prompt shows anyway, the oldest first, the present one last; they need not be
+            recalled.
     """
 
     goal: str
@@ -80,65 +108,92 @@ class Situation:
 
 @dataclass(frozen=True)
 class ObservedStep:
-    """One moment: what was perceived, and the episode that the agent's memory made of it."""
+    """A percept, and the episode of it in the agent's memory."""
 
     percept: Percept
     episode: Episode
 
 
 class MemoryModule(ABC):
-    """Reminds an agent. :meth:`observe` is called with every percept, :meth:`recall` before every choice.
+    """Decides what an agent recalls: :meth:`observe` is called with every percept, :meth:`recall` before every choice.
 
-    All calls of a model are made by :meth:`recall`, which tells in its class what they cost. An answer that cannot be
-    used is counted in :attr:`ModelCaller.failures`, and what it was to bring is missing.
+    Only :meth:`recall` calls a model; the docstring of each class says how often. An unusable answer is counted in
+    :attr:`ModelCaller.failures`, and what it was to add is missing.
 
-    When the agent comes back to an earlier moment, what happened since has not happened: :attr:`way` is the way to
-    that moment, and what is recalled follows from it. Lessons that are drawn from failed attempts are kept
+    When the agent returns to an earlier state, everything that happened since is undone: :attr:`path` becomes the path
+    to that state, and what is recalled follows from it. Lessons from failed attempts are kept
     (:class:`~worldthread.agents.memory_modules.reflexion.ReflexionModule`).
+
+    Args:
+        context: what the module may use.
+
+    Attributes:
+        name: the name of the module.
+        context: what the module may use.
+        path: the observed steps from the beginning to the present state.
+        recalled: what retrieval found in the last :meth:`recall`; empty for what is recalled without a search.
     """
 
     name: ClassVar[str]
 
-    def __init__(self, means: ModuleContext) -> None:
-        self.means = means
-        self.way: list[ObservedStep] = []
-        """The moments from the beginning to now."""
+    def __init__(self, context: ModuleContext) -> None:
+        self.context = context
+        self.path: list[ObservedStep] = []
         self.recalled: tuple[RecalledItem, ...] = ()
-        """What retrieval found for the last :meth:`recall`; empty for what is told without a search."""
-        self._seen: list[ObservedStep] = []  # by number of the moment
+        self._observed: list[ObservedStep] = []  # by number of the state
 
     def observe(self, percept: Percept, episode: Episode) -> None:
-        """Take in what the agent perceived, and what its memory made of it."""
+        """Take in a percept.
+
+        Args:
+            percept: what the agent perceived; one with a ``problem`` changes nothing.
+            episode: the episode of it in the agent's memory.
+        """
         if percept.problem:
             return
         if not percept.returned:
-            self._seen.append(ObservedStep(percept, episode))
-            self.way.append(self._seen[-1])
+            self._observed.append(ObservedStep(percept, episode))
+            self.path.append(self._observed[-1])
             return
-        left = self.way
-        way = [self._seen[percept.moment]]
-        while (before := way[-1].percept.before) is not None:
-            way.append(self._seen[before])
-        self.way = way[::-1]
-        self._came_back(left)
+        left = self.path
+        self.path = [*walk_back(self._observed[percept.moment], self._before)][::-1]
+        self._returned(left)
 
-    def _came_back(self, left: Sequence[ObservedStep]) -> None:  # noqa: B027 - optional: most follow from the way alone
-        """The agent came back to an earlier moment from the end of the way ``left``."""
+    def _before(self, step: ObservedStep) -> ObservedStep | None:
+        before = step.percept.before
+        return None if before is None else self._observed[before]
+
+    def _returned(self, left: Sequence[ObservedStep]) -> None:  # noqa: B027 - optional: most need the path alone
+        """Adapt to a return from the end of the path ``left`` to an earlier state."""
 
     @abstractmethod
     def recall(self, situation: Situation) -> str:
-        """What the agent is reminded of, for a prompt; empty for nothing.
+        """Return what matters now, as text for a prompt.
+
+        Args:
+            situation: the task, the observation and the plan.
+
+        Returns:
+            The text; empty when nothing is recalled.
 
         Raises:
-            ModelError: the model could not be asked (see :class:`~worldthread.models.chat.ChatModel`).
+            ModelError: the model could not be asked (:class:`~worldthread.models.chat.ChatModel`).
         """
 
     def world_map(self) -> WorldMap | None:
-        """The map that it knows, to walk by; ``None`` when it knows none."""
+        """Return the map that the module knows.
+
+        Returns:
+            The map, by which the agent walks; ``None`` when the module knows none.
+        """
         return None
 
     def unexplored(self) -> list[tuple[str, str]]:
-        """Ways out that were seen and not taken: room, direction; none without a map. Those of this room first."""
+        """Return the exits that were seen and not taken.
+
+        Returns:
+            (room, direction), those of the present room first; empty without a map.
+        """
         world = self.world_map()
         if world is None:
             return []
@@ -147,19 +202,27 @@ class MemoryModule(ABC):
 
 
 def prompt(name: str, version: int = 1, /, **values: str) -> tuple[Message, ...]:
-    """The messages of a prompt of the memory modules."""
+    """Return the messages of a prompt of the memory modules, its placeholders filled with ``values``."""
     return load_prompt("worldthread.agents.memory_modules", name, version).messages(**values)
 
 
-def told(episode: Episode) -> str:
-    """A moment in words."""
+def render_step(episode: Episode) -> str:
+    """Return an episode as text for a prompt."""
     return f"[move {episode.at:g}] {episode.text}"
 
 
-def told_all(episodes: Iterable[Episode], *, max_characters: int = MAX_CHARACTERS) -> str:
-    """Moments in words, a blank line between them; the first ones are left out when they are too many."""
+def render_steps(episodes: Iterable[Episode], *, max_characters: int = MAX_CHARACTERS) -> str:
+    """Return episodes as text for a prompt, separated by blank lines.
+
+    Args:
+        episodes: the oldest first.
+        max_characters: length of the text; a line that counts what is left out may be added to it.
+
+    Returns:
+        The text, without the oldest episodes when they do not fit.
+    """
     kept: list[str] = []
-    texts = [told(episode) for episode in episodes]
+    texts = [render_step(episode) for episode in episodes]
     for text in reversed(texts):
         max_characters -= len(text) + 2
         if max_characters < 0:
@@ -170,16 +233,16 @@ def told_all(episodes: Iterable[Episode], *, max_characters: int = MAX_CHARACTER
 
 
 def indented(text: str) -> str:
-    """A text of several lines as one item of a list."""
+    """Return a text of several lines as one item of a list."""
     return text.replace("\n", "\n  ")
 
 
 def listed(heading: str, lines: Iterable[str]) -> str:
-    """Lines under a heading; empty when there are none."""
+    """Return lines under a heading; an empty text when there are none."""
     items = [f"- {line}" for line in lines]
     return "\n".join([heading, *items]) if items else ""
 
 
 def joined(*parts: str) -> str:
-    """The parts that are not empty, a blank line between them."""
+    """Return the parts that are not empty, separated by blank lines."""
     return "\n\n".join(part for part in parts if part)

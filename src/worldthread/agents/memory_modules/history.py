@@ -1,14 +1,14 @@
-"""The two ends of the scale: nothing, and everything as it was."""
+"""The two extremes: nothing, and the full history."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from worldthread.agents.memory_modules.base import MAX_CHARACTERS, MemoryModule, ModuleContext, Situation, told_all
+from worldthread.agents.memory_modules.base import MAX_CHARACTERS, MemoryModule, ModuleContext, Situation, render_steps
 
 
 class NoMemoryModule(MemoryModule):
-    """Reminds of nothing: the agent has its plan and the last moves alone. No calls."""
+    """Recalls nothing: the agent has only its plan and the last moves. No calls of the model."""
 
     name: ClassVar[str] = "none"
 
@@ -17,20 +17,20 @@ class NoMemoryModule(MemoryModule):
 
 
 class FullHistoryModule(MemoryModule):
-    """All moves, word for word. No calls, but prompts that grow with every move.
+    """Recalls all moves word for word. No calls of the model, but prompts that grow with every move.
 
     Args:
-        means: nothing is used.
-        max_characters: length of the text; the first moves are left out when they are too many.
+        context: not used.
+        max_characters: length of the text; the oldest moves are left out when they do not fit.
     """
 
     name: ClassVar[str] = "full_history"
 
-    def __init__(self, means: ModuleContext, *, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(means)
+    def __init__(self, context: ModuleContext, *, max_characters: int = MAX_CHARACTERS) -> None:
+        super().__init__(context)
         self._max_characters = max_characters
 
     def recall(self, situation: Situation) -> str:
         shown = {episode.id for episode in situation.shown}
-        past = [seen.episode for seen in self.way if seen.episode.id not in shown]
-        return told_all(past, max_characters=self._max_characters)
+        past = [step.episode for step in self.path if step.episode.id not in shown]
+        return render_steps(past, max_characters=self._max_characters)

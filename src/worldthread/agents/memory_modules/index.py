@@ -1,4 +1,4 @@
-"""Searching a graph that holds the moments of a play."""
+"""A search index over a graph that changes during a play."""
 
 from __future__ import annotations
 
@@ -15,45 +15,55 @@ from worldthread.types import Episode, Hit, Kind
 
 
 class NoVectors:
-    """In the place of an embedder, for methods that look at words alone."""
+    """An embedder without meaning, for methods that compare words only."""
 
     name = "none"
     dimensions = 1
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Zeros, shape (len(texts), 1)."""
+        """Return zeros, shape (len(texts), 1)."""
         return np.zeros((len(texts), 1), np.float32)
 
 
 class EpisodeIndex:
-    """The index of a graph, brought up to date when it is used.
+    """The retrieval index of a graph, brought up to date when it is used.
 
     Args:
-        graph: may change, and forget.
+        graph: the graph; episodes may be added and forgotten.
         embedder: embeds texts and statements, each once.
     """
 
     def __init__(self, graph: TemporalGraph, embedder: Embedder) -> None:
         self.graph = graph
         self.embedder = embedder
-        self._corpus = RetrievalIndex(embedder)
+        self._index = RetrievalIndex(embedder)
         self._episodes: dict[str, Episode] = {}
 
     def keep(self, episode: Episode) -> None:
-        """Remember the text of an episode, which the graph does not keep."""
+        """Keep the text of an episode, which the graph does not keep."""
         self._episodes[episode.id] = episode
 
-    def corpus(self) -> RetrievalIndex:
-        """What retrieval computes on."""
-        while pending := self._corpus.take(self.graph, self._texts):
+    def retrieval_index(self) -> RetrievalIndex:
+        """Return the index, brought up to date with the graph."""
+        while pending := self._index.take(self.graph, self._texts):
             for part in pending:
-                self._corpus.put(part, self.embedder.embed(part.texts))
-        return self._corpus
+                self._index.put(part, self.embedder.embed(part.texts))
+        return self._index
 
     def search(self, query: str, *, method: str, k: int, kinds: Collection[Kind]) -> tuple[Hit, ...]:
-        """The best hits of every kind."""
+        """Search the statements and episodes that hold now.
+
+        Args:
+            query: a question or names.
+            method: the name of a retrieval method.
+            k: the number of hits of each kind, at most.
+            kinds: what to search for.
+
+        Returns:
+            The best hits of every kind.
+        """
         return search(
-            self.corpus(),
+            self.retrieval_index(),
             query,
             self.embedder.embed([query])[0],
             method=method,
@@ -68,5 +78,5 @@ class EpisodeIndex:
         return [self._episode(id_).text for id_ in ids]
 
     def _episode(self, id_: str) -> Episode:
-        # of episodes that were in the graph before the play nobody kept the text
+        # the text of an episode that was in the graph before the play is not known
         return self._episodes.get(id_) or Episode("(text not kept)", self.graph.episode(id_).at)

@@ -1,4 +1,4 @@
-"""The true state of the world: what a perfect memory of everything, seen or not, would be worth."""
+"""The true state of the world: an upper bound for what any memory could be worth."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from worldthread.types import Episode, Extraction, Fact
 PLAYER: Final = "P"
 INVENTORY: Final = "I"
 _NAMES: Final = {PLAYER: v.PLAYER, INVENTORY: v.INVENTORY}
-_WAYS: Final = {f"{direction}_of": direction for direction in v.OPPOSITE}
+_DIRECTIONS: Final = {f"{direction}_of": direction for direction in v.OPPOSITE}
 
 
 class OracleModule(MemoryModule):
-    """Tells all that is true now, and walks by the true map. No calls. Privileged: it measures what memory is worth.
+    """Recalls all that is true now, and knows the true map. No calls of the model.
 
-    Ways and doors are known from the predicates of TextWorld (``north_of``, ``link``, ``closed``, ``locked``).
+    It is privileged: it measures what a memory could be worth. Exits and doors come from the predicates of TextWorld
+    (``north_of``, ``link``, ``closed``, ``locked``).
 
     Args:
-        means: gives the truth.
+        context: with ``truth``.
 
     Raises:
-        InputError: nobody gives the truth.
+        InputError: the context has no ``truth``.
     """
 
     name: ClassVar[str] = "oracle"
 
-    def __init__(self, means: ModuleContext) -> None:
-        super().__init__(means)
-        if not callable(means.truth):
+    def __init__(self, context: ModuleContext) -> None:
+        super().__init__(context)
+        if not callable(context.truth):
             raise InputError(
                 "the memory module 'oracle' needs the true state of the world: give truth=..., a function without "
                 "arguments that returns the propositions that hold now, such as lambda: env.truth().propositions"
             )
-        self._truth = means.truth
+        self._truth = context.truth
 
     def recall(self, situation: Situation) -> str:
         return listed("All that is true now:", sorted(map(_in_words, self._truth())))
@@ -60,14 +61,14 @@ def _in_words(proposition: tuple[str, ...]) -> str:
 
 
 def _map_facts(propositions: Collection[tuple[str, ...]]) -> Iterator[Fact]:
-    """The map in our own words."""
+    """Yield the facts of the map in the vocabulary of the game extractor."""
     directions: dict[tuple[str, str], str] = {}  # (from, to)
     for predicate, *names in sorted(propositions):
-        if predicate in _WAYS and len(names) == 2:
+        if predicate in _DIRECTIONS and len(names) == 2:
             there, here = names
-            directions[here, there] = _WAYS[predicate]
+            directions[here, there] = _DIRECTIONS[predicate]
             yield v.kind(here, "room")
-            yield v.link(there, _WAYS[predicate], here)
+            yield v.link(there, _DIRECTIONS[predicate], here)
         elif predicate == "at" and names[:1] == [PLAYER]:
             yield v.place(v.PLAYER, v.IS_IN, names[1])
         elif predicate in (v.CLOSED, v.LOCKED) and len(names) == 1:

@@ -1,4 +1,4 @@
-"""Past moments and the insights drawn from them (Generative Agents; Park et al. 2023)."""
+"""Past observations and insights drawn from them (Generative Agents; Park et al. 2023)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from worldthread.agents.memory_modules.rag import RagModule, RetrievableItem
 THRESHOLD: Final = 150
 """Sum of the importance of what happened after which insights are drawn, as in Park et al."""
 LATEST: Final = 100
-"""How many of the latest items the questions are asked about."""
+"""How many of the latest items the questions are asked about, as in Park et al."""
 PER_QUESTION: Final = 10
+"""Items that are relevant for one question, at most; no source is recorded, chosen by hand."""
 TEMPERATURE: Final = 0.4
+"""Temperature of questions and insights; no source is recorded, chosen by hand."""
 
 
 class Questions(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,17 +41,17 @@ class Insights(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SimulacraModule(RagModule):
-    """:class:`~worldthread.agents.memory_modules.rag.RagModule`, and insights, which are recalled like moments.
+    """Recalls observations as :class:`~worldthread.agents.memory_modules.rag.RagModule` does, and insights like them.
 
-    When what happened since the last insights adds up to an importance of ``threshold``, the model asks three questions
-    about the latest hundred moments and insights, and concludes up to five insights from what is most relevant for
-    them. Two calls then ("questions", "insights"), beside one for each moment ("importance"). Park et al. make a call
-    for each question, and one for the importance of each insight; here both are in the one answer.
+    When the importance of what happened since the last insights adds up to ``threshold``, the model asks three
+    questions about the latest hundred observations and insights, and draws up to five insights from what is most
+    relevant for them. These are two calls ("questions", "insights"), beside one for each observation ("importance").
+    Park et al. make a call for each question and one for the importance of each insight; here one answer holds both.
 
     Args:
-        means: asks the model, embeds.
-        count: how many moments and insights are recalled, at least 1.
-        threshold: see above.
+        context: asks the model, embeds.
+        count: how many observations and insights are recalled, at least 1.
+        threshold: the sum of importance, each within [1, 10], after which insights are drawn.
 
     Raises:
         InputError: ``count`` is below 1.
@@ -57,40 +59,40 @@ class SimulacraModule(RagModule):
 
     name: ClassVar[str] = "simulacra"
 
-    def __init__(self, means: ModuleContext, *, count: int = 5, threshold: int = THRESHOLD) -> None:
-        super().__init__(means, count=count)
+    def __init__(self, context: ModuleContext, *, count: int = 5, threshold: int = THRESHOLD) -> None:
+        super().__init__(context, count=count)
         self._threshold = threshold
-        self._insights: dict[int, list[RetrievableItem]] = {}  # by the moment at which they were drawn
+        self._insights: dict[int, list[RetrievableItem]] = {}  # by number of the state in which they were drawn
 
-    def _items_of_way(self) -> list[RetrievableItem]:
+    def _items_on_path(self) -> list[RetrievableItem]:
         found: list[RetrievableItem] = []
-        for seen in self.way:
-            found += [self._items[seen.percept.moment], *self._insights.get(seen.percept.moment, ())]
+        for step in self.path:
+            found += [self._items[step.percept.moment], *self._insights.get(step.percept.moment, ())]
         return found
 
     def _rate(self, situation: Situation) -> list[RetrievableItem]:
         fresh = super()._rate(situation)
-        if self._importance_since(self.way) >= self._threshold:
+        if self._importance_since_insights(self.path) >= self._threshold:
             self._reflect(situation)
         return fresh
 
-    def _importance_since(self, way: Sequence[ObservedStep]) -> int:
-        """Of the moments since the last insights."""
+    def _importance_since_insights(self, path: Sequence[ObservedStep]) -> int:
+        """Return the sum of the importance of the observations since the last insights."""
         total = 0
-        for seen in reversed(way):
-            if seen.percept.moment in self._insights:
+        for step in reversed(path):
+            if step.percept.moment in self._insights:
                 break
-            total += self._items[seen.percept.moment].importance
+            total += self._items[step.percept.moment].importance
         return total
 
     def _reflect(self, situation: Situation) -> None:
-        now = self.way[-1].percept.moment
+        now = self.path[-1].percept.moment
         goal = situation.goal or "(none is stated)"
-        items = self._items_of_way()
-        self._insights[now] = []  # also when nothing comes of it: the next are drawn after as much has happened again
-        latest = "\n".join(self._tell(items[-LATEST:]))
-        asks = self.means.asks
-        asked = asks.advice(
+        items = self._items_on_path()
+        self._insights[now] = []  # even if none is drawn: the next ones are due when the importance has added up again
+        latest = "\n".join(self._render(items[-LATEST:]))
+        caller = self.context.caller
+        asked = caller.ask_optional(
             "questions", prompt("questions", goal=goal, moments=latest), Questions, temperature=TEMPERATURE
         )
         if asked is None:
@@ -102,12 +104,12 @@ class SimulacraModule(RagModule):
             "insights",
             goal=goal,
             questions="\n".join(f"- {question}" for question in asked.questions),
-            moments="\n".join(self._tell(sorted(relevant.values(), key=lambda item: item.turn))),
+            moments="\n".join(self._render(sorted(relevant.values(), key=lambda item: item.turn))),
         )
-        answer = asks.advice("insights", messages, Insights, temperature=TEMPERATURE)
+        answer = caller.ask_optional("insights", messages, Insights, temperature=TEMPERATURE)
         insights = [one for one in answer.insights if one.insight.strip()] if answer is not None else []
         if insights:
-            turn = self.way[-1].episode.at
+            turn = self.path[-1].episode.at
             texts = [f"[insight] {' '.join(one.insight.split())}" for one in insights]
             vectors = self._embedder.embed(texts)
             self._insights[now] = [

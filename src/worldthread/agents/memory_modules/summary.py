@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from worldthread.agents.memory_modules.base import MemoryModule, ModuleContext, Situation, prompt, told_all
+from worldthread.agents.memory_modules.base import MemoryModule, ModuleContext, Situation, prompt, render_steps
 
 
 class SummaryModule(MemoryModule):
-    """What the model keeps when it rewrites its own summary. One call a decision ("summarise").
+    """Recalls a summary that the model rewrites. One call of the model for each decision ("summarise").
 
-    The model sees the summary before and what happened since, never the whole past: what it leaves out is gone. After
-    an empty answer the old summary stays, and the next one is asked for all that has happened since.
+    The model reads the last summary and what happened since, never the whole past: what it leaves out is lost. After an
+    empty answer the old summary stays, and the next request holds everything that happened since it.
+
+    Args:
+        context: asks the model.
     """
 
     name: ClassVar[str] = "summary"
 
-    def __init__(self, means: ModuleContext) -> None:
-        super().__init__(means)
-        self._summaries: dict[int, str] = {}  # by moment up to which it goes
+    def __init__(self, context: ModuleContext) -> None:
+        super().__init__(context)
+        self._summaries: dict[int, str] = {}  # by number of the last state that it covers
 
     def recall(self, situation: Situation) -> str:
-        last = next((n for n in reversed(range(len(self.way))) if self._moment(n) in self._summaries), None)
-        before = "" if last is None else self._summaries[self._moment(last)]
-        fresh = self.way[0 if last is None else last + 1 :]
+        last = next((n for n in reversed(range(len(self.path))) if self._number(n) in self._summaries), None)
+        before = "" if last is None else self._summaries[self._number(last)]
+        fresh = self.path[0 if last is None else last + 1 :]
         if not fresh:
             return before
         messages = prompt(
             "summarise",
             goal=situation.goal or "(none is stated)",
             before=before or "(none so far)",
-            moves=told_all(seen.episode for seen in fresh),
+            moves=render_steps(step.episode for step in fresh),
         )
-        answer = self.means.asks.tell("summarise", messages)
+        answer = self.context.caller.ask_text("summarise", messages)
         if not answer:
-            self.means.asks.failures["summarise"] += 1
+            self.context.caller.failures["summarise"] += 1
             return before
-        self._summaries[self._moment(-1)] = answer
+        self._summaries[self._number(-1)] = answer
         return answer
 
-    def _moment(self, number: int) -> int:
-        return self.way[number].percept.moment
+    def _number(self, number: int) -> int:
+        return self.path[number].percept.moment

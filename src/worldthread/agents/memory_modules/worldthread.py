@@ -1,4 +1,4 @@
-"""What the agent's own memory knows: read without a model, kept true, and searched by thread retrieval."""
+"""What the agent's own memory holds: extracted without a model, kept up to date, and searched by retrieval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worldthread.agents.memory_modules.base import (
     indented,
     joined,
     listed,
-    told,
+    render_step,
 )
 from worldthread.agents.memory_modules.index import EpisodeIndex, NoVectors
 from worldthread.agents.worldmap import WorldMap, shown_name
@@ -27,39 +27,42 @@ from worldthread.text import count_of
 from worldthread.types import Episode, Fact, Hit, Kind, Thesis
 
 _ON_THE_MAP: Final = frozenset({v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS})
-"""Relations that the map tells, or that tell nothing that a name does not."""
+"""Relations that are on the map, or add nothing to a name."""
 _ELSEWHERE: Final = _ON_THE_MAP | {v.IS_IN, v.IS_ON, v.IS}
-"""Relations that are told with a thing's place and state."""
-_SEARCHED: Final = 50  # hits of each kind that are looked at: many are told already, or on the map
+"""Relations that are rendered with a thing's place and state."""
+_SEARCHED: Final = 50
+"""Hits of each kind to choose from, as many are rendered already or on the map; chosen by hand, not tuned."""
 
 Search: TypeAlias = Callable[[str, int, Collection[Kind]], tuple[Hit, ...]]
-"""From a question, a number and kinds to the best hits."""
+"""Returns the best hits for a question: takes the question, the number of hits, and the kinds."""
 
 
 class WorldthreadModule(MemoryModule):
-    """What is known of here, what is carried, where the things are that the goal and the plan name, and what retrieval
-    finds for goal, plan and place in the agent's own memory. No calls.
+    """Recalls from the agent's own memory. No calls of the model.
 
-    Retrieval is by words, which takes a millisecond; with an embedder that was asked for it is the default method,
-    which embeds every moment and statement: some 50 ms a decision with MiniLM, under 1 ms with a static one.
+    It recalls what is known of the present room, what is carried, where the things are that the goal and the plan
+    name, and what retrieval finds for goal, plan and room.
 
-    That memory is the graph that the game reader makes: things that changed are told as they are now. The map, with
-    the ways that nobody took yet, comes from it too.
+    Retrieval is by words, which takes a millisecond. With an embedder in the context it is the default method, which
+    embeds every observation and statement: some 50 ms for each decision with MiniLM, under 1 ms with a static one.
+
+    The memory is the graph of the game extractor: things that changed are rendered as they are now. The map with its
+    unexplored exits comes from it too.
 
     Args:
-        means: its memory is a :class:`~worldthread.record.Record`, or a bare
+        context: its memory is a :class:`~worldthread.record.Record`, or a bare
             :class:`~worldthread.graph.TemporalGraph`.
-        statements: how many statements retrieval adds at most.
-        moments: how many past moments.
+        statements: how many statements retrieval adds at most. The default was chosen by hand.
+        moments: how many past observations it adds at most. The default equals that of the published AriGraph code.
 
     Raises:
-        InputError: the memory is of another kind.
+        InputError: the memory is of another type.
     """
 
     name: ClassVar[str] = "worldthread"
 
-    def __init__(self, means: ModuleContext, *, statements: int = 8, moments: int = 2) -> None:
-        super().__init__(means)
+    def __init__(self, context: ModuleContext, *, statements: int = 8, moments: int = 2) -> None:
+        super().__init__(context)
         self._statements = statements
         self._moments = moments
         self._search = self._make_search()
@@ -67,39 +70,39 @@ class WorldthreadModule(MemoryModule):
     def _make_search(self) -> Search:
         from worldthread.record import Record
 
-        memory = self.means.memory
+        memory = self.context.memory
         graph = memory.graph if isinstance(memory, Record) else memory
         if not isinstance(graph, TemporalGraph):
             raise InputError(
                 f"the memory module 'worldthread' searches the record of a memory (memory.record) or a TemporalGraph, not {type(memory).__name__}"
             )
-        by_words = self.means.embedder is None
-        index = EpisodeIndex(graph, NoVectors() if by_words else self.means.load_embedder())
+        by_words = self.context.embedder is None
+        index = EpisodeIndex(graph, NoVectors() if by_words else self.context.load_embedder())
         method = "lexical" if by_words else DEFAULT_METHOD
 
         def search(query: str, k: int, kinds: Collection[Kind]) -> tuple[Hit, ...]:
-            for seen in self.way:
-                index.keep(seen.episode)
+            for step in self.path:
+                index.keep(step.episode)
             return index.search(query, method=method, k=k, kinds=kinds)
 
         return search
 
     def world_map(self) -> WorldMap:
-        return WorldMap(self.means.memory.view())
+        return WorldMap(self.context.memory.view())
 
     def recall(self, situation: Situation) -> str:
-        view = self.means.memory.view()
+        view = self.context.memory.view()
         world = WorldMap(view)
         wanted = _named(f"{situation.goal}\n{situation.plan}", view)
         here = [] if world.here is None else list(_about_here(world.here, world, view))
         carried = [_with_states(name, view) for name in _held(v.INVENTORY, view)]
-        told_of = dict.fromkeys(line for name in wanted for line in _about(name, world, view))
+        named = dict.fromkeys(line for name in wanted for line in _about(name, world, view))
         statements, moments = self._find(situation, world, view, set(wanted))
         self.recalled = (*statements, *moments)
         return joined(
             listed("Known of this place:", here),
             listed("Carried:", [", ".join(carried)] if carried else []),
-            listed("Known of what the task and the plan name:", told_of),
+            listed("Known of what the task and the plan name:", named),
             listed("Also known:", [one.text for one in statements]),
             listed("Moments from the past:", [indented(one.text) for one in moments]),
         )
@@ -107,8 +110,8 @@ class WorldthreadModule(MemoryModule):
     def _find(
         self, situation: Situation, world: WorldMap, view: GraphView, wanted: set[str]
     ) -> tuple[list[RecalledItem], list[RecalledItem]]:
-        """Statements and moments that retrieval finds, but for what is told or shown besides."""
-        texts = {seen.episode.id: seen.percept.step.text for seen in self.way}
+        """Return statements and past observations that retrieval finds, without those that the prompt shows anyway."""
+        texts = {step.episode.id: step.percept.step.text for step in self.path}
         shown = {texts.get(episode.id, episode.text) for episode in situation.shown}  # a room looks the same again
         query = "\n".join(filter(None, (situation.goal, situation.plan, world.here)))
         hits = self._search(query, _SEARCHED, ("fact", "thesis", "episode"))
@@ -127,22 +130,22 @@ class WorldthreadModule(MemoryModule):
             elif hit.item.key[1] not in _ON_THE_MAP and not {hit.item.key[0], hit.item.key[2]} & (wanted | here):
                 statements.append(RecalledItem(_in_words(hit.item), hit.path))
         nearest = sorted(moments[: self._moments], key=lambda found: found[0].at)
-        return statements[: self._statements], [RecalledItem(told(episode), path) for episode, path in nearest]
+        return statements[: self._statements], [RecalledItem(render_step(episode), path) for episode, path in nearest]
 
 
 def _named(text: str, view: GraphView) -> list[str]:
-    """Normalised names of what the graph knows and ``text`` names, in order of mention; no states, no directions."""
+    """Return the normalised names of known things that ``text`` mentions, in order of mention."""
     names = list(dict.fromkeys(name for fact in view.facts() for name in (fact.key[0], fact.key[2])))
     numbers = {name: number for number, name in enumerate(names)}
-    apart = {v.PLAYER, v.INVENTORY, *v.OPPOSITE, *v.KINDS, *v.LOCK_STATES, *v.HEAT_STATES, *v.CUT_STATES}
-    return [names[number] for number in names_in(text, numbers.get) if names[number] not in apart]
+    left_out = {v.PLAYER, v.INVENTORY, *v.OPPOSITE, *v.KINDS, *v.LOCK_STATES, *v.HEAT_STATES, *v.CUT_STATES}
+    return [names[number] for number in names_in(text, numbers.get) if names[number] not in left_out]
 
 
 def _about_here(here: str, world: WorldMap, view: GraphView) -> Iterator[str]:
-    """Ways that were taken, and what is in the room, with what that holds."""
-    ways = [f"{direction} to {there}" for direction, there in sorted(world.ways.get(here, {}).items())]
-    if ways:
-        yield f"ways: {', '.join(ways)}"
+    """Yield the exits that were taken, the doors, and what is in the room with its contents."""
+    exits = [f"{direction} to {there}" for direction, there in sorted(world.exits.get(here, {}).items())]
+    if exits:
+        yield f"ways: {', '.join(exits)}"
     for (room, direction), door in sorted(world.doors.items()):
         if room == here:
             yield f"{_with_states(door, view)} leads {direction}"
@@ -152,7 +155,7 @@ def _about_here(here: str, world: WorldMap, view: GraphView) -> Iterator[str]:
 
 
 def _about(name: str, world: WorldMap, view: GraphView) -> Iterator[str]:
-    """Where something is and how it is, and what else is known of it, but for ways."""
+    """Yield where something is, its state, and what else is known of it except exits."""
     distances = world.distances()
     if name in world.rooms:
         if name != world.here:
@@ -173,7 +176,7 @@ def _about(name: str, world: WorldMap, view: GraphView) -> Iterator[str]:
 
 
 def _places(name: str, view: GraphView) -> list[str]:
-    """What holds a thing, what holds that, and so on: normalised names, the room last."""
+    """Return what holds a thing, what holds that, and so on: normalised names, the room last."""
     places: list[str] = []
     while True:
         held = view.facts(name, v.IS_IN) or view.facts(name, v.IS_ON)
@@ -190,7 +193,7 @@ def _distance(moves: int | None) -> str:
 
 
 def _held(place: str, view: GraphView) -> list[str]:
-    """Names of what is in or on something, as written."""
+    """Return the names of what is in or on something, as written."""
     return [fact.subject for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation, object=place)]
 
 

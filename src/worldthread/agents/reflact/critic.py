@@ -1,8 +1,8 @@
-"""What was done in each room, and a critic of what shall be done next: rules, no model.
+"""What was done in each room, and a critic that rates what the model wants to do next by rules.
 
 The scores are those that the zorkclaw agent describes, with two differences. An action that led to another room, or
-that changed what is carried, was not in vain: a corridor may be walked as often as one likes. And nothing is done in
-place of an action that is rejected: the model is told, and decides.
+changed what is carried, was not in vain: a corridor may be walked any number of times. And a rejected action is not
+replaced: the model reads the reason, and decides.
 """
 
 from __future__ import annotations
@@ -10,28 +10,22 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from worldthread.agents.reflact.settings import DEFAULT_SETTINGS, ReflActSettings
 from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.vocabulary import OPPOSITE
 from worldthread.text import one_line
 
-DEEDS_A_ROOM: Final = 40
-"""Actions of a room whose consequences are kept; that they were tried is kept of all."""
-REPEATED: Final = 3
-REVISITS: Final = 3
-"""From so many earlier visits of the very state on, the critic is stricter."""
-
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """An action and what came of it.
+    """An action and its effects.
 
     Args:
         action: the command.
-        text: what the world answered.
+        text: the answer of the world.
         reward: points that it brought.
-        moved: whether it led elsewhere.
+        moved: whether it led to another room.
         gained: what was carried after it and not before.
         lost: what was carried before it and not after.
     """
@@ -45,17 +39,17 @@ class ActionOutcome:
 
     @property
     def in_vain(self) -> bool:
-        """Whether nothing seems to have come of it."""
+        """Whether it had no effect and brought no points."""
         return self.reward <= 0 and not (self.moved or self.gained or self.lost)
 
 
 @dataclass(frozen=True)
 class CriticVerdict:
-    """What the critic says of an action.
+    """The critic's rating of an action.
 
     Args:
         score: within [-1, 1].
-        reason: in a few words.
+        reason: why, in a few words.
     """
 
     score: float
@@ -63,41 +57,48 @@ class CriticVerdict:
 
 
 class RoomLog:
-    """What was done in each room."""
+    """The outcomes of actions in each room.
 
-    def __init__(self) -> None:
-        self._deeds: defaultdict[str, deque[ActionOutcome]] = defaultdict(lambda: deque(maxlen=DEEDS_A_ROOM))
+    Args:
+        settings: how many outcomes are kept of a room.
+    """
+
+    def __init__(self, settings: ReflActSettings = DEFAULT_SETTINGS) -> None:
+        self._outcomes: defaultdict[str, deque[ActionOutcome]] = defaultdict(
+            lambda: deque(maxlen=settings.kept_outcomes)
+        )
         self._tried: defaultdict[str, list[str]] = defaultdict(list)
 
-    def note(self, room: str, deed: ActionOutcome) -> None:
-        """Take in what was done in a room."""
-        self._deeds[room].append(deed)
-        if action_key(deed.action) not in map(action_key, self._tried[room]):
-            self._tried[room].append(deed.action)
+    def record(self, room: str, outcome: ActionOutcome) -> None:
+        """Record what was done in a room."""
+        self._outcomes[room].append(outcome)
+        if action_key(outcome.action) not in map(action_key, self._tried[room]):
+            self._tried[room].append(outcome.action)
 
-    def deeds(self, room: str) -> tuple[ActionOutcome, ...]:
-        """The last 40 deeds in a room, the oldest first."""
-        return tuple(self._deeds[room])
+    def outcomes(self, room: str) -> tuple[ActionOutcome, ...]:
+        """Return the last outcomes of actions in a room, the oldest first."""
+        return tuple(self._outcomes[room])
 
     def tried(self, room: str) -> tuple[str, ...]:
-        """Every action that was ever tried in a room, once, in the order of the first time."""
+        """Return every action that was tried in a room, once, in the order of the first trial."""
         return tuple(self._tried[room])
 
 
 def action_key(action: str) -> str:
-    """By which actions are compared: no case, single spaces, and one word for each direction."""
+    """Return the key by which actions are compared: no case, single spaces, one word for each direction."""
     key = one_line(action.casefold())
     return direction_of(key) or key
 
 
 def judge(
     action: str,
-    deeds: Sequence[ActionOutcome],
+    outcomes: Sequence[ActionOutcome],
     *,
     recent: Sequence[ActionOutcome] = (),
     offered: Iterable[str] | None = None,
+    settings: ReflActSettings = DEFAULT_SETTINGS,
 ) -> CriticVerdict:
-    """What is to be thought of an action; the first rule that applies decides.
+    """Rate an action; the first rule that applies decides.
 
     ===== ======================================================================================
     score when
@@ -113,17 +114,22 @@ def judge(
 
     Args:
         action: the command.
-        deeds: what was done in this room.
-        recent: what was done last, in any room, the latest at the end.
-        offered: valid actions, if known.
+        outcomes: what was done in this room, the oldest first.
+        recent: what was done last, in any room, the latest last.
+        offered: the valid actions; ``None`` when they are not known.
+        settings: how many repeats in a row are too many.
+
+    Returns:
+        The score of the table, and the rule in words.
     """
+    repeats = settings.max_repeats
     key = action_key(action)
-    last = recent[-REPEATED:]
-    if len(last) == REPEATED and all(action_key(deed.action) == key and not deed.moved for deed in last):
-        return CriticVerdict(-1.0, f"it was done {REPEATED} times in a row, and led nowhere")
-    same = [deed for deed in deeds if action_key(deed.action) == key]
-    paid = [number for number, deed in enumerate(same) if deed.reward > 0]
-    vain = [deed for deed in same[paid[-1] + 1 if paid else 0 :] if deed.in_vain]
+    last = recent[-repeats:]
+    if len(last) == repeats and all(action_key(one.action) == key and not one.moved for one in last):
+        return CriticVerdict(-1.0, f"it was done {repeats} times in a row, and led nowhere")
+    same = [one for one in outcomes if action_key(one.action) == key]
+    paid = [number for number, one in enumerate(same) if one.reward > 0]
+    vain = [one for one in same[paid[-1] + 1 if paid else 0 :] if one.in_vain]
     is_offered = offered is not None and key in map(action_key, offered)
     if vain and direction_of(key) is not None and not is_offered:
         return CriticVerdict(-1.0, "that way was blocked here before")
@@ -138,16 +144,31 @@ def judge(
     return CriticVerdict(0.0, "nothing is known of it")
 
 
-def is_rejected(verdict: CriticVerdict, revisits: int) -> bool:
-    """Whether the model shall think again: at -1, and already at -0.5 in a state that was there three times before."""
-    return verdict.score <= (-0.5 if revisits >= REVISITS else -1.0)
+def is_rejected(verdict: CriticVerdict, revisits: int, settings: ReflActSettings = DEFAULT_SETTINGS) -> bool:
+    """Return whether the model has to choose again: at -1, in a loop of states already at -0.5.
+
+    Args:
+        verdict: the rating of the action.
+        revisits: earlier visits of the present state.
+        settings: how many revisits make a loop.
+
+    Returns:
+        Whether the action is rejected.
+    """
+    return verdict.score <= (-0.5 if revisits >= settings.loop_revisits else -1.0)
 
 
 def suggestion(tried: Iterable[str], *, offered: Iterable[str] | None, hinted: Iterable[str] = ()) -> str | None:
-    """What could be done instead of an action that was rejected: an action that was not tried in this room.
+    """Suggest an action that was not tried in this room, in place of a rejected one.
 
-    The first of the hints that is valid (or may be, when no list is known); else the first valid action; else a
-    direction. ``None`` when all was tried.
+    Args:
+        tried: actions that were tried in this room.
+        offered: the valid actions; ``None`` when they are not known.
+        hinted: actions worth trying, the best first.
+
+    Returns:
+        The first hint that is valid (or may be, when no list is known); else the first valid action; else a direction.
+        ``None`` when all were tried.
     """
     known = set(map(action_key, tried))
     valid = None if offered is None else list(offered)

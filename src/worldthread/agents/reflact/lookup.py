@@ -1,4 +1,4 @@
-"""Questions to the memory that need no model: where something is, ways out, what is carried."""
+"""Answers questions to the memory by rules: where something is, exits, what is carried."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ QUESTIONS: Final = (
     "unexplored exits from ROOM",
     "about THING",
 )
-"""What can be asked. Without a room, exits are those from here, and unexplored ones those of all rooms."""
+"""The questions that can be asked. Without a room, exits are those of this room, unexplored ones those of all rooms."""
 
 SHOWN: Final = 12
-"""Entries of an answer, at most."""
+"""Entries of an answer, at most; chosen by hand, not tuned."""
 
 _HERE: Final = re.compile(r"^where am i\b|^where (?:is|are) (?:the )?(?:player|you|we|i)\b")
 _CARRIED: Final = re.compile(r"\binventory\b|\bcarry(?:ing)?\b|\bdo i have\b|\bhave i\b|\bi hold\b")
@@ -35,11 +35,11 @@ _EXITS: Final = re.compile(
 )
 _WHERE: Final = re.compile(r"^where(?:'s| is| are| was| were)\s+(?P<thing>.+)$")
 _ABOUT: Final = re.compile(r"^(?:what (?:do i know|is known) )?about\s+(?P<thing>.+)$")
-_PRESENT: Final = frozenset({"", "here", "this room", "this place", "current room", "room"})
+_THIS_ROOM: Final = frozenset({"", "here", "this room", "this place", "current room", "room"})
 
 
 def look_up(view: GraphView, question: str) -> str:
-    """The answer to one of :data:`QUESTIONS`, in words; what is not known, and what cannot be asked, is said too."""
+    """Answer one of :data:`QUESTIONS` in words; the text of the error when there is no answer."""
     try:
         return answer(view, question)
     except (InputError, NotFoundError) as error:
@@ -47,12 +47,17 @@ def look_up(view: GraphView, question: str) -> str:
 
 
 def answer(view: GraphView, question: str) -> str:
-    """The answer to one of :data:`QUESTIONS`, in words.
+    """Answer one of :data:`QUESTIONS` in words.
 
-    A thing or a room may be named in part, as long as every word is one of its name.
+    Args:
+        view: what the memory holds.
+        question: the question. A thing or a room may be named in part, as long as every word is one of its name.
+
+    Returns:
+        The answer.
 
     Raises:
-        InputError: this is none of them.
+        InputError: this is not one of the questions.
         NotFoundError: nothing of that name is known.
     """
     asked = one_line(question.casefold()).rstrip("?.! ")
@@ -71,12 +76,12 @@ def answer(view: GraphView, question: str) -> str:
 
 
 def carried(view: GraphView) -> tuple[str, ...]:
-    """Names of what is carried, as written."""
+    """Return the names of what is carried, as written."""
     return tuple(fact.subject for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY))
 
 
 def surroundings(view: GraphView) -> list[str]:
-    """What the memory holds of the place where the player is, and where something is left to explore; a few lines."""
+    """Return a few lines about the present room, and about the rooms with unexplored exits."""
     world = WorldMap(view)
     if world.here is None:
         return ["It is not known where you are."]
@@ -96,7 +101,9 @@ def _exits(world: WorldMap, name: str | None, *, only_new: bool) -> str:
     if only_new and name is None:
         found = [f"{exit_.direction} from {exit_.room}" for exit_ in world.unexplored]
         return f"Ways never taken: {', '.join(found[:SHOWN]) or 'none is known'}."
-    rooms = (world.here,) if normalise_name(name or "here") in _PRESENT or not name else meant(name, world.rooms)
+    rooms = (
+        (world.here,) if normalise_name(name or "here") in _THIS_ROOM or not name else matching_names(name, world.rooms)
+    )
     if not rooms:
         raise NotFoundError(f"No room called {name!r} is known.")
     room = rooms[0]
@@ -105,7 +112,7 @@ def _exits(world: WorldMap, name: str | None, *, only_new: bool) -> str:
     new = [exit_.direction for exit_ in world.unexplored if exit_.room == room]
     lines = [f"Ways from {room} that were never taken: {', '.join(new[:SHOWN]) or 'none is known'}."]
     if not only_new:
-        known = [f"{direction} to {there}" for direction, there in sorted(world.ways.get(room, {}).items())]
+        known = [f"{direction} to {there}" for direction, there in sorted(world.exits.get(room, {}).items())]
         lines.append(f"Ways from {room} that are known: {', '.join(known[:SHOWN]) or 'none'}.")
     return " ".join(lines)
 
@@ -136,8 +143,16 @@ def _about(view: GraphView, name: str) -> str:
     return "; ".join(statements[:SHOWN]) + "."
 
 
-def meant(name: str, known: Collection[str]) -> tuple[str, ...]:
-    """Keys among ``known`` that ``name`` may mean: as written, else of another number, else with all of its words."""
+def matching_names(name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return the names that a name may mean.
+
+    Args:
+        name: as a person or a model writes it.
+        known: normalised names.
+
+    Returns:
+        Those equal to ``name``, else those that differ in grammatical number, else those with all of its words.
+    """
     found = match_name(name, known)
     if found:
         return found
@@ -146,7 +161,7 @@ def meant(name: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _named(view: GraphView, name: str) -> tuple[str, ...]:
-    keys = meant(name, {key for fact in view.facts() for key in (fact.key[0], fact.key[2])})
+    keys = matching_names(name, {key for fact in view.facts() for key in (fact.key[0], fact.key[2])})
     if not keys:
         raise NotFoundError(f"Nothing called {name!r} is known.")
     return keys[:SHOWN]

@@ -1,4 +1,4 @@
-"""Whether an agent is going in circles, is stuck, or talks in vain: counted, without a model."""
+"""Detects loops, standstills and conversations that lead nowhere, by counting."""
 
 from __future__ import annotations
 
@@ -7,41 +7,42 @@ from collections.abc import Iterable
 from typing import Final
 
 from worldthread.agents.prompting import shorten
-from worldthread.agents.reflact.critic import REVISITS, action_key
+from worldthread.agents.reflact.critic import action_key
+from worldthread.agents.reflact.settings import DEFAULT_SETTINGS, ReflActSettings
 
-FREQUENT: Final = 4
-"""So often among the last :data:`WINDOW` actions is too often."""
-WINDOW: Final = 10
-STUCK: Final = (10, 20, 30)
-"""Moves without a change of the score after which a warning becomes more urgent."""
-ACTION_LIMIT: Final = 120
 TALK_VERBS: Final = frozenset({"ask", "tell", "say", "answer", "speak", "talk"})
-TALKS: Final = 5
-"""So many actions of talk in a room, and :data:`TALK_PATIENCE` moves without a change of the score, are a stall."""
-TALK_PATIENCE: Final = 10
-TALK_PAUSE: Final = 5
-"""Moves between two looks at the same stall, at least."""
+"""Verbs of conversation."""
 
 
 class LoopDetector:
-    """Counts what repeats.
+    """Counts repeated actions and states, and moves without a change of the score.
+
+    Args:
+        settings: the counts from which on there are warnings.
 
     Attributes:
-        moves: actions that were done.
-        since_score: moves since the score changed last.
-        revisits: how often the present state of the world was there before; 0 in a world without digests of states.
+        moves: the number of actions.
+        since_score: moves since the score last changed.
+        revisits: earlier visits of the present state of the world; 0 in a world without digests of states.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: ReflActSettings = DEFAULT_SETTINGS) -> None:
+        self.settings = settings
         self.moves = 0
         self.since_score = 0
         self.revisits = 0
         self._score: float | None = None
-        self._last: deque[str] = deque(maxlen=WINDOW)
+        self._last: deque[str] = deque(maxlen=settings.action_window)
         self._states: Counter[str] = Counter()
 
-    def see(self, action: str | None, score: float, state: str | None) -> None:
-        """Take in what an action led to; ``None`` for the beginning."""
+    def record(self, action: str | None, score: float, state: str | None) -> None:
+        """Record an action and where it led.
+
+        Args:
+            action: the action; ``None`` for the beginning.
+            score: points so far.
+            state: a digest of the state of the world; ``None`` when the world has none.
+        """
         if action is not None:
             self.moves += 1
             self._last.append(action_key(action))
@@ -52,47 +53,59 @@ class LoopDetector:
             self._states[state] += 1
 
     def warnings(self) -> list[str]:
-        """What the agent should be told, the most urgent last."""
+        """Return the warnings for the agent, the most urgent last."""
+        settings = self.settings
         found = [
-            f"{shorten(action, ACTION_LIMIT)!r} was done {times} times in the last {len(self._last)} moves."
+            f"{shorten(action, settings.action_limit)!r} was done {times} times in the last {len(self._last)} moves."
             for action, times in Counter(self._last).items()
-            if times >= FREQUENT
+            if times >= settings.frequent_action
         ]
-        if self.revisits >= REVISITS:
+        if self.revisits >= settings.loop_revisits:
             found.append(
                 f"LOOP: the whole game was in this very state {self.revisits} times before. What you did then led back "
                 "here. Do something that you never did in this state."
             )
         elif self.revisits:
             found.append(f"The whole game was in this very state {self.revisits} times before.")
-        note, warning, alarm = STUCK
-        told = f"The score has not changed for {self.since_score} moves."
+        note, warning, alarm = settings.stuck_moves
+        unchanged = f"The score has not changed for {self.since_score} moves."
         if self.since_score >= alarm:
             found.append(
-                f"STUCK: {told} Drop the present objective. Take a way that was never taken, open what is closed, read "
-                "and examine what was not looked at, use what you carry (a light in the dark), or go far from here."
+                f"STUCK: {unchanged} Drop the present objective. Take a way that was never taken, open what is "
+                "closed, read and examine what was not looked at, use what you carry (a light in the dark), or go far "
+                "from here."
             )
         elif self.since_score >= warning:
-            found.append(f"Warning: {told} Change the objective, and leave this place.")
+            found.append(f"Warning: {unchanged} Change the objective, and leave this place.")
         elif self.since_score >= note:
-            found.append(f"{told} Think of places that are unexplored.")
+            found.append(f"{unchanged} Think of places that are unexplored.")
         return found
 
 
 def is_talk(action: str) -> bool:
-    """Whether an action is one of conversation."""
+    """Return whether an action is one of conversation."""
     verb, _, rest = action.casefold().strip().partition(" ")
-    # "gnome, tell me ..." speaks to somebody too
+    # "gnome, tell me ..." is talk, too
     return verb in TALK_VERBS or (verb.endswith(",") and rest.split(" ", 1)[0] in TALK_VERBS)
 
 
-def talk_is_stalled(tried: Iterable[str], since_score: int, since_look: int | None) -> bool:
-    """Whether it is time to think about a conversation that leads nowhere.
+def talk_is_stalled(
+    tried: Iterable[str],
+    since_score: int,
+    since_check: int | None,
+    settings: ReflActSettings = DEFAULT_SETTINGS,
+) -> bool:
+    """Return whether a conversation leads nowhere and the model should be asked about it.
 
     Args:
-        tried: actions that were tried in this room, each counted as often as it occurs.
-        since_score: moves since the score changed last.
-        since_look: moves since this was thought about last, in this stay in the room; ``None``: it was not.
+        tried: actions that were tried in this room, repeated ones each time.
+        since_score: moves since the score last changed.
+        since_check: moves since the model was last asked, in this stay in the room; ``None`` when it was not.
+        settings: how much talk and how many moves make a stall.
+
+    Returns:
+        Whether to ask the model now.
     """
-    talks = sum(map(is_talk, tried))
-    return talks >= TALKS and since_score >= TALK_PATIENCE and (since_look is None or since_look >= TALK_PAUSE)
+    if sum(map(is_talk, tried)) < settings.talk_actions or since_score < settings.talk_patience:
+        return False
+    return since_check is None or since_check >= settings.talk_pause

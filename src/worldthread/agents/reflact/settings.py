@@ -1,0 +1,71 @@
+"""The tuned numbers of reflact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class ReflActSettings:
+    """When :class:`~worldthread.agents.reflact.agent.ReflAct` calls its helpers, and how long prompts are.
+
+    The helpers, their periods and the scores of the critic follow the description of the zorkclaw agent; which of the
+    numbers below are its own is not recorded. Nothing was tuned on games: every value was chosen by hand.
+
+    Args:
+        memory_questions: questions to the memory before a command, at most. By hand.
+        summary_every: moves from one summary to the next, when the score does not change. By hand.
+        summary_moves: last moves that a summary is made of; a number. By hand.
+        shown_moves: last moves that every prompt shows; a number. By hand.
+        talk_moves: last moves in the room that the prompt about a conversation shows; a number. By hand.
+        hints: hints that are kept for a room; a number. By hand.
+        text_limit: an observation in a list of moves, in characters. By hand.
+        action_limit: an action, in characters. By hand.
+        outcomes_limit: the list of what was done in a room, in characters. By hand.
+        tried_limit: the list of actions tried in a room, in characters. By hand.
+        summary_limit: the summary, in characters. By hand.
+        objective_limit: the objective, in characters. By hand.
+        observation_limit: the present observation, in characters. By hand.
+        memory_limit: an answer of the memory, in characters. By hand.
+        actions_limit: the list of valid actions, in characters. By hand.
+        kept_outcomes: outcomes of actions kept of a room; that actions were tried is kept of all. By hand.
+        max_repeats: times in a row after which the critic rejects an action that led nowhere. By hand.
+        loop_revisits: earlier visits of the present state from which on the critic is stricter and a warning says
+            LOOP; a number. By hand.
+        action_window: last actions among which repeats are counted; a number. By hand.
+        frequent_action: times within that window from which on a warning names the action. By hand.
+        stuck_moves: moves without a change of the score after which a note, a warning and an alarm are given. By hand.
+        talk_actions: actions of talk in a room from which on a conversation may be stalled; a number. By hand.
+        talk_patience: moves without a change of the score from which on it may be. By hand.
+        talk_pause: least number of moves between two thoughts about one conversation. By hand.
+    """
+
+    memory_questions: int = 2
+    summary_every: int = 5
+    summary_moves: int = 30
+    shown_moves: int = 10
+    talk_moves: int = 10
+    hints: int = 5
+    text_limit: int = 400
+    action_limit: int = 120
+    outcomes_limit: int = 4000
+    tried_limit: int = 2000
+    summary_limit: int = 1500
+    objective_limit: int = 300
+    observation_limit: int = 4000
+    memory_limit: int = 2500
+    actions_limit: int = 6000
+    kept_outcomes: int = 40
+    max_repeats: int = 3
+    loop_revisits: int = 3
+    action_window: int = 10
+    frequent_action: int = 4
+    stuck_moves: tuple[int, int, int] = (10, 20, 30)
+    talk_actions: int = 5
+    talk_patience: int = 10
+    talk_pause: int = 5
+
+
+DEFAULT_SETTINGS: Final = ReflActSettings()
+"""The settings with which the figures in ``docs/results.md`` were measured."""
