@@ -21,6 +21,7 @@ No model and no triples are needed; facts help by the names that they join. With
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -62,8 +63,8 @@ def thread(query: Query, corpus: RetrievalIndex) -> Scores:
     base = np.where(links.present, _mean(scaled(of_episodes), scaled(of_sentences)), np.float32(0))
     names = _seeds(query, corpus, links)
     if names.any():
-        names *= NAMED / names.sum()
-    rank = _rank(links, _passage_seeds(base, 1 - float(names.sum()), corpus.episode_ties), names)
+        names *= np.float32(NAMED / _exact_sum(names))
+    rank = _rank(links, _passage_seeds(base, 1 - _exact_sum(names), corpus.episode_ties), names)
     scores = _chained(
         query, corpus, links, _mean(scaled(_among(np.log(rank + _FLOOR), links.present)), base), names, of_statements
     )
@@ -123,13 +124,18 @@ def _seeds(query: Query, corpus: RetrievalIndex, links: Links) -> Floats:
     return weights
 
 
+def _exact_sum(values: Floats) -> float:
+    """Return the correctly rounded sum: names are numbered as they arrive, and the sum must not depend on that."""
+    return math.fsum(values[values != 0].tolist())
+
+
 def _passage_seeds(base: Floats, weight: float, ties: NDArray[np.uint64]) -> Floats:
     """``weight`` shared among the best episodes by their ``base``."""
     seeds = np.zeros_like(base)
     likely = best(base, PASSAGE_SEEDS, ties)
-    total = base[likely].sum()
+    total = _exact_sum(base[likely])
     if total > 0:
-        seeds[likely] = base[likely] / total * weight
+        seeds[likely] = base[likely] / np.float32(total) * weight
     return seeds
 
 
