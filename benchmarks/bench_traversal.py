@@ -55,7 +55,7 @@ def passages(shared: Path) -> list[tuple[str, Extraction]]:
     extractor = ProseExtractor()
     found = []
     for name in SETS:
-        for row in lines(shared / "data" / "multihop" / f"{name}_corpus.jsonl.gz"):
+        for row in lines(shared / "data" / "multihop" / f"{name}_index.jsonl.gz"):
             text = f"{row['title']}\n{row['text']}"
             triples = [
                 Fact(*parts) for parts in row.get("triples", ()) if len(parts) == 3 and all(map(str.strip, parts))
@@ -125,12 +125,12 @@ class RandomVectors:
 
 
 def timed(
-    run: Callable[[Query, RetrievalIndex], Scores], asked: list[Query], corpus: RetrievalIndex
+    run: Callable[[Query, RetrievalIndex], Scores], asked: list[Query], index: RetrievalIndex
 ) -> dict[str, float]:
     took, sizes = [], []
     for query in asked:
         start = time.perf_counter()
-        scores = run(query, corpus)
+        scores = run(query, index)
         took.append(1000 * (time.perf_counter() - start))
         sizes.append(int(np.isfinite(scores.statements).sum() + np.isfinite(scores.episodes).sum()))
     took.sort()
@@ -148,25 +148,25 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
     memory = Memory(path, model="none", embedder=RandomVectors(), readonly=True)
     memory.view().facts("anything")
     opening = time.perf_counter() - start
-    with memory.indexed() as corpus:
+    with memory.indexed() as index:
         indexed = time.perf_counter() - start - opening
-        over = vertex_graph(corpus)
-        assert len(over.half.far)
+        full = vertex_graph(index)
+        assert len(full.adjacency.far)
         vertices = time.perf_counter() - start - opening - indexed
         rng = np.random.default_rng(0)
         if with_names:
-            for part in pending_names(corpus):
-                corpus.put(part, unit_vectors(rng, len(part.texts)))
+            for part in pending_names(index):
+                index.put(part, unit_vectors(rng, len(part.texts)))
         asked = [
-            Query(text, vector, names_in(text, corpus.names.find))
+            Query(text, vector, names_in(text, index.names.find))
             for text, vector in zip(questions(shared), unit_vectors(rng, 1000), strict=False)
         ]
-        starts = [len(entities_of(query, corpus, over.walk()).starts) for query in asked]
+        starts = [len(entities_of(query, index, full.filtered()).starts) for query in asked]
         counts = memory.graph.counts()
         report = {
             "questions": len(asked),
             "starts_per_question": {str(n): starts.count(n) for n in sorted(set(starts))},
-            "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **over.counts()},
+            "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **full.counts()},
             "personalai": SIZE,
             "vectors": "random",
             "names_have_vectors": with_names,
@@ -180,9 +180,9 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
         runs: dict[str, Callable[[Query, RetrievalIndex], Scores]] = {name: method(name) for name in METHODS}
         runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
         for name, run in runs.items():
-            over.look_again()
-            first = timed(run, asked, corpus)
-            print(json.dumps({"method": name, "first": first, "again": timed(run, asked, corpus)}), flush=True)
+            full.look_again()
+            first = timed(run, asked, index)
+            print(json.dumps({"method": name, "first": first, "again": timed(run, asked, index)}), flush=True)
 
 
 def main() -> None:

@@ -1,9 +1,8 @@
-"""Rows of whole numbers that grow at the end."""
+"""A table of integers that grows at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ class IntegerTable:
     """A table of int32, shape (len(self), width), to which rows are added at the end.
 
     Args:
-        width: numbers in a row.
+        width: number of columns.
     """
 
     __slots__ = ("_count", "_rows")
@@ -26,9 +25,9 @@ class IntegerTable:
 
     @classmethod
     def of(cls, rows: NDArray[np.int32]) -> IntegerTable:
-        """A table with these rows, shape (n, width). They are copied when rows are added, and never written to."""
+        """Return a table with these rows, shape (n, width); they are copied when rows are added, and never written."""
         table = cls.__new__(cls)
-        table._rows = np.asarray(rows)  # of a mapped file, without its class, which makes slices slow
+        table._rows = np.asarray(rows)  # a plain array: slices of a memory-mapped one are slow
         table._count = len(rows)
         return table
 
@@ -49,19 +48,9 @@ class IntegerTable:
 
     @property
     def rows(self) -> NDArray[np.int32]:
-        """All rows. A view, until the next change."""
+        """All rows, shape (len(self), width): a view, valid until the next change."""
         return self._rows[: self._count]
 
     def column(self, number: int) -> NDArray[np.int32]:
-        """One column, shape (len(self),). A view, until the next change."""
+        """Return one column, shape (len(self),): a view, valid until the next change."""
         return self._rows[: self._count, number]
-
-
-def stable_order(numbers: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """What ``np.argsort(numbers, kind="stable")`` gives, for numbers from 0 to 2^31 - 1: about ten times as fast.
-
-    Number and place are sorted as one number of 64 bits, which numpy does with vector instructions.
-    """
-    keys = numbers.astype(np.int64) << 32 | np.arange(len(numbers))
-    keys.sort()
-    return keys & 0xFFFFFFFF
