@@ -54,8 +54,8 @@ def plain_paths(
                 if not given.diff_paths_intersection_by_edge and any(edge in path[1] for path in others):
                     continue
                 label = int(filtered.labels[edge])
-                similarity = float(similarity.of(np.array([label]))[0])
-                total = cost - math.log(min(max(similarity, LEAST_SIMILARITY), 1.0))
+                of_edge = float(similarity.of(np.array([label]))[0])
+                total = cost - math.log(min(max(of_edge, LEAST_SIMILARITY), 1.0))
                 second = -float(similarity.of_vertices(np.array([far]), filtered)[0])
                 order = (total, second, filtered.key(far), filtered.id_of(label), number)
                 extensions.append((order, ((*vertices, far), (*edges, edge), total)))
