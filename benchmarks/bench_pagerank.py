@@ -1,15 +1,14 @@
-"""How fast `pagerank` is at the size of PersonalAI's graph of HotpotQA (read by Qwen2.5), and how near to HippoRAG 2.
+"""Speed of `pagerank` at the size of PersonalAI's graph of HotpotQA (by Qwen2.5), and its recall beside HippoRAG 2.
 
-Speed: an episode is a passage of one question answering data set with the triples that are given for it, and a passage
-of another; theses are what a rule reads in both. To reach the size, passages are repeated with every capitalised word
-renamed, so that a repetition speaks of other things than its original; questions speak of the originals. Random unit
-vectors stand in for those of statements, passages and questions, whose values make no difference to how much is
-computed.
+Speed: an episode is a passage of one question answering data set with the triples given for it, plus a passage of
+another; theses are extracted from both by rule. To reach the size, passages are repeated with every capitalised word
+renamed, so that a repetition mentions other things than its original; questions mention the originals. Vectors of
+statements, passages and questions are random unit vectors, whose values do not change how much is computed.
 
-Recall (--recall): the share of gold passages among the first 2, 5 and 10, with MiniLM, model filter left out, for two
-ways of embedding what is given: as an index of worldthread does, and as the published code of HippoRAG 2 does (lower
-case, letters and digits only, a triple as Python writes a tuple). Its own figures so are .438, .671 and .778. Embedding
-takes some minutes.
+Recall (--recall): the share of gold passages among the first 2, 5 and 10, with MiniLM and without the model filter, for
+two ways of embedding the data: as an index of worldthread does, and as the published code of HippoRAG 2 does (lower
+case, letters and digits only, a triple as Python prints a tuple). With the latter, the published code itself reaches
+.438, .671 and .778. Embedding takes some minutes.
 
     python benchmarks/bench_pagerank.py --shared ../shared
     python benchmarks/bench_pagerank.py --shared ../shared --recall
@@ -53,7 +52,7 @@ def lines(shared: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def facts_of(row: dict[str, Any], written: Callable[[str], str] = str) -> list[Fact]:
-    """The triples given for a passage that have a subject, a relation and an object."""
+    """Return the triples given for a passage that have a subject, a relation and an object."""
     found = []
     for triple in row["triples"]:
         try:
@@ -74,7 +73,7 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
 
 
 def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, str]]:
-    """A graph in which every count reaches ``times`` that of :data:`SIZE`, and the texts of its episodes."""
+    """Return a graph in which every count is at least ``times`` that of :data:`SIZE`, and the texts of its episodes."""
     extractor = ProseExtractor()
     others = list(lines(shared, f"{OTHER_DATA}_corpus"))
     rows = []
@@ -98,7 +97,7 @@ def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, 
 
 
 class Random(FakeEmbedder):
-    """Random unit vectors."""
+    """An embedder whose vectors are random."""
 
     dimensions = DIMENSIONS
 
@@ -151,7 +150,7 @@ def speed(shared: Path, times: float) -> dict[str, object]:
 
 
 def as_published(text: object) -> str:
-    """A part of a triple as the published code embeds it."""
+    """Return a part of a triple as the published code embeds it."""
     return re.sub("[^a-z0-9 ]", " ", str(text).lower()).strip()
 
 

@@ -26,9 +26,9 @@ class Query:
         text: the question in words.
         vector: its embedding, a unit vector, shape (dimensions,).
         names: the names that the question mentions word for word: their numbers in the index, in order of mention.
-        at: the world time that the question is about; ``None`` for now. Methods that walk from statement to statement
-            use those that hold at this time. Methods that score everything ignore it: the caller selects afterwards.
-        only_current: whether methods that walk leave out statements that do not hold at that time.
+        at: the world time that the question is about; ``None`` for now. Methods that follow statements from one to
+            the next use those that hold at this time. Methods that score everything ignore it: the caller selects.
+        only_current: whether methods that follow statements leave out those that do not hold at that time.
     """
 
     text: str

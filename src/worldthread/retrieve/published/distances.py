@@ -15,7 +15,7 @@ from worldthread.retrieve.sparse import Numbers
 from worldthread.vectors.quantised import DecodedRows
 
 NAMES: Final = 1 << 40
-"""Added to the number of a name to tell it from labels."""
+"""Added to the number of a name, which makes it distinct from labels."""
 
 
 class VertexVectors:
