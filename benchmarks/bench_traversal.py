@@ -55,7 +55,7 @@ def passages(shared: Path) -> list[tuple[str, Extraction]]:
     extractor = ProseExtractor()
     found = []
     for name in SETS:
-        for row in lines(shared / "data" / "multihop" / f"{name}_index.jsonl.gz"):
+        for row in lines(shared / "data" / "multihop" / f"{name}_corpus.jsonl.gz"):
             text = f"{row['title']}\n{row['text']}"
             triples = [
                 Fact(*parts) for parts in row.get("triples", ()) if len(parts) == 3 and all(map(str.strip, parts))

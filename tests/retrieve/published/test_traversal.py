@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import sparse as make_adjacency
+from worldthread.retrieve import sparse
 from worldthread.retrieve.published.linking import COMMON, PROPER, entities_of, link, pending_names
 from worldthread.retrieve.published.paths import THROUGH_EPISODE, GraphPath, descending, in_words, inner, lowest
 from worldthread.retrieve.published.traversal import EPISODE, KINDS, LETTERS, OBJECT, THESIS, FilteredGraph
@@ -86,7 +86,7 @@ def test_only_vertices_of_the_kinds_named_are_stepped_on(random_graph: Any, lett
 
 def test_another_letter_is_refused(random_graph: Any) -> None:
     with pytest.raises(InputError, match="letters OTE, not 'OX'"):
-        random_graph(1).over.filtered(vertices="OX")
+        random_graph(1).full.filtered(vertices="OX")
 
 
 @pytest.mark.parametrize("least_late", [1, 8, 1000])
@@ -96,7 +96,7 @@ def test_a_graph_that_grew_and_forgot_is_the_graph_built_at_once(
     episodes_of: Any, small: Any, least_late: int, data: st.DataObject
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(make_adjacency, "_LEAST_LATE", least_late)
+        patch.setattr(sparse, "_LEAST_LATE_EDGES", least_late)
         episodes = episodes_of(data.draw(st.integers(0, 50)))
         grown = small()
         for number in data.draw(st.permutations(range(len(episodes)))):
