@@ -1,11 +1,11 @@
-"""How cost grows with the number of facts: opening, recalling, adding, memory and disk.
+"""How costs grow with the number of facts: opening, recalling, adding, memory and disk.
 
     python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--keep FOLDER] [--plot FILE]
 
-Facts are the triples that come with ``musique_train``, each with its passage. To reach a size they are repeated with
-every capitalised word renamed. Random unit vectors stand in for those of what is stored (questions are embedded with
-MiniLM, and that is part of a recall): a search costs the same, and embedding a million texts takes hours. Opening and
-all that follows is measured in a fresh process, with the files in the page cache.
+Facts are the triples that come with ``musique_train``, each with its passage. To reach a size, passages are repeated
+with every capitalised word renamed. What is stored has random unit vectors: a search costs the same, and embedding a
+million texts takes hours. Questions are embedded with MiniLM, which is part of the time of a recall. Opening and
+everything after it is measured in a fresh process, with the files in the page cache.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MEASURES = (
 
 
 def episodes(shared: Path, facts: int) -> Iterator[Episode]:
-    """Passages with their triples, until there are so many facts."""
+    """Yield passages with their triples until they have this many facts."""
     passages = load("musique_train", shared / "data").passages
     distinct: set[tuple[str, str, str]] = set()
     generation = 0
@@ -59,29 +59,29 @@ def episodes(shared: Path, facts: int) -> Iterator[Episode]:
 
 
 def build(path: Path, shared: Path, facts: int) -> None:
-    """A memory of that size, with its snapshot and index."""
+    """Make a memory of this size, with its snapshot and index."""
     with Memory(path, model="none", embedder=StandIn(set())) as memory:
         memory.record.add_many(episodes(shared, facts))
         with memory.record.index():
-            pass  # made when first asked for
+            pass  # makes the index
         memory.checkpoint()
 
 
 def timed_build(path: Path, shared: Path, facts: int) -> float:
-    """Seconds of :func:`build`."""
+    """Return how many seconds :func:`build` takes."""
     start = time.perf_counter()
     build(path, shared, facts)
     return round(time.perf_counter() - start, 1)
 
 
 def peak_resident_mb() -> int:
-    """The most memory that this process ever had. What ``getrusage`` tells begins with that of the parent process."""
+    """Return the peak memory of this process; that of ``getrusage`` includes the parent process."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status["VmHWM"].split()[0]) // 1024
 
 
 def measure(path: Path, shared: Path) -> dict[str, Any]:
-    """In a fresh process."""
+    """Measure everything; runs in a fresh process."""
     asked = questions(shared)
     model = StandIn(set(asked))
     model.embed(asked[:1])
@@ -126,7 +126,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Slope of each measure over the number of facts, both as logarithms; least squares."""
+    """Return the slope of each measure over the number of facts, both as logarithms, by least squares."""
     sizes = np.log([row["facts"] for row in rows])
     return {
         name: round(float(np.polyfit(sizes, np.log([max(row[name], 1e-3) for row in rows]), 1)[0]), 2)
@@ -157,8 +157,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts")
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-    parser.add_argument("--keep", type=Path, help="keep the memories there, and measure those that are there already")
-    parser.add_argument("--plot", type=Path, help="write a plot there")
+    parser.add_argument(
+        "--keep", type=Path, help="keep the memories in this folder, and measure those that are already there"
+    )
+    parser.add_argument("--plot", type=Path, help="write a plot to this file")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure is not None:

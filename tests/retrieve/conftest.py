@@ -19,15 +19,15 @@ EMBEDDER = FakeEmbedder()
 
 
 class SmallGraph:
-    """Episodes, their graph and an index that follows; what is found is told by content, not by number."""
+    """Episodes, their graph and an index that follows; results are shown by content, not by number."""
 
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self.graph = TemporalGraph()
-        self.corpus = RetrievalIndex(EMBEDDER)
+        self.index = RetrievalIndex(EMBEDDER)
         self._texts: dict[str, str] = {}
-        self.tell(*episodes)
+        self.add(*episodes)
 
-    def tell(self, *episodes: Episode) -> None:
+    def add(self, *episodes: Episode) -> None:
         for episode in episodes:
             self.graph.add(episode)
             self._texts[episode.id] = episode.text
@@ -38,7 +38,7 @@ class SmallGraph:
         episode = Episode(
             text or f"Told {at}: {'; '.join(map(str, statements))}", at, extraction=Extraction("x", statements)
         )
-        self.tell(episode)
+        self.add(episode)
         return episode
 
     def forget(self, episode: Episode) -> None:
@@ -46,21 +46,21 @@ class SmallGraph:
         self.take()
 
     def take(self) -> None:
-        while pending := self.corpus.take(self.graph, lambda ids: [self._texts[i] for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self._texts[i] for i in ids]):
             for part in pending:
-                self.corpus.put(part, EMBEDDER.embed(part.texts))
+                self.index.put(part, EMBEDDER.embed(part.texts))
 
     @property
-    def over(self) -> VertexGraph:
-        return vertex_graph(self.corpus)
+    def full(self) -> VertexGraph:
+        return vertex_graph(self.index)
 
     def query(self, text: str, **options: Any) -> Query:
-        return Query(text, EMBEDDER.embed([text])[0], names_in(text, self.corpus.names.find), **options)
+        return Query(text, EMBEDDER.embed([text])[0], names_in(text, self.index.names.find), **options)
 
     def vertex(self, of: str | Statement) -> int:
         """The vertex of the object of a name, or of a thesis."""
         if isinstance(of, str):
-            number = self.over.find(of)
+            number = self.full.find(of)
             assert number is not None
             return KINDS * number + OBJECT
         return KINDS * self.number(of) + THESIS
@@ -84,12 +84,12 @@ class SmallGraph:
         """Paths to the statements found."""
         return {str(self.graph.numbered_statement(n)): path for n, path in scores.paths.items()}
 
-    def networkx(self, walk: FilteredGraph) -> Any:
+    def networkx(self, filtered: FilteredGraph) -> Any:
         """The same graph, with an edge for every step; ``key`` is the edge's number."""
         graph = pytest.importorskip("networkx").MultiDiGraph()
-        graph.add_nodes_from(range(walk.size))
-        for vertex in range(walk.size):
-            far, edges = walk.steps_from(vertex)
+        graph.add_nodes_from(range(filtered.size))
+        for vertex in range(filtered.size):
+            far, edges = filtered.steps_from(vertex)
             for other, edge in zip(far.tolist(), edges.tolist(), strict=True):
                 graph.add_edge(vertex, other, key=edge)
         return graph

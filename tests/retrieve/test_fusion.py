@@ -19,7 +19,7 @@ from worldthread.vectors.exact import best
 INF = np.inf
 
 
-def corpus() -> RetrievalIndex:
+def make_index() -> RetrievalIndex:
     embedder = FakeEmbedder()
     facts = [Fact(f"name {n % 5}", "leads to", f"name {n % 7}") for n in range(30)]
     episodes = [Episode(f"Text {n}.", n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
@@ -48,7 +48,7 @@ def test_equals_have_the_rank_of_the_first() -> None:
 
 
 def test_one_method_keeps_its_order() -> None:
-    made, query = corpus(), asked("Where does name 3 lead to?")
+    made, query = make_index(), asked("Where does name 3 lead to?")
     alone = fusion(query, made, FusionSettings(("dense",)))
     for found, own in zip(
         (alone.episodes, alone.statements), (dense(query, made).episodes, dense(query, made).statements), strict=True
@@ -57,7 +57,7 @@ def test_one_method_keeps_its_order() -> None:
 
 
 def test_methods_are_fused_by_name() -> None:
-    made, query = corpus(), asked("Where does name 3 lead to?")
+    made, query = make_index(), asked("Where does name 3 lead to?")
     found = fusion(query, made, FusionSettings(("thread", "pagerank"), k=10))
     both = thread(query, made), pagerank(query, made)
     np.testing.assert_array_equal(found.episodes, fused([scores.episodes for scores in both], 10))
@@ -77,4 +77,4 @@ def test_an_unknown_method_and_a_negative_k_are_refused() -> None:
     with pytest.raises(InputError, match="k must be at least 0"):
         FusionSettings(k=-1)
     with pytest.raises(InputError, match="no retrieval method is called 'magic'"):
-        fusion(asked("x"), corpus(), FusionSettings(("magic",)))
+        fusion(asked("x"), make_index(), FusionSettings(("magic",)))

@@ -43,22 +43,22 @@ TEXTS = {episode.id: episode.text for episode in POOL}
 
 
 class World:
-    """A graph, and an index that follows it when it is told to."""
+    """A graph, and an index that follows it on request."""
 
     def __init__(self, episodes: Sequence[Episode] = ()) -> None:
         self.embedder = FakeEmbedder()
         self.graph = TemporalGraph(episodes)
-        self.corpus = RetrievalIndex(self.embedder)
+        self.index = RetrievalIndex(self.embedder)
         self.follow()
 
     def follow(self) -> None:
-        for part in self.corpus.take(self.graph, lambda ids: [TEXTS[id] for id in ids]):
-            self.corpus.put(part, self.embedder.embed(part.texts))
+        for part in self.index.take(self.graph, lambda ids: [TEXTS[id] for id in ids]):
+            self.index.put(part, self.embedder.embed(part.texts))
 
     def found(self, method: str, question: str, at: float | None) -> dict[str, float]:
         """All hits, with their scores."""
         hits = search(
-            self.corpus, question, self.embedder.embed([question])[0], method=method, k=1000, kinds=KINDS, at=at,
+            self.index, question, self.embedder.embed([question])[0], method=method, k=1000, kinds=KINDS, at=at,
             only_current=True, episode_of=lambda id: next(episode for episode in POOL if episode.id == id),
         )  # fmt: skip
         return {f"{hit.kind}: {hit.item}": hit.score for hit in hits}

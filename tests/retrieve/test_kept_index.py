@@ -10,7 +10,8 @@ import pytest
 
 from worldthread import Memory, memory_index
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve import RetrievalIndex, index
+from worldthread.retrieve import RetrievalIndex
+from worldthread.retrieve import index as index_module
 from worldthread.vectors.quantised import QuantisedTable
 
 QUESTIONS = ("Where does Ann3 live?", "Who owns a boat in Town7?", "What is in the cellar of Town2?")
@@ -145,19 +146,19 @@ def test_a_damaged_index_is_made_anew(damage: str, tmp_path: Path, monkeypatch: 
 
 
 def test_a_large_index_is_quantised_and_kept_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "EXACT_ROWS", 50)
+    monkeypatch.setattr(index_module, "EXACT_ROWS", 50)
     path = tmp_path / "memory"
     with opened(path) as memory:
         memory.remember_many(texts(40, 1), at=1)
         first = answers(memory)
         memory.remember_many(texts(40, 2), at=2)  # the index passes the limit while it is in use
         expected = answers(memory)
-        with memory.record.index() as corpus:
-            assert isinstance(corpus.statements, QuantisedTable)
+        with memory.record.index() as index:
+            assert isinstance(index.statements, QuantisedTable)
     assert first != expected
     with opened(path, readonly=True) as reader:
         assert answers(reader) == expected
-    monkeypatch.setattr(index, "EXACT_ROWS", 10**6)
+    monkeypatch.setattr(index_module, "EXACT_ROWS", 10**6)
     exact = anew(path, monkeypatch)
     for found, wanted in zip(expected, exact, strict=True):
         assert {name for name, _ in found[:3]} <= {name for name, _ in wanted[:6]}

@@ -108,15 +108,15 @@ def test_episodes_and_statements_are_ranked_by_their_words() -> None:
     facts = Fact("Anna", "lives in", "Rome"), Fact("Ben", "lives in", "Oslo")
     episodes = [Episode(str(fact), n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
     graph = TemporalGraph(episodes)
-    corpus = RetrievalIndex(embedder)
-    for part in corpus.take(graph, lambda ids: [next(e.text for e in episodes if e.id == i) for i in ids]):
-        corpus.put(part, embedder.embed(part.texts))
+    index = RetrievalIndex(embedder)
+    for part in index.take(graph, lambda ids: [next(e.text for e in episodes if e.id == i) for i in ids]):
+        index.put(part, embedder.embed(part.texts))
     text = "Who lives in Oslo?"
-    scores = lexical(Query(text, embedder.embed([text])[0]), corpus)
+    scores = lexical(Query(text, embedder.embed([text])[0]), index)
     assert [np.argmax(scores.episodes), np.argmax(scores.statements)] == [1, 1]
     graph.forget(episodes[1].id)
-    corpus.take(graph, lambda ids: [])
-    scores = lexical(Query(text, embedder.embed([text])[0]), corpus)
+    index.take(graph, lambda ids: [])
+    scores = lexical(Query(text, embedder.embed([text])[0]), index)
     assert np.isfinite(scores.episodes).tolist() == np.isfinite(scores.statements).tolist() == [True, False]
 
 

@@ -17,7 +17,7 @@ from worldthread.retrieve.thread import DAMPING, NEGLIGIBLE, STEPS, _rank, scale
 from worldthread.types import KINDS, Episode, Extraction, Fact, Hit, Thesis
 
 
-def told(text: str, at: float, *objects: str, aspect: str | None = None) -> Episode:
+def passage(text: str, at: float, *objects: str, aspect: str | None = None) -> Episode:
     """An episode whose only thesis is its text."""
     return Episode(text, at, extraction=Extraction("by hand", (Thesis(text, objects, aspect=aspect),)))
 
@@ -28,32 +28,32 @@ class World:
     def __init__(self, *episodes: Episode) -> None:
         self.graph = TemporalGraph()
         self.embedder = FakeEmbedder()
-        self.corpus = RetrievalIndex(self.embedder)
+        self.index = RetrievalIndex(self.embedder)
         self.texts: dict[str, Episode] = {}
-        self.tell(*episodes)
+        self.add(*episodes)
 
-    def tell(self, *episodes: Episode) -> None:
+    def add(self, *episodes: Episode) -> None:
         for episode in episodes:
             self.graph.add(episode)
             self.texts[episode.id] = episode
         self.take()
 
     def take(self, graph: TemporalGraph | None = None) -> None:
-        pending = self.corpus.take(graph or self.graph, lambda ids: [self.texts[i].text for i in ids])
+        pending = self.index.take(graph or self.graph, lambda ids: [self.texts[i].text for i in ids])
         for part in pending:
-            self.corpus.put(part, self.embedder.embed(part.texts))
+            self.index.put(part, self.embedder.embed(part.texts))
 
     def search(self, text: str, method: str = "thread", **options: object) -> tuple[Hit, ...]:
         settings = {"k": 3, "kinds": KINDS, "at": None, "only_current": True, **options}
         vector = self.embedder.embed([text])[0]
-        return search(self.corpus, text, vector, method=method, episode_of=self.texts.__getitem__, **settings)  # type: ignore[arg-type]
+        return search(self.index, text, vector, method=method, episode_of=self.texts.__getitem__, **settings)  # type: ignore[arg-type]
 
 
 HOMES = (
-    told("Anna lives in Rome.", 1, "Anna", "Rome", aspect="home of anna"),
-    told("Ben lives in Oslo.", 2, "Ben", "Oslo", aspect="home of ben"),
-    told("Anna lives in Paris.", 3, "Anna", "Paris", aspect="home of anna"),
-    told("Rome is the capital of Italy.", 4, "Rome", "Italy"),
+    passage("Anna lives in Rome.", 1, "Anna", "Rome", aspect="home of anna"),
+    passage("Ben lives in Oslo.", 2, "Ben", "Oslo", aspect="home of ben"),
+    passage("Anna lives in Paris.", 3, "Anna", "Paris", aspect="home of anna"),
+    passage("Rome is the capital of Italy.", 4, "Rome", "Italy"),
 )
 
 
@@ -80,8 +80,8 @@ def test_a_moment_of_the_past_is_answered_as_it_was(method: str) -> None:
 
 def test_the_index_grows_with_the_graph_and_forgets_with_it() -> None:
     world = World(*HOMES[:2])
-    assert world.corpus.names.find("paris") is None
-    world.tell(*HOMES[2:])
+    assert world.index.names.find("paris") is None
+    world.add(*HOMES[2:])
     fresh = World(*HOMES)
     for question in ("Where does Anna live?", "capital of Italy"):
         assert world.search(question) == fresh.search(question)
@@ -99,9 +99,9 @@ def test_another_graph_starts_the_index_over() -> None:
 
 def test_a_shared_object_leads_to_what_is_not_like_the_question() -> None:
     """The second passage has no word of the question; a bridge leads to it."""
-    far = told("Its founder was Hedwig Bollhagen.", 2, "Velten", "Hedwig Bollhagen")
-    noise = [told(f"Town {n} has a river and a mill.", 3 + n, f"Town {n}") for n in range(30)]
-    world = World(told("The Marwitz kiln stands in Velten.", 1, "Marwitz kiln", "Velten"), far, *noise)
+    far = passage("Its founder was Hedwig Bollhagen.", 2, "Velten", "Hedwig Bollhagen")
+    noise = [passage(f"Town {n} has a river and a mill.", 3 + n, f"Town {n}") for n in range(30)]
+    world = World(passage("The Marwitz kiln stands in Velten.", 1, "Marwitz kiln", "Velten"), far, *noise)
     found = [hit.item for hit in world.search("Who began the town of the Marwitz kiln?", k=2) if hit.kind == "episode"]
     assert far in found
     path = next(h.path for h in world.search("Who began the town of the Marwitz kiln?", k=2) if h.item == far)
@@ -132,18 +132,19 @@ def test_an_empty_memory_finds_nothing(method: str) -> None:
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "lexical"])
 def test_scores_are_finite_when_nothing_is_like_the_question(method: str) -> None:
-    hits = World(told("?", 1), told("!", 2)).search("zzz", method)
+    hits = World(passage("?", 1), passage("!", 2)).search("zzz", method)
     assert hits
     assert all(np.isfinite(hit.score) for hit in hits)
 
 
 def test_without_a_word_in_common_nothing_is_found_by_words() -> None:
-    assert World(told("?", 1), told("a cat", 2)).search("zzz", "lexical") == ()
+    assert World(passage("?", 1), passage("a cat", 2)).search("zzz", "lexical") == ()
 
 
 def test_words_that_only_statements_have_are_no_trouble_to_other_methods() -> None:
     world = World(
-        told("Ann is here.", 1), Episode("Silent.", 2, extraction=Extraction("test", (Fact("Ann", "owns", "zebras"),)))
+        passage("Ann is here.", 1),
+        Episode("Silent.", 2, extraction=Extraction("test", (Fact("Ann", "owns", "zebras"),))),
     )
     before = world.search("Who owns zebras?", "thread")
     assert [str(hit.item) for hit in world.search("owns", "lexical")] == ["Ann, owns, zebras"]
@@ -151,16 +152,16 @@ def test_words_that_only_statements_have_are_no_trouble_to_other_methods() -> No
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_walk_is_that_of_networkx(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pagerank_is_that_of_networkx(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps approach the personalised PageRank that networkx finds on the directed graph with the same weights."""
     networkx = pytest.importorskip("networkx")
     pytest.importorskip("scipy")
     rng = np.random.default_rng(seed)
     episodes = [
-        told(f"Text {n}.", n, *(f"Name {m}" for m in rng.choice(12, rng.integers(1, 5), replace=False)))
+        passage(f"Text {n}.", n, *(f"Name {m}" for m in rng.choice(12, rng.integers(1, 5), replace=False)))
         for n in range(30)
     ]
-    links: Links = World(*episodes).corpus.links
+    links: Links = World(*episodes).index.links
     seeds = (np.zeros(30, np.float32), np.zeros(len(links.df), np.float32))
     seeds[0][:3], seeds[1][:2] = 0.1 / 3, 0.45
     graph = networkx.DiGraph()

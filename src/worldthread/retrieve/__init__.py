@@ -1,4 +1,4 @@
-"""Retrieval: what of a memory matters for a question. Small functions over an index; no I/O of their own."""
+"""Retrieval: methods that score what a memory holds for a question. Functions over an index, without I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worldthread.retrieve.query import Query, Scores
 __all__ = ["DEFAULT_METHOD", "METHODS", "Method", "Query", "RetrievalIndex", "Scores", "method"]
 
 Method: TypeAlias = Callable[[Query, RetrievalIndex], Scores]
-"""Scores every episode and statement of a corpus for a query."""
+"""Scores every episode and statement of an index for a query."""
 
 METHODS: Final[dict[str, str]] = {
     "thread": "worldthread.retrieve.thread:thread",
@@ -27,16 +27,22 @@ METHODS: Final[dict[str, str]] = {
     "arigraph": "worldthread.retrieve.published.arigraph:arigraph",
     "pagerank": "worldthread.retrieve.published.hipporag:pagerank",
 }
-"""The function of every method by its name, imported when it is asked for."""
+"""Where the function of each method is, by name of the method; imported on first use."""
 
 DEFAULT_METHOD: Final = "thread"
 
 
 def method(name: str) -> Method:
-    """The method of a name.
+    """Return the retrieval method of a name.
+
+    Args:
+        name: a key of :data:`METHODS`.
+
+    Returns:
+        A function from a query and an index to scores.
 
     Raises:
-        InputError: there is none.
+        InputError: no method has this name; the message lists them.
     """
     if name not in METHODS:
         raise InputError(f"no retrieval method is called {name!r}; there are: {', '.join(sorted(METHODS))}")

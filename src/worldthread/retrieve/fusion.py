@@ -1,7 +1,8 @@
-"""Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009) of several methods.
+"""Reciprocal rank fusion of several methods.
 
-score(x) = sum over the methods that return x of 1 / (k + rank(x)), ranks from 1; among equals of one method all have
-the rank of the first.
+Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"
+(SIGIR 2009): score(x) = sum over the methods that return x of 1 / (k + rank(x)), with ranks from 1. Among equal scores
+of one method, all have the rank of the first.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class FusionSettings:
     """Settings of :func:`fusion`.
 
     Args:
-        methods: names of methods; see :data:`worldthread.retrieve.METHODS`.
-        k: the higher, the less the first ranks stand out. 60 in the paper.
+        methods: keys of :data:`worldthread.retrieve.METHODS`, except "fusion".
+        k: the higher, the less the first ranks count; at least 0, and 60 in the paper.
     """
 
     methods: tuple[str, ...] = ("dense", "lexical")
@@ -34,19 +35,27 @@ class FusionSettings:
 
     def __post_init__(self) -> None:
         if not self.methods or "fusion" in self.methods:
-            raise InputError(f"fusion needs methods, none of which is fusion itself, not {self.methods}")
+            raise InputError(f"fusion needs methods other than fusion itself, not {self.methods}")
         if self.k < 0:
             raise InputError(f"k must be at least 0, not {self.k}")
 
 
-def fusion(query: Query, corpus: RetrievalIndex, settings: FusionSettings | None = None) -> Scores:
-    """See the module. A path is that of the first method that gives one.
+def fusion(query: Query, index: RetrievalIndex, settings: FusionSettings | None = None) -> Scores:
+    """Return the reciprocal rank fusion of the scores of several methods.
+
+    Args:
+        query: the question.
+        index: the index.
+        settings: the defaults unless given.
+
+    Returns:
+        Scores of what any of the methods returns; a path is from the first method that has one.
 
     Raises:
-        InputError: there is no method of a name.
+        InputError: the settings name an unknown method.
     """
     settings = settings or FusionSettings()
-    found = [method(name)(query, corpus) for name in settings.methods]
+    found = [method(name)(query, index) for name in settings.methods]
     return Scores(
         fused([scores.episodes for scores in found], settings.k),
         fused([scores.statements for scores in found], settings.k),
@@ -56,7 +65,15 @@ def fusion(query: Query, corpus: RetrievalIndex, settings: FusionSettings | None
 
 
 def fused(scores: Sequence[Floats], k: float = 60.0) -> Floats:
-    """The fusion of arrays of scores, all of one shape (n,): shape (n,), ``-inf`` where all are."""
+    """Return the fusion of several arrays of scores.
+
+    Args:
+        scores: arrays of one shape (n,); what a method does not return has ``-inf``.
+        k: see :class:`FusionSettings`.
+
+    Returns:
+        Shape (n,); ``-inf`` for what no method returns.
+    """
     total = np.zeros(len(scores[0]))
     for values in scores:
         returned = np.flatnonzero(np.isfinite(values))
@@ -66,7 +83,7 @@ def fused(scores: Sequence[Floats], k: float = 60.0) -> Floats:
 
 
 class _FirstPaths(Mapping[int, tuple[str, ...]]):
-    """Paths by number: of each the first that is not empty, put into words when it is asked for."""
+    """For each number the first path that is not empty, computed on access."""
 
     def __init__(self, paths: Sequence[Mapping[int, tuple[str, ...]]]) -> None:
         self._paths = paths

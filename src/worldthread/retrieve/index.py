@@ -1,7 +1,7 @@
-"""The index of a graph: what retrieval computes on, kept up to date as the graph grows.
+"""The index of a graph: vectors, names and words for retrieval, kept up to date as the graph grows.
 
-Only what can lead from one episode to another is a *name* here: the ends of facts, objects of theses that are written
-like a name or a number (with a capital or a digit), and titles. Common nouns of theses are not.
+A *name* here is only what can lead from one episode to another: the ends of facts, objects of theses that are written
+like a name or a number (with a capital or a digit), and titles. Common nouns of theses are not names.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
+from worldthread.retrieve.cache import DerivedCache
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, make_links
@@ -31,7 +32,7 @@ FORMAT: Final = 2
 """Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found."""
 
 EXACT_ROWS: Final = 10_000
-"""Tables with more rows are quantised, which is several times as fast and finds the same."""
+"""Tables with more rows are quantised: several times as fast, and the same results."""
 
 Table: TypeAlias = VectorTable | QuantisedTable
 
@@ -40,7 +41,13 @@ _BATCH: Final = 512  # texts embedded at a time
 
 @dataclass(frozen=True)
 class PendingVectors:
-    """Texts without their vectors: row ``numbers[i]`` of ``table`` is to hold that of ``texts[i]``."""
+    """Texts that have to be embedded.
+
+    Args:
+        table: where the vectors go.
+        numbers: the row of ``table`` for each text, shape (n,).
+        texts: n texts.
+    """
 
     table: Table
     numbers: NDArray[np.int64]
@@ -48,10 +55,12 @@ class PendingVectors:
 
 
 class RetrievalIndex:
-    """Vectors, names and words of everything in one graph, by the numbers that the graph gives.
+    """Vectors, names and words of everything in one graph, by the graph's numbers of episodes and statements.
+
+    The index embeds nothing: :meth:`take` returns the texts to embed, and :meth:`put` takes their vectors.
 
     Args:
-        embedder: says how long a vector is; :meth:`take` tells what to embed.
+        embedder: only its ``dimensions`` are used.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -62,18 +71,18 @@ class RetrievalIndex:
     def _reset(self) -> None:
         self._change_count = -1
         self.episodes: Table = VectorTable(self._dimensions)
-        """A vector for the text of every episode."""
+        """The vector of the text of every episode."""
         self.statements: Table = VectorTable(self._dimensions)
-        """A vector for every statement in words."""
+        """The vector of every statement in words."""
         self._are_facts = np.zeros(0, bool)
         self.episode_ties = np.zeros(0, np.uint64)
-        """A number for every episode that depends on its id alone: the order of what is equal otherwise."""
+        """For every episode a number that depends on its id alone; breaks ties between equal scores."""
         self.statement_ties = np.zeros(0, np.uint64)
-        """The same for every statement."""
+        """The same for statements."""
         self.vocabulary: dict[str, int] = {}
-        """Every word of a text or a name, with its number."""
+        """The number of every word of a text or a name."""
         self.names = NameTable(self.vocabulary)
-        """The objects that can be named."""
+        """The names of objects."""
         self._asserted = IntegerTable(2)  # (episode, statement), episodes ascending
         self._mentioned = IntegerTable(3)  # (episode, name, whether it is the title), episodes ascending
         self.episode_words = LexicalIndex(self.vocabulary)
@@ -82,22 +91,29 @@ class RetrievalIndex:
         """How often every statement in words has every word."""
         self._saved = 0
         self._entered = 0  # episodes before this number are in the tables above
-        self.derived: dict[str, Any] = {}
-        """What methods computed from the index and keep; emptied whenever the graph changes."""
+        self.derived = DerivedCache()
+        """Values that methods computed from the index; dropped whenever the graph changes."""
+        self.derived_by_graph = DerivedCache()
+        """Values that follow the graph as it changes; dropped when the index takes another graph."""
         self._links: Links | None = None
 
     @property
     def graph(self) -> TemporalGraph:
-        """The graph that was taken in last."""
-        assert self._graph is not None, "take a graph in first"
+        """The graph of the last :meth:`take`."""
+        assert self._graph is not None, "call take first"
         return self._graph
 
     def take(self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]) -> list[PendingVectors]:
-        """Take in what is new in ``graph``, all but the vectors: what has to be embedded and :meth:`put`.
+        """Bring the index up to date with a graph, except for vectors.
+
+        Call it again after :meth:`put`, until it returns nothing: then all vectors are there.
 
         Args:
-            graph: another one than before starts the index over.
-            texts: gives the texts of episodes by their ids, in the same order.
+            graph: the graph; another object than before resets the index.
+            texts: returns the texts of episodes by their ids, in the same order.
+
+        Returns:
+            The texts to embed, in batches, each for a call of :meth:`put`.
         """
         if graph is not self._graph:
             self._reset()
@@ -111,19 +127,19 @@ class RetrievalIndex:
             for number in self.episodes.missing()
             if (record := graph.numbered_episode(number)) is not None
         ]
-        told = [(number, text) for (number, _), text in zip(missing, texts([i for _, i in missing]), strict=True)]
-        for number, text in told:
+        passages = [(number, text) for (number, _), text in zip(missing, texts([i for _, i in missing]), strict=True)]
+        for number, text in passages:
             if number >= self._entered:
                 self._enter(number, text, graph)
         self._entered = len(self.episodes)
-        shown = [(number, graph.numbered_statement(number)) for number in self.statements.missing()]
-        said = [(number, str(statement)) for number, statement in shown if statement is not None]
+        fresh = [(number, graph.numbered_statement(number)) for number in self.statements.missing()]
+        sentences = [(number, str(statement)) for number, statement in fresh if statement is not None]
         self.episode_ties = _with_ties(self.episode_ties, len(self.episodes), missing)
-        for number, words in said:
-            self.statement_words.add(number, words)
-        ids = [(number, statement.id) for number, statement in shown if statement is not None]
+        for number, sentence in sentences:
+            self.statement_words.add(number, sentence)
+        ids = [(number, statement.id) for number, statement in fresh if statement is not None]
         self.statement_ties = _with_ties(self.statement_ties, len(self.statements), ids)
-        pending = [*_batched(self.statements, said), *_batched(self.episodes, told)]
+        pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
         if not pending:
             self._change_count = graph.change_count
         self._links = None
@@ -132,7 +148,7 @@ class RetrievalIndex:
 
     @property
     def are_facts(self) -> NDArray[np.bool_]:
-        """By the number of a statement, whether it is a fact, not a thesis."""
+        """For every statement, whether it is a fact (not a thesis); shape (number of statements,)."""
         count, known = len(self.statements), len(self._are_facts)
         if known < count:
             later = [self.graph.is_fact(number) for number in range(known, count)]
@@ -140,16 +156,21 @@ class RetrievalIndex:
         return self._are_facts
 
     def put(self, pending: PendingVectors, vectors: NDArray[np.float32]) -> None:
-        """Set the vectors of what was pending; shape (len(pending.texts), dimensions)."""
+        """Set the vectors of pending texts.
+
+        Args:
+            pending: from :meth:`take`.
+            vectors: unit vectors, shape (len(pending.texts), dimensions).
+        """
         pending.table.put(pending.numbers, vectors)
 
     @property
     def unsaved(self) -> int:
-        """How many episodes and statements came since :meth:`of_arrays`, or since the beginning."""
+        """How many episodes and statements came since the last :meth:`to_arrays` or :meth:`restore`."""
         return len(self.episodes) + len(self.statements) - self._saved
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All of the index, vectors in half precision."""
+        """Return the whole index for :meth:`restore`; exact vectors in half precision."""
         self._saved = len(self.episodes) + len(self.statements)
         return {
             "format": np.array([FORMAT], np.int64),
@@ -169,7 +190,15 @@ class RetrievalIndex:
         }
 
     def restore(self, graph: TemporalGraph, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Begin with what :meth:`to_arrays` gave for ``graph`` as it was, by the same numbers: whether it fits."""
+        """Load an index that was saved for an earlier state of a graph with the same numbers.
+
+        Args:
+            graph: the graph.
+            arrays: from :meth:`to_arrays`.
+
+        Returns:
+            Whether the arrays fit; if not, the index is empty.
+        """
         try:
             if int(arrays["format"][0]) != FORMAT or arrays["episodes"].shape[1] != self._dimensions:
                 return False
@@ -197,7 +226,7 @@ class RetrievalIndex:
         return True
 
     def _enter(self, number: int, text: str, graph: TemporalGraph) -> None:
-        """Note the statements, names and words of an episode."""
+        """Enter the statements, names and words of an episode into the tables."""
         statements = dict.fromkeys(graph.statements_of(number))
         self._asserted.extend([(number, statement) for statement in statements])
         mentioned = dict.fromkeys(
@@ -212,7 +241,7 @@ class RetrievalIndex:
 
     @property
     def links(self) -> Links:
-        """Who speaks of what, with weights; of the episodes that are in the graph now."""
+        """Weighted links between the episodes that are in the graph now, their statements and their names."""
         if self._links is None:
             graph = self.graph
             present = np.ones(len(self.episodes), bool)
@@ -233,7 +262,7 @@ class RetrievalIndex:
 
 
 def _extended(table: Table, count: int) -> Table:
-    """``table`` with at least ``count`` rows; a large one is quantised."""
+    """Return ``table`` with at least ``count`` rows, quantised when that is many."""
     if isinstance(table, VectorTable) and count > EXACT_ROWS:
         large = QuantisedTable(table.dimensions)
         filled = np.flatnonzero(table.filled)
@@ -244,7 +273,7 @@ def _extended(table: Table, count: int) -> Table:
 
 
 def _with_ties(ties: NDArray[np.uint64], count: int, ids: list[tuple[int, str]]) -> NDArray[np.uint64]:
-    """``ties`` of ``count`` things, with those of ``ids``."""
+    """Return ``ties`` extended to ``count`` items, with those of ``ids`` set."""
     if len(ties) < count:
         ties = np.concatenate((ties, np.zeros(count - len(ties), np.uint64)))
     if ids:
@@ -266,7 +295,7 @@ def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:
 
 
 def _restored(rows: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Unit vectors of what was kept in half precision; zeros stay zeros."""
+    """Return unit vectors from rows in half precision; rows of zeros stay so."""
     full = np.array(rows, np.float32)
     lengths = np.linalg.norm(full, axis=1, keepdims=True)
     np.divide(full, lengths, out=full, where=lengths > 0)
@@ -280,7 +309,7 @@ def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[PendingVect
 
 
 def _names(statement: Statement | None) -> Iterator[str]:
-    """The normalised names in a statement that can lead somewhere."""
+    """Yield the normalised names in a statement that can lead to other episodes."""
     if isinstance(statement, Fact):
         subject, _, object_ = statement.key
         yield from (subject, object_)
@@ -291,7 +320,7 @@ def _names(statement: Statement | None) -> Iterator[str]:
 
 
 def _names_of_title(title: str) -> Iterator[str]:
-    """A title without its bracket, and what stands before its first comma ("Paris, Texas")."""
+    """Yield a title without its bracket, and the part before its first comma ("Paris, Texas")."""
     topic = topic_of(title)
     yield normalise_name(topic)
     head, comma, _ = topic.partition(", ")

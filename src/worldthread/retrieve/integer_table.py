@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ class IntegerTable:
     holds lists of rows by key, which can be replaced, and has no columns.
 
     Args:
-        width: integers per row.
+        width: number of columns.
     """
 
     __slots__ = ("_count", "_rows")
@@ -29,9 +28,9 @@ class IntegerTable:
 
     @classmethod
     def of(cls, rows: NDArray[np.int32]) -> IntegerTable:
-        """Return a table with these rows, shape (n, width). They are copied before rows are added, never written to."""
+        """Return a table with these rows, shape (n, width); they are copied when rows are added, and never written."""
         table = cls.__new__(cls)
-        table._rows = np.asarray(rows)  # drops the class np.memmap, whose slices are slow
+        table._rows = np.asarray(rows)  # a plain array: slices of a memory-mapped one are slow
         table._count = len(rows)
         return table
 
@@ -52,25 +51,9 @@ class IntegerTable:
 
     @property
     def rows(self) -> NDArray[np.int32]:
-        """All rows, shape (len(self), width). A view that is valid until the next change."""
+        """All rows, shape (len(self), width): a view, valid until the next change."""
         return self._rows[: self._count]
 
     def column(self, number: int) -> NDArray[np.int32]:
-        """Return one column, shape (len(self),). A view that is valid until the next change."""
+        """Return one column, shape (len(self),): a view, valid until the next change."""
         return self._rows[: self._count, number]
-
-
-def stable_order(numbers: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return ``np.argsort(numbers, kind="stable")``, about ten times as fast.
-
-    Number and position are sorted as one integer of 64 bits, which numpy does with vector instructions.
-
-    Args:
-        numbers: shape (n,), from 0 to 2^31 - 1.
-
-    Returns:
-        Positions in ``numbers``, shape (n,).
-    """
-    keys = numbers.astype(np.int64) << 32 | np.arange(len(numbers))
-    keys.sort()
-    return keys & 0xFFFFFFFF

@@ -1,12 +1,12 @@
-"""Retrieval by words: BM25 (Robertson et al. 1994) over texts of episodes and over statements.
+"""Retrieval by words: BM25 over the texts of episodes and over statements.
 
-With tf(w) the times that a text has the word *w*, *l* its length in words, *m* the mean length, *N* the number of
-texts and df(w) how many of them have the word, the score is the sum over the words *w* of the question, each as often
-as it stands there, of
+Robertson et al., "Okapi at TREC-3" (1994). With tf(w) the number of times that a text has the word *w*, *l* its length
+in words, *m* the mean length, *N* the number of texts and df(w) how many of them have the word, the score is the sum
+over the words *w* of the question, each as often as the question has it, of
 
     idf(w) tf(w) / (tf(w) + k1 (1 - b + b l / m)),    idf(w) = ln(1 + (N - df(w) + 1/2) / (df(w) + 1/2)).
 
-That idf is Lucene's, which unlike the original never is negative, and like Lucene this leaves out the constant factor
+This idf is Lucene's, which unlike the original is never negative; like Lucene this leaves out the constant factor
 k1 + 1. Words are those of :func:`worldthread.retrieve.words.words_of`.
 """
 
@@ -20,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.integer_table import IntegerTable, stable_order
+from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
-from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.sparse import CSRRows, must_sort_again, row_pointers, stable_order
 from worldthread.retrieve.words import words_of
 
 Floats = NDArray[np.float32]
 
-_LATE_SHARE: Final = 16  # all is sorted anew when this part of the counts came since
 _LEAST_LATE: Final = 4096
 
 
@@ -37,8 +36,8 @@ class LexicalSettings:
     """Settings of :func:`lexical`; the defaults are those of most libraries.
 
     Args:
-        k1: how much a word counts that stands there again; 0: not at all.
-        b: how much long texts are held back, from 0 (not) to 1 (in proportion to their length).
+        k1: how much repetitions of a word in a text count; at least 0, where 0 is not at all.
+        b: how much the score of a long text is reduced, from 0 (not) to 1 (in proportion to its length).
     """
 
     k1: float = 1.5
@@ -50,7 +49,7 @@ class LexicalSettings:
 
 
 class LexicalIndex:
-    """How often every text has every word. Texts are numbered by whoever adds them; what is added stays.
+    """How often every text has every word. The caller numbers the texts; texts are never removed.
 
     Args:
         vocabulary: numbers of words; new words are added to it. It may be shared.
@@ -59,20 +58,22 @@ class LexicalIndex:
     def __init__(self, vocabulary: dict[str, int]) -> None:
         self._vocabulary = vocabulary
         self.rows = IntegerTable(3)
-        """(text, word, times) in the order in which texts were added. All there is to keep."""
+        """(text, word, times) in the order in which texts were added: all that has to be saved."""
         self._lengths = np.zeros(0, np.int64)
-        self._sorted: _Postings | None = None
+        self._postings = CSRRows(np.zeros(1, np.int64), np.zeros(0, np.int32))
+        """For each word, where the rows that have it are: of the rows that were there at the last sort."""
+        self._sorted = 0
 
     @classmethod
     def of(cls, vocabulary: dict[str, int], rows: NDArray[np.int32]) -> LexicalIndex:
-        """An index with the :attr:`rows` of another that has the same vocabulary."""
+        """Return an index with the :attr:`rows` of another that has the same vocabulary."""
         index = cls(vocabulary)
         index.rows = IntegerTable.of(rows)
         index._lengths = np.bincount(rows[:, 0], rows[:, 2]).astype(np.int64)
         return index
 
     def add(self, number: int, text: str) -> None:
-        """Take in a text. A number that has one already keeps it."""
+        """Add a text. A number that has a text already keeps that one."""
         if number in self:
             return
         vocabulary = self._vocabulary
@@ -86,16 +87,19 @@ class LexicalIndex:
         self._lengths[number] = len(words)
 
     def __contains__(self, number: int) -> bool:
-        """Whether a text was added under a number, and has a word."""
+        """Return whether a text was added under a number and has at least one word."""
         return number < len(self._lengths) and bool(self._lengths[number])
 
     def scores(self, text: str, present: NDArray[np.bool_], settings: LexicalSettings | None = None) -> Floats:
-        """BM25 of every text for the words of ``text``, shape of ``present``; ``-inf`` without a word in common.
+        """Return BM25 of every text for the words of a question.
 
         Args:
-            text: a question.
-            present: by number, which texts there are now; the others have no part in any count.
-            settings: see there.
+            text: the question.
+            present: by number, which texts exist now; the others are not counted anywhere.
+            settings: the defaults unless given.
+
+        Returns:
+            By number, shape of ``present``; ``-inf`` without a word in common.
         """
         settings = settings or LexicalSettings()
         lengths = np.zeros(len(present), np.int64)
@@ -117,33 +121,20 @@ class LexicalIndex:
         return np.where(total > 0, total, -np.inf).astype(np.float32)
 
     def _having(self, word: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The texts that have a word, and how often."""
+        """Return the texts that have a word, and how often."""
         rows = self.rows.rows
-        if self._sorted is None or len(rows) - self._sorted.count > max(_LEAST_LATE, len(rows) // _LATE_SHARE):
-            self._sorted = _Postings(rows)
-        places = np.concatenate((self._sorted.places(word), self._sorted.late(rows, word)))
+        if not self._sorted or must_sort_again(len(rows), self._sorted, _LEAST_LATE):
+            words = rows[:, 1]
+            self._postings = CSRRows(row_pointers(words), stable_order(words).astype(np.int32))
+            self._sorted = len(rows)
+        early = self._postings[word] if word < len(self._postings) else self._postings.columns[:0]
+        late = self._sorted + np.flatnonzero(rows[self._sorted :, 1] == word)
+        places = np.concatenate((early, late))
         return rows[places, 0], rows[places, 2]
 
 
-class _Postings:
-    """Where the counts of every word lie: of the early ones, those that were there when this was made, sorted."""
-
-    def __init__(self, rows: NDArray[np.int32]) -> None:
-        self.count = len(rows)
-        self._order = stable_order(rows[:, 1]).astype(np.int32)
-        self._pointers = np.concatenate(([0], np.cumsum(np.bincount(rows[:, 1]))))
-
-    def places(self, word: int) -> NDArray[np.int32]:
-        if word + 1 >= len(self._pointers):
-            return np.zeros(0, np.int32)
-        return self._order[self._pointers[word] : self._pointers[word + 1]]
-
-    def late(self, rows: NDArray[np.int32], word: int) -> Numbers:
-        return self.count + np.flatnonzero(rows[self.count :, 1] == word)
-
-
 class LexicalSource(Protocol):
-    """What :func:`lexical` needs of a corpus."""
+    """What :func:`lexical` needs of an index."""
 
     @property
     def episode_words(self) -> LexicalIndex:
@@ -155,14 +146,23 @@ class LexicalSource(Protocol):
 
     @property
     def links(self) -> Links:
-        """Which episodes and statements there are."""
+        """Which episodes and statements exist."""
 
 
-def lexical(query: Query, corpus: LexicalSource, settings: LexicalSettings | None = None) -> Scores:
-    """BM25 of episodes, and of statements; see the module."""
-    links = corpus.links
+def lexical(query: Query, index: LexicalSource, settings: LexicalSettings | None = None) -> Scores:
+    """Return BM25 of episodes and of statements; the module has the formula.
+
+    Args:
+        query: the question; only its text is used.
+        index: the words of everything.
+        settings: the defaults unless given.
+
+    Returns:
+        Scores of what has a word of the question; ``-inf`` for everything else.
+    """
+    links = index.links
     asserted = links.episodes_of.filled
     return Scores(
-        corpus.episode_words.scores(query.text, links.present, settings),
-        corpus.statement_words.scores(query.text, asserted, settings),
+        index.episode_words.scores(query.text, links.present, settings),
+        index.statement_words.scores(query.text, asserted, settings),
     )

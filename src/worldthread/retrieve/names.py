@@ -1,4 +1,4 @@
-"""The objects that an index knows, the words of their names, and the names that stand within names."""
+"""The names of objects that an index knows, their words, and which names are part of which."""
 
 from __future__ import annotations
 
@@ -9,56 +9,57 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.integer_table import IntegerTable, stable_order
+from worldthread.retrieve.integer_table import IntegerTable
+from worldthread.retrieve.sparse import CSRRows
 from worldthread.retrieve.words import STOP, words_of
 
-_LONGEST: Final = 12  # words of a name that are looked into
+_LONGEST: Final = 12  # only the first words of a name count
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 
 Run = tuple[int, ...]
 """The words of a name, in order, by their numbers."""
 
 
-class _Arrays:
-    """The words of names, found by arrays that are made when they are first asked for.
+class _StaticNames:
+    """The words of names that do not change; the arrays for each kind of look-up are made when it is first used.
 
     Args:
-        names: how many.
+        names: number of names.
         words: (name, word) for every word of every name, names ascending, words in order.
     """
 
     def __init__(self, names: int, words: NDArray[np.int32]) -> None:
         self.count = names
-        self._names, self._words = words[:, 0], words[:, 1]
+        self._table = words
 
     @cached_property
-    def _pointers(self) -> NDArray[np.int64]:
-        return np.concatenate(([0], np.cumsum(np.bincount(self._names, minlength=self.count))))
+    def _words(self) -> CSRRows:
+        """For each name its words, in order."""
+        return CSRRows.of_sorted(self._table[:, 0], self._table[:, 1], self.count)
 
     @cached_property
-    def _by_word(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Where the names of each word begin; names by word, then number."""
-        order = stable_order(self._words)
-        return np.concatenate(([0], np.cumsum(np.bincount(self._words)))), self._names[order]
+    def _by_word(self) -> CSRRows:
+        """For each word the names that have it, ascending."""
+        return CSRRows.grouped(self._table[:, 1], self._table[:, 0])
 
     @cached_property
     def _by_hash(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Hashes of the runs, ascending, and whose they are."""
-        counts = np.diff(self._pointers)
+        """Hashes of the runs, ascending, and the name of each."""
+        starts, counts = self._words.pointers[:-1], np.diff(self._words.pointers)
         hashes = np.zeros(self.count, np.uint64)
         for place in range(int(counts.max(initial=0))):
             having = np.flatnonzero(counts > place)
-            words = self._words[self._pointers[having] + place].astype(np.uint64)
+            words = self._words.columns[starts[having] + place].astype(np.uint64)
             hashes[having] = hashes[having] * _MULTIPLIER + words + np.uint64(1)
         order = np.argsort(hashes)
         return hashes[order], order
 
     def run(self, name: int) -> Run:
-        """The words of a name."""
-        return tuple(self._words[self._pointers[name] : self._pointers[name + 1]].tolist())
+        """Return the words of a name."""
+        return tuple(self._words[name].tolist())
 
     def of_run(self, run: Run) -> list[int]:
-        """The names with just these words, ascending."""
+        """Return the names with exactly these words, ascending."""
         wanted = 0
         for word in run:
             wanted = (wanted * int(_MULTIPLIER) + word + 1) % 2**64
@@ -70,28 +71,31 @@ class _Arrays:
         return sorted(name for name in names[start:end].tolist() if self.run(name) == run)
 
     def holding(self, word: int) -> NDArray[np.int32]:
-        """The names that have a word, ascending."""
-        pointers, names = self._by_word
-        if word + 1 >= len(pointers):
-            return names[:0]
-        found = names[pointers[word] : pointers[word + 1]]
+        """Return the names that have a word, ascending."""
+        if word >= len(self._by_word):
+            return self._by_word.columns[:0]
+        found = self._by_word[word]
         return found[np.diff(found, prepend=-1) > 0]  # a name may have a word twice
 
 
 class NameTable:
-    """Names, numbered 0, 1, 2, ... in order of arrival; words are numbered by whoever owns the vocabulary."""
+    """Names, numbered 0, 1, 2, ... in order of arrival.
+
+    Args:
+        vocabulary: numbers of words; new words are added to it. It may be shared.
+    """
 
     def __init__(self, vocabulary: dict[str, int]) -> None:
         self.names: list[str] = []
-        """Normalised, by number."""
+        """Normalised names, by number."""
         self.words = IntegerTable(2)
         """(name, word) for every word of every name, names ascending, words in order."""
         self.within = IntegerTable(2)
         """(longer name, shorter name): the words of the shorter are a run of those of the longer."""
         self._vocabulary = vocabulary
         self._numbers: dict[str, int] = {}
-        self._early = _Arrays(0, np.zeros((0, 2), np.int32))
-        # of the names that came since
+        self._static = _StaticNames(0, np.zeros((0, 2), np.int32))
+        # of the names that came later
         self._of_words: dict[Run, list[int]] = {}
         self._runs: list[Run] = []
         self._holding: defaultdict[int, list[int]] = defaultdict(list)  # word -> names
@@ -100,23 +104,23 @@ class NameTable:
     def of(
         cls, vocabulary: dict[str, int], names: list[str], words: NDArray[np.int32], within: NDArray[np.int32]
     ) -> NameTable:
-        """A table with these names; ``words`` and ``within`` as in the attributes."""
+        """Return the table that was saved with these :attr:`names`, :attr:`words` and :attr:`within`."""
         table = cls(vocabulary)
         table.names = names
         table.words, table.within = IntegerTable.of(words), IntegerTable.of(within)
         table._numbers = dict(zip(names, range(len(names)), strict=True))
-        table._early = _Arrays(len(names), table.words.rows)
+        table._static = _StaticNames(len(names), table.words.rows)
         return table
 
     def __len__(self) -> int:
         return len(self.names)
 
     def find(self, name: str) -> int | None:
-        """The number of a normalised name."""
+        """Return the number of a normalised name; ``None`` for an unknown one."""
         return self._numbers.get(name)
 
     def number(self, name: str) -> int:
-        """The number of a normalised name; a new one is registered."""
+        """Return the number of a normalised name, and register the name if it is new."""
         known = self._numbers.get(name)
         if known is not None:
             return known
@@ -137,26 +141,26 @@ class NameTable:
         return number
 
     def _run(self, name: int) -> Run:
-        early = self._early.count
-        return self._early.run(name) if name < early else self._runs[name - early]
+        static = self._static
+        return static.run(name) if name < static.count else self._runs[name - static.count]
 
     def _inside(self, run: Run) -> list[int]:
-        """Known names whose words are a part, or all, of ``run``."""
+        """Return the known names whose words are a part, or all, of ``run``."""
         found: dict[int, None] = {}
         for start in range(len(run)):
             for end in range(start + 1, len(run) + 1):
                 part = run[start:end]
-                for name in (*self._early.of_run(part), *self._of_words.get(part, ())):
-                    if self._may_stand_within(name):
+                for name in (*self._static.of_run(part), *self._of_words.get(part, ())):
+                    if self._may_be_part(name):
                         found[name] = None
         return list(found)
 
-    def _may_stand_within(self, name: int) -> bool:
+    def _may_be_part(self, name: int) -> bool:
         text = self.names[name]
         return text not in STOP and not all(word[0].isdigit() for word in words_of(text))
 
     def _around(self, run: Run) -> list[int]:
-        """Known names whose words hold ``run``."""
+        """Return the known names whose words contain ``run``."""
         candidates = min((self.holding(word) for word in set(run)), key=len).tolist()
         size = len(run)
         found = []
@@ -167,6 +171,6 @@ class NameTable:
         return found
 
     def holding(self, word: int) -> NDArray[np.int32]:
-        """The names that have a word, ascending."""
-        early, late = self._early.holding(word), self._holding.get(word)
-        return early if late is None else np.concatenate((early, np.array(late, np.int32)))
+        """Return the names that have a word, ascending."""
+        static, late = self._static.holding(word), self._holding.get(word)
+        return static if late is None else np.concatenate((static, np.array(late, np.int32)))

@@ -1,4 +1,4 @@
-"""What is asked, and how the answer of a method looks."""
+"""The input and output of every retrieval method."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _LONGEST_NAME: Final = 8  # words
 
 @dataclass(frozen=True)
 class Query:
-    """A question as retrieval sees it.
+    """The question that a retrieval method answers.
 
     Args:
-        text: in words.
+        text: the question in words.
         vector: its embedding, a unit vector, shape (dimensions,).
-        names: the objects of the graph that it names word for word: numbers of the index, in order of mention.
-        at: the moment of world time that it asks about; ``None`` for now. Methods that follow statements from one to
-            the next follow what holds then.
-        only_current: whether they leave out what does not hold at that moment.
+        names: the names that the question mentions word for word: their numbers in the index, in order of mention.
+        at: the world time that the question is about; ``None`` for now. Methods that follow statements from one to
+            the next use those that hold at this time. Methods that score everything ignore it: the caller selects.
+        only_current: whether methods that follow statements leave out those that do not hold at that time.
     """
 
     text: str
@@ -40,12 +40,14 @@ class Query:
 
 @dataclass(frozen=True)
 class Scores:
-    """How well everything in a corpus fits a query; higher is better, ``-inf`` never fits.
+    """The scores of all episodes and statements of an index for a query.
+
+    Higher is better; ``-inf`` is no hit. Scores of different methods are not comparable.
 
     Args:
-        episodes: shape (number of episodes,), by number.
-        statements: shape (number of statements,), by number.
-        paths: for statements, by number, the names and relations that led there, where the method knows.
+        episodes: float32, by number of the episode, shape (number of episodes,).
+        statements: float32, by number of the statement, shape (number of statements,).
+        paths: by number of the statement, the names and relations that lead to it, where the method has them.
         episode_paths: the same for episodes.
     """
 
@@ -56,11 +58,14 @@ class Scores:
 
 
 def names_in(text: str, find: Callable[[str], int | None]) -> tuple[int, ...]:
-    """The known objects that ``text`` names, longest names first where they overlap.
+    """Return the known objects that a text names; where names overlap, the longest counts.
 
     Args:
         text: a question or a sentence.
-        find: the number of an object by its normalised name; ``None`` when there is none.
+        find: returns the number of an object by its normalised name; ``None`` when there is none.
+
+    Returns:
+        Numbers in order of first mention, without repetition.
     """
     words = list(_WORD.finditer(text))
     found: dict[int, None] = {}
@@ -88,9 +93,9 @@ def _named(span: str, find: Callable[[str], int | None]) -> int | None:
 
 @lru_cache(maxsize=65536)
 def _keys(span: str) -> tuple[str, ...]:
-    """The keys under which an object may be known that ``span`` names, the likeliest first.
+    """Return the normalised names that ``span`` may stand for, the likeliest first.
 
-    Kept, since the texts of an agent's prompts repeat each other.
+    Cached, since the texts of an agent's prompts repeat each other.
     """
     key = normalise_name(span)
     if key in STOP:

@@ -1,4 +1,4 @@
-"""One search: a question in, the best hits of every kind out."""
+"""One search: from a question to the best hits of every kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from worldthread.types import KINDS, Episode, Hit, Kind
 
 
 def search(
-    corpus: RetrievalIndex,
+    index: RetrievalIndex,
     text: str,
     vector: NDArray[np.float32],
     *,
@@ -32,39 +32,42 @@ def search(
     only_current: bool,
     episode_of: Callable[[str], Episode],
 ) -> tuple[Hit, ...]:
-    """The best hits for a question: facts, theses, episodes, each best first.
+    """Return the best hits for a question.
 
     Args:
-        corpus: the index, with its graph.
+        index: the index, with its graph.
         text: the question in words.
         vector: its embedding.
         method: a key of :data:`worldthread.retrieve.METHODS`.
         k: how many of each kind at most.
         kinds: which kinds.
-        at: the moment of world time that is asked about; ``None`` for now.
-        only_current: leave out what does not hold at that moment.
-        episode_of: gives an episode by its id.
+        at: the world time that the question is about; ``None`` for now.
+        only_current: leave out what does not hold at that time.
+        episode_of: returns an episode by its id.
+
+    Returns:
+        Facts, then theses, then episodes, each best first, with the path that leads to each.
 
     Raises:
-        InputError: there is no such method.
+        InputError: no method has this name.
     """
-    query = Query(text, vector, names_in(text, corpus.names.find), at, only_current)
-    scores = method_named(method)(query, corpus)
-    graph = corpus.graph
+    query = Query(text, vector, names_in(text, index.names.find), at, only_current)
+    scores = method_named(method)(query, index)
+    graph = index.graph
     hits: list[Hit] = []
     for kind in KINDS:
         if kind not in kinds:
             continue
         if kind == "episode":
-            for number, score in best_episodes(scores, corpus, k, at, only_current):
+            for number, score in best_episodes(scores, index, k, at, only_current):
                 record = graph.numbered_episode(number)
                 assert record is not None
-                path = scores.episode_paths.get(number) or path_to_episode(query, corpus, number)
+                path = scores.episode_paths.get(number) or path_to_episode(query, index, number)
                 hits.append(Hit(episode_of(record.id), score, kind, path))
             continue
-        for number, score in best_statements(scores, corpus, k, kind, at, only_current):
+        for number, score in best_statements(scores, index, k, kind, at, only_current):
             statement = graph.numbered_statement(number)
             assert statement is not None
-            path = scores.paths.get(number) or path_to_statement(query, corpus, number)
+            path = scores.paths.get(number) or path_to_statement(query, index, number)
             hits.append(Hit(statement, score, kind, path, version_shown(graph, number, at)))
     return tuple(hits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,95 +11,157 @@ from numpy.typing import NDArray
 from worldthread.graph import TemporalGraph
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
+from worldthread.retrieve.sparse import Numbers
 from worldthread.types import Fact, Kind, Version
 from worldthread.vectors.exact import best
 
-_MORE = 4  # how many more are looked at when too few of the first hold
-_PATH_THROUGH_EPISODE = "is named with"
-_BRIDGES = 8  # names of an episode that are looked at as bridges
-_BRIDGED = 32  # episodes behind each of them
+_FIRST_MORE: Final = 8
+_WIDER: Final = 4  # by this factor, when too few of the best hold
+_PATH_THROUGH_EPISODE: Final = "is named with"
+_BRIDGES: Final = 8  # names of an episode that are tried as bridges
+_BRIDGED: Final = 32  # episodes behind each bridge
+
+
+def best_holding(
+    scores: NDArray[np.float32],
+    k: int,
+    holds: Callable[[Numbers], NDArray[np.bool_]],
+    ties: NDArray[np.uint64] | None = None,
+) -> Numbers:
+    """Return the numbers of the ``k`` highest finite scores among what holds, best first.
+
+    What holds is looked up only for as many of the best as it takes.
+
+    Args:
+        scores: shape (n,).
+        k: how many at most.
+        holds: which of some numbers hold, shape of the numbers.
+        ties: among equal scores the lowest of these comes first, shape (n,); ``None``: the lowest number.
+
+    Returns:
+        Shape (<= k,).
+    """
+    found = np.zeros(0, np.int64)
+    width, known = 2 * k + _FIRST_MORE, 0
+    while True:
+        likely = best(scores, width, ties)
+        fresh = likely[known:]
+        found = np.concatenate((found, fresh[holds(fresh)]))[:k]
+        if len(found) == k or len(likely) < width:
+            return found
+        width, known = _WIDER * width, len(likely)
 
 
 def best_statements(
-    scores: Scores, corpus: RetrievalIndex, k: int, kind: Kind, at: float | None, only_current: bool = True
+    scores: Scores, index: RetrievalIndex, k: int, kind: Kind, at: float | None, only_current: bool = True
 ) -> list[tuple[int, float]]:
-    """Numbers and scores of the ``k`` best facts, or theses, that hold (now, or at a world time); best first."""
-    graph = corpus.graph
+    """Return the best facts, or the best theses.
 
-    def fits(number: int) -> bool:
+    Args:
+        scores: of a method.
+        index: the index that the scores are of.
+        k: how many at most.
+        kind: "fact" or "thesis".
+        at: a world time; ``None`` for now.
+        only_current: leave out what does not hold at that time.
+
+    Returns:
+        Numbers and scores, best first.
+    """
+    graph = index.graph
+
+    def holds(number: int) -> bool:
         if only_current:
             return graph.statement_holds(number, at)
         return graph.numbered_statement(number) is not None
 
-    of_kind = corpus.are_facts if kind == "fact" else ~corpus.are_facts
+    of_kind = index.are_facts if kind == "fact" else ~index.are_facts
     found = np.where(of_kind, scores.statements, np.float32(-np.inf))
-    return _best_that(found, corpus.statement_ties, k, fits)
+    return _scored(found, best_holding(found, k, _each(holds), index.statement_ties))
 
 
 def best_episodes(
-    scores: Scores, corpus: RetrievalIndex, k: int, at: float | None, only_current: bool = True
+    scores: Scores, index: RetrievalIndex, k: int, at: float | None, only_current: bool = True
 ) -> list[tuple[int, float]]:
-    """Numbers and scores of the ``k`` best episodes: not after ``at``, and not outdated as a whole; best first.
+    """Return the best episodes that are not after ``at`` and not outdated.
 
     An episode is outdated when it states something and nothing of that holds.
-    """
-    graph = corpus.graph
 
-    def fits(number: int) -> bool:
+    Args:
+        scores: of a method.
+        index: the index that the scores are of.
+        k: how many at most.
+        at: a world time; ``None`` for now.
+        only_current: leave out outdated episodes.
+
+    Returns:
+        Numbers and scores, best first.
+    """
+    graph = index.graph
+
+    def holds(number: int) -> bool:
         record = graph.numbered_episode(number)
         if record is None or (at is not None and record.at > at):
             return False
         stated = graph.statements_of(number) if only_current else []
         return not stated or any(graph.statement_holds(statement, at) for statement in stated)
 
-    return _best_that(scores.episodes, corpus.episode_ties, k, fits)
+    found = best_holding(scores.episodes, k, _each(holds), index.episode_ties)
+    return _scored(scores.episodes, found)
 
 
-def _best_that(
-    scores: NDArray[np.float32], ties: NDArray[np.uint64], k: int, fits: Callable[[int], bool]
-) -> list[tuple[int, float]]:
-    found: list[tuple[int, float]] = []
-    looked_at: set[int] = set()
-    width = 2 * k + 8
-    while True:
-        for number in best(scores, width, ties).tolist():
-            if number not in looked_at:
-                looked_at.add(number)
-                if fits(number):
-                    found.append((number, float(scores[number])))
-                    if len(found) == k:
-                        return found
-        if width >= len(scores):
-            return found
-        width *= _MORE
+def _each(holds: Callable[[int], bool]) -> Callable[[Numbers], NDArray[np.bool_]]:
+    return lambda numbers: np.array([holds(number) for number in numbers.tolist()], bool)
 
 
-def path_to_statement(query: Query, corpus: RetrievalIndex, number: int) -> tuple[str, ...]:
-    """How a statement hangs together with the objects that the question names; empty when it does not."""
-    graph = corpus.graph
+def _scored(scores: NDArray[np.float32], numbers: Numbers) -> list[tuple[int, float]]:
+    return list(zip(numbers.tolist(), scores[numbers].tolist(), strict=True))
+
+
+def path_to_statement(query: Query, index: RetrievalIndex, number: int) -> tuple[str, ...]:
+    """Return the path from an object that the question names to a statement.
+
+    Args:
+        query: the question.
+        index: the index.
+        number: of the statement.
+
+    Returns:
+        Names and relations; empty when the statement is not connected with what the question names.
+    """
+    graph = index.graph
     statement = graph.numbered_statement(number)
     names = graph.names_of(number)
     for seed in query.names:
-        name = corpus.names.names[seed]
+        name = index.names.names[seed]
         if name in names:
             if isinstance(statement, Fact):
                 subject, object_ = names
                 return (name, statement.relation, object_ if name == subject else subject)
             return (name,)
-    for episode in corpus.links.episodes_of[number].tolist():
-        spoken_of = set(corpus.links.names_of[episode].tolist())
+    for episode in index.links.episodes_of[number].tolist():
+        mentioned = set(index.links.names_of[episode].tolist())
         for seed in query.names:
-            if seed in spoken_of and names:
-                return (corpus.names.names[seed], _PATH_THROUGH_EPISODE, names[0])
+            if seed in mentioned and names:
+                return (index.names.names[seed], _PATH_THROUGH_EPISODE, names[0])
     return ()
 
 
-def path_to_episode(query: Query, corpus: RetrievalIndex, number: int) -> tuple[str, ...]:
-    """How an episode hangs together with the objects that the question names; empty when it does not.
+def path_to_episode(query: Query, index: RetrievalIndex, number: int) -> tuple[str, ...]:
+    """Return the path from an object that the question names to an episode.
 
-    Directly, or through one object that another episode names together with one of them: the rarest such object.
+    The path is direct, or leads through one other object: the rarest of the episode's that another episode mentions
+    together with an object of the question.
+
+    Args:
+        query: the question.
+        index: the index.
+        number: of the episode.
+
+    Returns:
+        Names and relations; empty when there is no such path.
     """
-    links, names = corpus.links, corpus.names.names
+    links, names = index.links, index.names.names
     own = links.names_of[number].tolist()
     for seed in query.names:
         if seed in own:
@@ -106,15 +169,15 @@ def path_to_episode(query: Query, corpus: RetrievalIndex, number: int) -> tuple[
     own.sort(key=lambda name: (links.df[name], name))
     for bridge in own[:_BRIDGES]:
         for episode in links.episodes_of_name[bridge][:_BRIDGED].tolist():
-            spoken_of = set(links.names_of[episode].tolist())
+            mentioned = set(links.names_of[episode].tolist())
             for seed in query.names:
-                if seed in spoken_of:
+                if seed in mentioned:
                     return (names[seed], _PATH_THROUGH_EPISODE, names[bridge])
     return ()
 
 
 def version_shown(graph: TemporalGraph, number: int, at: float | None) -> Version | None:
-    """The version of a statement that holds (now, or at a world time), else its last."""
+    """Return the version of a statement that holds now (``at`` is ``None``) or at a world time, else its last."""
     statement = graph.numbered_statement(number)
     versions: Collection[Version] = graph.versions(statement) if statement is not None else ()
     for version in versions:

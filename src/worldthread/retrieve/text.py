@@ -1,4 +1,4 @@
-"""Hits in words, for a prompt or a person."""
+"""Hits as text, for a prompt or a person."""
 
 from __future__ import annotations
 
@@ -18,36 +18,51 @@ _LINE_BREAK: Final = re.compile(r"(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029
 
 
 def estimated_tokens(text: str) -> int:
-    """An upper estimate of the tokens of ``text``: a third of its bytes in UTF-8. English takes about a fourth."""
+    """Return an upper estimate of the tokens of a text: a third of its bytes in UTF-8 (English has about a fourth)."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
 
 
 def shown_hit(hit: Hit) -> str:
-    """One hit in words, with the time that it comes from."""
+    """Return one hit as text, with the time that it is from."""
     if isinstance(hit.item, Episode):
         origin = ", ".join(filter(None, (shown_time(hit.item.at), hit.item.source)))
         return f"({origin}) {hit.item.text.strip()}"
-    said = f"{hit.item.subject} {hit.item.relation} {hit.item.object}" if isinstance(hit.item, Fact) else hit.item.text
+    item = hit.item
+    sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
     if hit.version is None:
-        return said
+        return sentence
     interval = hit.version.interval
     if interval.is_open:
-        return f"{said} (since {shown_time(interval.valid_from)})"
-    return f"{said} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
+        return f"{sentence} (since {shown_time(interval.valid_from)})"
+    return f"{sentence} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
 
 
 def listed_hit(mark: str, hit: Hit) -> str:
-    """One hit as an entry of a list that begins with ``mark``.
+    """Return one hit as an entry of a list.
 
-    Its further lines are indented: whatever a passage says, it cannot look like another entry, or like a heading.
+    Further lines of the hit are indented, so that no passage can imitate another entry or a heading.
+
+    Args:
+        mark: what the entry begins with, such as "-".
+        hit: the hit.
+
+    Returns:
+        The entry, without a line break at its end.
     """
     return f"{mark} {_LINE_BREAK.sub(_INDENTED, shown_hit(hit))}"
 
 
 def hits_as_text(hits: Iterable[Hit], max_tokens: int) -> str:
-    """Hits as a text of at most ``max_tokens`` (:func:`estimated_tokens`), each kind under its heading.
+    """Return hits as one text, each kind under its heading.
 
-    A thesis that stands word for word in a passage which is shown is left out; a passage that does not fit is cut.
+    A thesis that is part of one of the passages, word for word, is left out; a passage that does not fit is cut.
+
+    Args:
+        hits: best first within each kind.
+        max_tokens: the most tokens of the text, by :func:`estimated_tokens`.
+
+    Returns:
+        The text; empty when nothing fits.
     """
     chosen = list(hits)
     passages = " ".join(hit.item.text for hit in chosen if isinstance(hit.item, Episode))

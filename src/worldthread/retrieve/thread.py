@@ -1,34 +1,38 @@
-"""The default method: likeness of passages and sentences, spread over the names that they share, then chained in pairs.
+"""The default method: similarity of passages and sentences, PageRank over shared names, and chains of two passages.
 
-No model and no triples are needed; facts help by the names that they join. With cosine similarities, *s* scaled to
-[0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
+It needs no model and no triples; facts help through the names that they connect. With cosine similarities, *s* scaled
+to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
 
 1. base(episode) = 1/2 s(question, episode) + 1/2 s(max over its statements of (question, statement)).
-2. Seeds: names that the question has word for word, each rarity^-1.5; and names of which it has, in words not covered
-   by those, the share c >= 1/2 of their mass, each c^2 max(df, least tdf of the words it has)^-1.5. Together .9; the
-   rest goes to the :data:`PASSAGE_SEEDS` best episodes by base. Without named objects they have all.
-3. rank = personalised PageRank from the seeds on the graph of episodes and names, damping :data:`DAMPING`,
-   :data:`STEPS` steps (HippoRAG 2 walks over facts in a like way), in which shares below :data:`NEGLIGIBLE` are left
-   out: its work does not grow with the graph.
+2. Seeds of the PageRank: names that the question has word for word, each rarity^-1.5; and names of which the question
+   has, in words that those do not cover, the share c >= 1/2 of their mass, each
+   c^2 max(df, least tdf of the words it has)^-1.5. Together they have the weight .9; the :data:`PASSAGE_SEEDS` best
+   episodes by base have the rest, or everything when no name is found.
+3. rank = personalised PageRank from the seeds on the graph of episodes and names, with damping :data:`DAMPING` and
+   :data:`STEPS` steps. Weights below :data:`NEGLIGIBLE` are not passed on, so the work does not grow with the graph.
+   HippoRAG 2 (Gutierrez et al. 2025) ranks similarly on a graph of facts.
 4. score = 1/2 s(log(rank + 1e-6)) + 1/2 base.
-5. The :data:`CANDIDATES` best are scored anew, as second link of a chain from one of the :data:`ANCHORS` best. An
-   anchor leaves of the question what is orthogonal to its own direction (its passage and its statement nearest the
-   question): score(p) + max over anchors a of (1/4 score(a) + 1/4 link(a, p) + 1/5 rest(a, p)), where link is the
-   weight of the best name that both speak of and the question does not name, halved unless it is the title of one of
-   them, and rest is the likeness of p, and of its best statement, with what the anchor leaves.
-6. A statement has 3/4 of its own likeness s, and 1/4 of the score of the best episode that asserts it.
+5. The :data:`CANDIDATES` best are scored again as the second link of a chain from one of the :data:`ANCHORS` best. What
+   an anchor leaves of the question is the part orthogonal to the anchor's direction (its passage plus its statement
+   nearest the question). The new score is score(p) + max over anchors a of
+   (1/4 score(a) + 1/4 link(a, p) + 1/5 rest(a, p)), where link is the weight of the best name that both mention and the
+   question does not, halved unless it is the title of one of them, and rest is the similarity of p, and of its best
+   statement, with what the anchor leaves.
+6. A statement has 3/4 of its own similarity s, and 1/4 of the score of the best episode that asserts it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.retrieve.index import RetrievalIndex
-from worldthread.retrieve.links import CSRRows, Floats, Links
+from worldthread.retrieve.links import Floats, Links
 from worldthread.retrieve.query import Query, Scores
+from worldthread.retrieve.sparse import CSRRows, Numbers, starts_of
 from worldthread.retrieve.words import STOP, words_of
 from worldthread.vectors.exact import best
 
@@ -47,25 +51,33 @@ NOT_A_TITLE: Final = 0.5
 NEGLIGIBLE: Final = 1e-5
 _FLOOR: Final = 1e-6
 OWN: Final = np.float32(0.75)
-_BELOW: Final = 2.0  # what lies between candidates and all others
+_BELOW: Final = 2.0  # subtracted from everything but the candidates
 
 
-def thread(query: Query, corpus: RetrievalIndex) -> Scores:
-    """See the module."""
-    links = corpus.links
-    of_statements = _among(corpus.statements.similarities(query.vector), links.episodes_of.filled)
-    of_episodes = _among(corpus.episodes.similarities(query.vector), links.present)
+def thread(query: Query, index: RetrievalIndex) -> Scores:
+    """Return the scores of the default method; the module has the formulas.
+
+    Args:
+        query: the question; its text, vector and names are used.
+        index: the index.
+
+    Returns:
+        Finite scores for everything in the index. What was forgotten has some score too, and influences no other.
+    """
+    links = index.links
+    of_statements = _among(index.statements.similarities(query.vector), links.episodes_of.filled)
+    of_episodes = _among(index.episodes.similarities(query.vector), links.present)
     if not links.episodes:
         return Scores(of_episodes, of_statements)
     lowest = float(of_statements.min(initial=1.0))
     of_sentences = _among(links.statements_of.maxima(of_statements, lowest), links.present)
     base = np.where(links.present, _mean(scaled(of_episodes), scaled(of_sentences)), np.float32(0))
-    names = _seeds(query, corpus, links)
+    names = _seeds(query, index, links)
     if names.any():
-        names *= NAMED / names.sum()
-    rank = _rank(links, _passage_seeds(base, 1 - float(names.sum()), corpus.episode_ties), names)
+        names *= np.float32(NAMED / _exact_sum(names))
+    rank = _rank(links, _passage_seeds(base, 1 - _exact_sum(names), index.episode_ties), names)
     scores = _chained(
-        query, corpus, links, _mean(scaled(_among(np.log(rank + _FLOOR), links.present)), base), names, of_statements
+        query, index, links, _mean(scaled(_among(np.log(rank + _FLOOR), links.present)), base), names, of_statements
     )
     scores = _among(scores, links.present)
     through_episodes = links.episodes_of.maxima(scaled(scores))
@@ -73,7 +85,7 @@ def thread(query: Query, corpus: RetrievalIndex) -> Scores:
 
 
 def scaled(values: Floats) -> Floats:
-    """``values`` mapped to [0, 1] by their extremes; zeros when all are equal."""
+    """Return ``values`` mapped to [0, 1] by their extremes; zeros when all are equal."""
     if not len(values):
         return values
     low, high = values.min(), values.max()
@@ -81,7 +93,7 @@ def scaled(values: Floats) -> Floats:
 
 
 def _among(values: Floats, present: NDArray[np.bool_]) -> Floats:
-    """``values``, where all that is not present has the lowest of those that are: what was forgotten has no part."""
+    """Return ``values`` with the lowest present value wherever nothing is present, so that extremes stay the same."""
     return values if present.all() else np.where(present, values, values[present].min(initial=1.0)).astype(np.float32)
 
 
@@ -89,54 +101,59 @@ def _mean(first: Floats, second: Floats) -> Floats:
     return ((first + second) / 2).astype(np.float32)
 
 
-def _seeds(query: Query, corpus: RetrievalIndex, links: Links) -> Floats:
-    """Weights of the names that the question speaks of; shape (names,)."""
+def _seeds(query: Query, index: RetrievalIndex, links: Links) -> Floats:
+    """Return the weights of the names that the question mentions, shape (names,)."""
     weights = np.zeros(len(links.df), np.float32)
-    vocabulary, names = corpus.vocabulary, corpus.names
+    vocabulary, names = index.vocabulary, index.names
     covered = set(STOP)
     for name in query.names:
         if links.df[name]:
             weights[name] = links.rarity[name] ** RARITY_POWER
             covered.update(words_of(names.names[name]))
-    found: list[NDArray[np.int32]] = []
+    holding: list[NDArray[np.int32]] = []
     gains: list[float] = []
     frequencies: list[int] = []
     for text in dict.fromkeys(words_of(query.text)):
         word = vocabulary.get(text)
-        if word is None or word >= len(links.word_df) or text in covered:  # no episode and no name has it
+        if word is None or word >= len(links.word_df) or text in covered:  # no episode and no name has the word
             continue
         frequency = max(int(links.word_df[word]), 1)
-        found.append(names.holding(word))
+        holding.append(names.holding(word))
         gains.append(float(np.log(1 + links.episodes / frequency)))
         frequencies.append(frequency)
-    if not found:
+    if not holding:
         return weights
-    counts = [len(part) for part in found]
-    hit, places = np.unique(np.concatenate(found), return_inverse=True)
+    counts = [len(part) for part in holding]
+    hit, places = np.unique(np.concatenate(holding), return_inverse=True)
     shares = np.bincount(places, np.repeat(gains, counts), len(hit)) / np.maximum(links.mass[hit], 1e-9)
     rarest = np.full(len(hit), np.iinfo(np.int64).max)
     np.minimum.at(rarest, places, np.repeat(frequencies, counts))
     kept = (shares >= LEAST_SHARE) & (links.df[hit] > 0)
     hit, shares, rarest = hit[kept], shares[kept], rarest[kept]
-    weighed = shares**2 * np.maximum(rarest, links.df[hit]).astype(np.float64) ** RARITY_POWER
-    weights[hit] = np.maximum(weights[hit], weighed)
+    weighted = shares**2 * np.maximum(rarest, links.df[hit]).astype(np.float64) ** RARITY_POWER
+    weights[hit] = np.maximum(weights[hit], weighted)
     return weights
 
 
+def _exact_sum(values: Floats) -> float:
+    """Return the correctly rounded sum: names are numbered as they arrive, and the sum must not depend on that."""
+    return math.fsum(values[values != 0].tolist())
+
+
 def _passage_seeds(base: Floats, weight: float, ties: NDArray[np.uint64]) -> Floats:
-    """``weight`` shared among the best episodes by their ``base``."""
+    """Return ``weight`` shared among the best episodes in proportion to their ``base``."""
     seeds = np.zeros_like(base)
     likely = best(base, PASSAGE_SEEDS, ties)
-    total = base[likely].sum()
+    total = _exact_sum(base[likely])
     if total > 0:
-        seeds[likely] = base[likely] / total * weight
+        seeds[likely] = base[likely] / np.float32(total) * weight
     return seeds
 
 
 def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
-    """Personalised PageRank of the episodes, but that weights below :data:`NEGLIGIBLE` are not passed on.
+    """Return the personalised PageRank of the episodes, without passing on weights below :data:`NEGLIGIBLE`.
 
-    Only what the walk reaches is kept, so the work depends on the seeds, not on the size of the graph.
+    Only vertices that are reached are stored, so the work depends on the seeds, not on the size of the graph.
     """
     episodes, names = _Reached(episode_seeds), _Reached(name_seeds)
     for _ in range(STEPS):
@@ -148,7 +165,7 @@ def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
 
 
 class _Reached:
-    """The vertices of one kind that a walk has reached, with their weights.
+    """The vertices of one kind that PageRank has reached, with their weights.
 
     Args:
         seeds: restart weights of all vertices of the kind, most of them 0.
@@ -158,11 +175,16 @@ class _Reached:
         self.numbers = np.flatnonzero(seeds)
         self.weights = seeds[self.numbers]
         self._seeds = seeds
-        self._places = np.full(len(seeds), -1, np.int32)  # of a vertex in the two arrays
+        self._places = np.full(len(seeds), -1, np.int32)  # where a vertex is in both arrays; -1: not reached
         self._places[self.numbers] = np.arange(len(self.numbers), dtype=np.int32)
 
     def receive(self, numbers: NDArray[np.int32], weights: Floats) -> None:
-        """Have these weights, each for the vertex of its number, and the restart weights."""
+        """Replace all weights by the sums of the received ones and the restart weights.
+
+        Args:
+            numbers: the vertex of each weight, with repetitions.
+            weights: what these vertices receive.
+        """
         places = self._places[numbers]
         fresh = np.unique(numbers[places < 0])
         if len(fresh):
@@ -174,35 +196,35 @@ class _Reached:
         self.weights = ((1 - DAMPING) * self._seeds[self.numbers] + received).astype(np.float32)
 
     def dense(self) -> Floats:
-        """The weights of all vertices of the kind."""
+        """Return the weights of all vertices of the kind."""
         found = np.zeros(len(self._seeds), np.float32)
         found[self.numbers] = self.weights
         return found
 
 
 def _passed_on(to: CSRRows, shares: Floats, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
-    """What neighbours get of :data:`DAMPING` of the weights of what was reached: their numbers, with repetitions.
+    """Return the neighbours, with repetitions, and the part of :data:`DAMPING` times the weights that each receives.
 
-    A vertex takes part when a mean share of its weight is not negligible.
+    A vertex takes part when the mean share of its weight is not negligible.
     """
-    counts = to.pointers[reached.numbers + 1] - to.pointers[reached.numbers]
+    counts = to.counts(reached.numbers)
     kept = (reached.weights > NEGLIGIBLE * counts) & (counts > 0)
     places, counts = to.places(reached.numbers[kept])
     return to.columns[places], DAMPING * shares[places] * np.repeat(reached.weights[kept], counts)
 
 
 def _chained(
-    query: Query, corpus: RetrievalIndex, links: Links, scores: Floats, seeds: Floats, of_statements: Floats
+    query: Query, index: RetrievalIndex, links: Links, scores: Floats, seeds: Floats, of_statements: Floats
 ) -> Floats:
-    """``scores`` with the gains of step 5; all but the candidates far below them."""
-    candidates = best(np.where(links.present, scores, -np.inf), CANDIDATES, corpus.episode_ties)
+    """Return ``scores`` with the gains of step 5; everything but the candidates is far below them."""
+    candidates = best(np.where(links.present, scores, -np.inf), CANDIDATES, index.episode_ties)
     anchors = candidates[:ANCHORS]
-    rest = _rest(query, corpus, links, anchors, candidates, of_statements)
+    rest = _rest(query, index, links, anchors, candidates, of_statements)
     gain = np.full(len(candidates), -np.inf)
     for position, anchor in enumerate(anchors):
         link = _links_to(links, int(anchor), candidates, seeds)
         through = CHAIN * scores[anchor] + LINK * link + REST * rest[position]
-        through[position] = -np.inf  # an anchor is no second link of itself
+        through[position] = -np.inf  # an anchor is not the second link of its own chain
         gain = np.maximum(gain, through)
     chained = scores - _BELOW
     chained[candidates] = scores[candidates] + np.where(np.isfinite(gain), gain, 0)
@@ -211,14 +233,14 @@ def _chained(
 
 def _rest(
     query: Query,
-    corpus: RetrievalIndex,
+    index: RetrievalIndex,
     links: Links,
-    anchors: NDArray[np.int64],
-    candidates: NDArray[np.int64],
+    anchors: Numbers,
+    candidates: Numbers,
     of_statements: Floats,
 ) -> Floats:
-    """Likeness of each candidate with what each anchor leaves of the question; shape (anchors, candidates)."""
-    episodes, statements = corpus.episodes.rows, corpus.statements.rows
+    """Return the similarity of each candidate with what each anchor leaves of the question: (anchors, candidates)."""
+    episodes, statements = index.episodes.rows, index.statements.rows
     directions = episodes[anchors].copy()
     for row, anchor in enumerate(anchors.tolist()):
         own = links.statements_of[anchor]
@@ -226,19 +248,19 @@ def _rest(
             directions[row] += statements[own[np.argmax(of_statements[own])]]
     directions = _unit(directions)
     left = _unit(query.vector - (directions @ query.vector)[:, None] * directions)
-    likeness = _products(left, episodes[candidates])
+    similarity = _products(left, episodes[candidates])
     places, counts = links.statements_of.places(candidates)
     filled = np.flatnonzero(counts)
     if len(filled):
         each = _products(left, statements[links.statements_of.columns[places]])
-        starts = (np.cumsum(counts) - counts)[filled]
-        likeness[:, filled] = (likeness[:, filled] + np.maximum.reduceat(each, starts, axis=1)) / 2
-    return likeness
+        starts = starts_of(counts)[filled]
+        similarity[:, filled] = (similarity[:, filled] + np.maximum.reduceat(each, starts, axis=1)) / 2
+    return similarity
 
 
-def _links_to(links: Links, anchor: int, candidates: NDArray[np.int64], seeds: Floats) -> Floats:
-    """How strongly each candidate hangs together with an anchor by a name that is no seed; shape (candidates,)."""
-    span = slice(links.names_of.pointers[anchor], links.names_of.pointers[anchor + 1])
+def _links_to(links: Links, anchor: int, candidates: Numbers, seeds: Floats) -> Floats:
+    """Return how strongly a name that is not a seed links each candidate with an anchor, shape (candidates,)."""
+    span = links.names_of.span(anchor)
     own = links.names_of.columns[span]
     found = np.zeros(len(candidates), np.float32)
     if not len(own):
@@ -251,12 +273,12 @@ def _links_to(links: Links, anchor: int, candidates: NDArray[np.int64], seeds: F
     values = strength[at] * links.weights[places] * np.where(is_title, 1.0, NOT_A_TITLE) * (own[at] == columns)
     filled = np.flatnonzero(counts)
     if len(filled):
-        found[filled] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[filled])
+        found[filled] = np.maximum.reduceat(values, starts_of(counts)[filled])
     return found
 
 
 def _products(first: Floats, second: Floats) -> Floats:
-    """Inner products of all rows; for few rows: BLAS would wake its threads, which takes longer than the work."""
+    """Return the inner products of all rows with all; for few rows, where waking the threads of BLAS takes longer."""
     return np.asarray(np.einsum("ij,kj->ik", first, second), np.float32)
 
 

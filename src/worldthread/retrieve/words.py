@@ -1,4 +1,4 @@
-"""Words of texts and names, as retrieval counts them."""
+"""The words of texts and names that retrieval counts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from worldthread.names import stream_safe
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _PLURALS: Final = (("ies", "y"), ("es", ""), ("s", ""))
-_SHORTEST: Final = 3  # letters that an ending must leave
+_SHORTEST: Final = 3  # letters that must remain before an ending
 
-# words that stand in almost every question and name nothing in particular
+# words of almost every question that name nothing in particular
 STOP: Final = frozenset({
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
     "before", "being", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "down", "during",
@@ -26,7 +26,13 @@ STOP: Final = frozenset({
 
 
 def words_of(text: str) -> list[str]:
-    """The words of ``text`` in order: without case, accents and plural endings.
+    """Return the words of a text in order, without case, accents and plural endings.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The words.
 
     >>> words_of("The Cafés of São Paulo")
     ['the', 'cafe', 'of', 'sao', 'paulo']
@@ -38,7 +44,7 @@ def words_of(text: str) -> list[str]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words of ``text`` that are no :data:`STOP` words."""
+    """Return the words of a text that are not :data:`STOP` words."""
     return frozenset(words_of(text)) - STOP
 
 

@@ -139,7 +139,8 @@ class LivePlay:
         header = {"memory": file.name, "namespace": DEFAULT_NAMESPACE}
         with Memory(file, model="none") as memory:
             return play_in(
-                self.folder, self.run, self._argument, name=self.folder.name, memory=memory.record, graph=memory.record.graph,
+                self.folder, self.run, self._argument, name=self.folder.name, memory=memory.record,
+                graph=memory.record.graph,
                 header=header, watch=self._watched, **more,
             )  # fmt: skip
 

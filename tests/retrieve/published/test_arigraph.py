@@ -20,19 +20,19 @@ from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 EMBEDDER = FakeEmbedder()
 
 
-def corpus_of(*episodes: Episode) -> RetrievalIndex:
-    corpus = RetrievalIndex(EMBEDDER)
+def index_of(*episodes: Episode) -> RetrievalIndex:
+    index = RetrievalIndex(EMBEDDER)
     texts = {episode.id: episode.text for episode in episodes}
-    for part in corpus.take(TemporalGraph(episodes), lambda ids: [texts[i] for i in ids]):
-        corpus.put(part, EMBEDDER.embed(part.texts))
-    return corpus
+    for part in index.take(TemporalGraph(episodes), lambda ids: [texts[i] for i in ids]):
+        index.put(part, EMBEDDER.embed(part.texts))
+    return index
 
 
 def asked(text: str, at: float | None = None) -> Query:
     return Query(text, EMBEDDER.embed([text])[0], at=at)
 
 
-def told(at: float, *statements: Statement, text: str = "") -> Episode:
+def passage(at: float, *statements: Statement, text: str = "") -> Episode:
     return Episode(text or f"Passage {at}.", at, extraction=Extraction("by hand", statements))
 
 
@@ -40,23 +40,23 @@ def some_episodes(seed: int) -> list[Episode]:
     rng = np.random.default_rng(seed)
     names = [f"{word}{n}" for n in range(8) for word in ("alpha ", "beta ", "gamma ")]
     return [
-        told(n, *(Fact(names[a], f"relation {r}", names[b]) for a, b, r in rng.integers(0, 24, (4, 3)).tolist()))
+        passage(n, *(Fact(names[a], f"relation {r}", names[b]) for a, b, r in rng.integers(0, 24, (4, 3)).tolist()))
         for n in range(20)
     ]
 
 
-def found_by(corpus: RetrievalIndex, query: Query, settings: AriGraphSettings) -> set[Statement]:
-    scores = arigraph(query, corpus, settings)
+def found_by(index: RetrievalIndex, query: Query, settings: AriGraphSettings) -> set[Statement]:
+    scores = arigraph(query, index, settings)
     return {
         statement
         for number in np.flatnonzero(np.isfinite(scores.statements)).tolist()
-        if (statement := corpus.graph.numbered_statement(number)) is not None
+        if (statement := index.graph.numbered_statement(number)) is not None
     }
 
 
-def algorithm_2(corpus: RetrievalIndex, query: Query, depth: int, width: int) -> set[Statement]:
+def algorithm_2(index: RetrievalIndex, query: Query, depth: int, width: int) -> set[Statement]:
     """With one queue, a query at a time."""
-    graph = corpus.graph
+    graph = index.graph
     facts = [graph.numbered_statement(n) for n in graph.statement_numbers]
     vectors = EMBEDDER.embed([str(fact) for fact in facts])
     queue = deque([(query.vector, 0)])
@@ -80,17 +80,17 @@ def algorithm_2(corpus: RetrievalIndex, query: Query, depth: int, width: int) ->
 @pytest.mark.parametrize(("depth", "width"), [(1, 5), (2, 3), (3, 2), (4, 1)])
 @pytest.mark.parametrize("seed", range(3))
 def test_semantic_search_is_algorithm_2(seed: int, depth: int, width: int) -> None:
-    corpus = corpus_of(*some_episodes(seed))
+    index = index_of(*some_episodes(seed))
     query = asked("What is the relation 5 of alpha 3?")
     settings = AriGraphSettings(depth=depth, width=width, embed=EMBEDDER.embed)
-    assert found_by(corpus, query, settings) == algorithm_2(corpus, query, depth, width)
+    assert found_by(index, query, settings) == algorithm_2(index, query, depth, width)
 
 
 def test_what_is_found_first_is_above_what_is_found_later() -> None:
-    corpus = corpus_of(*some_episodes(0))
+    index = index_of(*some_episodes(0))
     query = asked("What is the relation 5 of alpha 3?")
-    first = arigraph(query, corpus, AriGraphSettings(depth=1)).statements
-    both = arigraph(query, corpus, AriGraphSettings(depth=2)).statements
+    first = arigraph(query, index, AriGraphSettings(depth=1)).statements
+    both = arigraph(query, index, AriGraphSettings(depth=2)).statements
     at_once = np.isfinite(first)
     assert at_once.sum() == 6
     np.testing.assert_array_equal(both[at_once], first[at_once])
@@ -102,54 +102,60 @@ def test_what_is_found_first_is_above_what_is_found_later() -> None:
 def test_episodes_are_scored_by_equation_1() -> None:
     key, door, room = (Fact("key", "is in", place) for place in ("drawer", "box", "hall"))
     noise = [Fact(f"thing {n}", "has colour", f"colour {n}") for n in range(9)]
-    corpus = corpus_of(told(1, key, door, *noise[:2]), told(2, room), told(3, key, *noise[:7]), told(4, *noise))
-    scores = arigraph(asked("key is in"), corpus, AriGraphSettings(depth=1, width=3)).episodes
+    index = index_of(
+        passage(1, key, door, *noise[:2]), passage(2, room), passage(3, key, *noise[:7]), passage(4, *noise)
+    )
+    scores = arigraph(asked("key is in"), index, AriGraphSettings(depth=1, width=3)).episodes
     assert scores.tolist() == pytest.approx([2 / 4 * math.log(4), 0, 1 / 8 * math.log(8), -math.inf])
 
 
 def test_episodes_are_scored_as_the_published_code_does_when_asked_to() -> None:
     key = Fact("key", "is in", "drawer")
     noise = [Fact(f"thing {n}", "has colour", f"colour {n}") for n in range(9)]
-    corpus = corpus_of(told(1, key, noise[0], text="key"), told(2, key, *noise), told(3, *noise, text="key is in"))
+    index = index_of(
+        passage(1, key, noise[0], text="key"), passage(2, key, *noise), passage(3, *noise, text="key is in")
+    )
     query = asked("key is in")
     settings = AriGraphSettings(depth=1, width=1, episodic="code")
-    likeness = corpus.episodes.similarities(query.vector)
+    similarity = index.episodes.similarities(query.vector)
     relevance = np.array([math.log(2) / 2, math.log(10) / 10, 0])
-    expected = relevance / relevance.max() + likeness / likeness.max()
-    np.testing.assert_allclose(arigraph(query, corpus, settings).episodes, expected, rtol=1e-5)
+    expected = relevance / relevance.max() + similarity / similarity.max()
+    np.testing.assert_allclose(arigraph(query, index, settings).episodes, expected, rtol=1e-5)
 
 
 def test_what_is_less_like_a_query_than_asked_for_is_not_found() -> None:
-    corpus = corpus_of(told(1, Fact("key", "is in", "drawer"), Fact("pot", "stands on", "stove")))
+    index = index_of(passage(1, Fact("key", "is in", "drawer"), Fact("pot", "stands on", "stove")))
     query = asked("key, is in, drawer")
-    assert found_by(corpus, query, AriGraphSettings()) == {
+    assert found_by(index, query, AriGraphSettings()) == {
         Fact("key", "is in", "drawer"),
         Fact("pot", "stands on", "stove"),
     }
-    assert found_by(corpus, query, AriGraphSettings(depth=1, least=0.75)) == {Fact("key", "is in", "drawer")}
-    nothing = arigraph(asked("zzz"), corpus, AriGraphSettings(least=0.75))
+    assert found_by(index, query, AriGraphSettings(depth=1, least=0.75)) == {Fact("key", "is in", "drawer")}
+    nothing = arigraph(asked("zzz"), index, AriGraphSettings(least=0.75))
     assert not np.isfinite(nothing.statements).any()
     assert not np.isfinite(nothing.episodes).any()
 
 
 def test_what_has_ended_takes_no_place_of_what_holds() -> None:
     rooms = [Fact("key", "is in", f"room {n}", aspect="place of key") for n in range(20)]
-    corpus = corpus_of(*(told(n, room) for n, room in enumerate(rooms)), told(99, Fact("pot", "is on", "stove")))
+    index = index_of(*(passage(n, room) for n, room in enumerate(rooms)), passage(99, Fact("pot", "is on", "stove")))
     settings = AriGraphSettings(depth=1, width=2)
-    assert found_by(corpus, asked("key is in room"), settings) == {rooms[-1], Fact("pot", "is on", "stove")}
-    assert found_by(corpus, asked("key is in room", at=7), settings) == {rooms[7]}
+    assert found_by(index, asked("key is in room"), settings) == {rooms[-1], Fact("pot", "is on", "stove")}
+    assert found_by(index, asked("key is in room", at=7), settings) == {rooms[7]}
 
 
 def test_theses_are_edges_between_all_their_objects() -> None:
     thesis = Thesis("Anna met Ben at the opera.", ("Anna", "Ben", "opera"))
     house = Fact("opera", "was built in", "1908")
-    corpus = corpus_of(told(1, thesis), told(2, house), *(told(3 + n, Fact(f"x{n}", "y", f"z{n}")) for n in range(9)))
+    index = index_of(
+        passage(1, thesis), passage(2, house), *(passage(3 + n, Fact(f"x{n}", "y", f"z{n}")) for n in range(9))
+    )
     query = asked("Whom did Anna meet?")
     settings = AriGraphSettings(width=1, embed=EMBEDDER.embed)
-    assert found_by(corpus, query, settings) == {thesis, house}
-    assert thesis not in found_by(corpus, query, AriGraphSettings(theses=False))
-    scores = arigraph(query, corpus, settings)
-    paths = {corpus.graph.numbered_statement(number): path for number, path in scores.paths.items()}
+    assert found_by(index, query, settings) == {thesis, house}
+    assert thesis not in found_by(index, query, AriGraphSettings(theses=False))
+    scores = arigraph(query, index, settings)
+    paths = {index.graph.numbered_statement(number): path for number, path in scores.paths.items()}
     assert paths[thesis] == ("anna",)
     assert paths[house] == ("anna", "Anna met Ben at the opera.", "opera", "was built in", "1908")
 
@@ -158,9 +164,9 @@ def test_paths_lead_over_what_was_queried() -> None:
     works, is_in, like = (
         Fact("Anna", "works for", "Acme"), Fact("Acme", "has its seat in", "Oslo"), Fact("Oslow", "trades with", "Bern")
     )  # fmt: skip
-    corpus = corpus_of(told(1, works), told(2, is_in), told(3, like))
-    scores = arigraph(asked("Anna works for"), corpus, AriGraphSettings(depth=3, width=2, embed=EMBEDDER.embed))
-    paths = {corpus.graph.numbered_statement(number): path for number, path in scores.paths.items()}
+    index = index_of(passage(1, works), passage(2, is_in), passage(3, like))
+    scores = arigraph(asked("Anna works for"), index, AriGraphSettings(depth=3, width=2, embed=EMBEDDER.embed))
+    paths = {index.graph.numbered_statement(number): path for number, path in scores.paths.items()}
     assert paths[works] == ("anna", "works for", "acme")
     assert paths[is_in] == ("acme", "has its seat in", "oslo"), "the question found it, too"
     assert paths[like] == ("acme", "has its seat in", "oslo", "is like", "oslow", "trades with", "bern")
@@ -169,18 +175,18 @@ def test_paths_lead_over_what_was_queried() -> None:
 def test_an_object_without_a_vector_stands_for_what_is_said_about_it() -> None:
     """The mean of the statements about Acme finds another statement like those, though no name is shared."""
     episodes = [
-        told(1, Fact("Anna", "works for", "Acme")),
-        told(2, Fact("Acme", "has its seat in", "Oslo")),
-        told(3, Fact("Globex", "has its seat in", "Bern")),
-        *(told(4 + n, Fact(f"x{n}", "y", f"z{n}")) for n in range(9)),
+        passage(1, Fact("Anna", "works for", "Acme")),
+        passage(2, Fact("Acme", "has its seat in", "Oslo")),
+        passage(3, Fact("Globex", "has its seat in", "Bern")),
+        *(passage(4 + n, Fact(f"x{n}", "y", f"z{n}")) for n in range(9)),
     ]
-    corpus = corpus_of(*episodes)
-    found = found_by(corpus, asked("Anna works for"), AriGraphSettings(depth=2, width=3))
+    index = index_of(*episodes)
+    found = found_by(index, asked("Anna works for"), AriGraphSettings(depth=2, width=3))
     assert {fact for episode in episodes[:3] for fact in episode.extraction.statements} <= found
 
 
 def test_names_are_embedded_once_in_the_life_of_a_graph() -> None:
-    corpus = corpus_of(*some_episodes(0))
+    index = index_of(*some_episodes(0))
     given: list[str] = []
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -188,7 +194,7 @@ def test_names_are_embedded_once_in_the_life_of_a_graph() -> None:
         return EMBEDDER.embed(texts)
 
     for _ in range(2):
-        arigraph(asked("What is alpha 3?"), corpus, AriGraphSettings(embed=embed))
+        arigraph(asked("What is alpha 3?"), index, AriGraphSettings(embed=embed))
     assert given
     assert len(given) == len(set(given))
 

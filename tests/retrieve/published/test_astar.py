@@ -42,12 +42,12 @@ def test_without_a_heuristic_paths_are_as_short_as_those_of_networkx(
     random_graph: Any, seed: int, vertices: str
 ) -> None:
     graph = random_graph(seed, count=30, objects=40)
-    walk = graph.over.walk(vertices=vertices)
-    expected = graph.networkx(walk)
-    ends = [KINDS * n + OBJECT for n in range(0, len(graph.over.names), 3)]
+    filtered = graph.full.filtered(vertices=vertices)
+    expected = graph.networkx(filtered)
+    ends = [KINDS * n + OBJECT for n in range(0, len(graph.full.names), 3)]
     pairs = list(combinations(ends, 2))
     settings = AStarSettings("none", max_depth=99, max_passed_vertices=10_000)
-    found = {(path[0], path[-1]): path for path in paths_between(pairs, walk, graph.corpus, settings)}
+    found = {(path[0], path[-1]): path for path in paths_between(pairs, filtered, graph.index, settings)}
     reachable = {pair for pair in pairs if networkx.has_path(expected, *pair)}
     assert found.keys() == reachable
     for pair, path in found.items():
@@ -58,13 +58,13 @@ def test_without_a_heuristic_paths_are_as_short_as_those_of_networkx(
 class Plain:
     """A* as a textbook writes it, over dictionaries."""
 
-    def __init__(self, graph: Any, walk: Any, heuristic: str) -> None:
-        self.graph, self.walk, self.heuristic = graph, walk, heuristic
+    def __init__(self, graph: Any, filtered: Any, heuristic: str) -> None:
+        self.graph, self.filtered, self.heuristic = graph, filtered, heuristic
 
     def vector(self, vertex: int) -> np.ndarray:
         number, kind = divmod(vertex, KINDS)
-        corpus = self.graph.corpus
-        table = {OBJECT: self.graph.over.name_vectors, EPISODE: corpus.episodes}.get(kind, corpus.statements)
+        index = self.graph.index
+        table = {OBJECT: self.graph.full.name_vectors, EPISODE: index.episodes}.get(kind, index.statements)
         return table.rows[number].astype(np.float64)
 
     def between(self, a: int, b: int) -> float:
@@ -80,7 +80,7 @@ class Plain:
         return total / (len(path) if self.heuristic == "averaged" else 1) * hops[path[-1]]
 
     def path(self, start: int, target: int, most: int) -> list[int] | None:
-        shortest = networkx.single_source_shortest_path_length(self.graph.networkx(self.walk), target)
+        shortest = networkx.single_source_shortest_path_length(self.graph.networkx(self.filtered), target)
         if start not in shortest:
             return None
         best = {start: [start]}
@@ -93,7 +93,7 @@ class Plain:
             _, vertex = heapq.heappop(queue)
             if vertex == target:
                 break
-            for far in dict.fromkeys(self.walk.steps_from(vertex)[0].tolist()):
+            for far in dict.fromkeys(self.filtered.steps_from(vertex)[0].tolist()):
                 path = [*best[vertex], far]
                 if far not in best or len(path) < len(best[far]):
                     best[far] = path
@@ -107,14 +107,14 @@ class Plain:
 @pytest.mark.parametrize("seed", range(6))
 def test_each_heuristic_finds_what_the_plain_search_finds(random_graph: Any, heuristic: str, seed: int) -> None:
     graph = random_graph(seed, count=20, objects=30)
-    for part in pending_names(graph.corpus):
-        graph.corpus.put(part, FakeEmbedder().embed(part.texts))
-    walk = graph.over.walk()
-    pairs = list(combinations([KINDS * n + OBJECT for n in range(0, len(graph.over.names), 5)], 2))
-    plain = Plain(graph, walk, heuristic)
+    for part in pending_names(graph.index):
+        graph.index.put(part, FakeEmbedder().embed(part.texts))
+    filtered = graph.full.filtered()
+    pairs = list(combinations([KINDS * n + OBJECT for n in range(0, len(graph.full.names), 5)], 2))
+    plain = Plain(graph, filtered, heuristic)
     for most in (3, 10_000):
         settings = AStarSettings(heuristic, max_depth=99, max_passed_vertices=most)  # type: ignore[arg-type]
-        found = paths_between(pairs, walk, graph.corpus, settings)
+        found = paths_between(pairs, filtered, graph.index, settings)
         expected = [path for pair in pairs if (path := plain.path(*pair, most))]
         assert [(path[0], path[-1], len(path)) for path in found] == [(p[0], p[-1], len(p)) for p in expected]
         same = sum(path == other for path, other in zip(found, expected, strict=True))
@@ -123,10 +123,10 @@ def test_each_heuristic_finds_what_the_plain_search_finds(random_graph: Any, heu
 
 def test_many_searches_in_step_are_each_as_if_alone(random_graph: Any) -> None:
     graph = random_graph(3, count=30, objects=40)
-    walk = graph.over.walk()
+    filtered = graph.full.filtered()
     pairs = list(combinations([KINDS * n + OBJECT for n in range(12)], 2))
-    together = paths_between(pairs, walk, graph.corpus, AStarSettings())
-    alone = [path for pair in pairs for path in paths_between([pair], walk, graph.corpus, AStarSettings())]
+    together = paths_between(pairs, filtered, graph.index, AStarSettings())
+    alone = [path for pair in pairs for path in paths_between([pair], filtered, graph.index, AStarSettings())]
     assert together == alone
 
 
@@ -135,11 +135,11 @@ def test_a_search_expands_no_more_than_it_may(
     random_graph: Any, most: int, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = random_graph(2, count=30, objects=40)
-    walk = graph.over.walk()
+    filtered = graph.full.filtered()
     expanded: list[int] = []
-    steps = walk.steps
-    monkeypatch.setattr(walk, "steps", lambda vertices: (expanded.extend(vertices.tolist()), steps(vertices))[1])
-    search = BatchedSearch(np.array([[0, KINDS * 9]]), walk, Heuristic("none", graph.corpus, walk))
+    steps = filtered.steps
+    monkeypatch.setattr(filtered, "steps", lambda vertices: (expanded.extend(vertices.tolist()), steps(vertices))[1])
+    search = BatchedSearch(np.array([[0, KINDS * 9]]), filtered, Heuristic("none", graph.index, filtered))
     search.run(most, depth)
     assert 0 < len(expanded) <= most
     assert search._steps.max() <= depth
@@ -147,7 +147,7 @@ def test_a_search_expands_no_more_than_it_may(
 
 def test_all_triples_between_neighbours_on_the_path_are_found_with_the_path(small: Any) -> None:
     graph = chain(small)
-    scores = astar(graph.query("What has Anna to do with Norway?"), graph.corpus, AStarSettings(vertices="O"))
+    scores = astar(graph.query("What has Anna to do with Norway?"), graph.index, AStarSettings(vertices="O"))
     assert graph.found(scores).keys() == {str(fact) for fact in FACTS[:4]}
     path = ("anna", "works for", "acme", "is based in", "oslo", "is in", "norway")
     other = ("anna", "works for", "acme", "hosts", "oslo", "is in", "norway")
@@ -159,9 +159,9 @@ def test_a_path_may_lead_over_theses_and_episodes_and_finds_them(small: Any) -> 
     graph = small()
     thesis = Thesis("Anna lives in Oslo", ("Anna", "Oslo"))
     episode = graph.state(thesis, Thesis("Ben skis", ("Ben",)))
-    over_thesis = astar(graph.query("Anna in Oslo"), graph.corpus, AStarSettings(vertices="OT"))
+    over_thesis = astar(graph.query("Anna in Oslo"), graph.index, AStarSettings(vertices="OT"))
     assert graph.found(over_thesis).keys() == {str(thesis)}
-    over_episode = astar(graph.query("Anna and Ben"), graph.corpus, AStarSettings(vertices="OE"))
+    over_episode = astar(graph.query("Anna and Ben"), graph.index, AStarSettings(vertices="OE"))
     assert graph.found(over_episode).keys() == {episode.text}
     number = graph.graph.episode_numbers[0]
     assert over_episode.episode_paths[number] == ("anna", "is named with", "ben")
@@ -171,10 +171,10 @@ def test_with_one_start_there_is_its_neighbourhood_or_nothing_as_published(small
     graph = chain(small)
     query = graph.query("What of Oslo?")
     facts = {str(fact) for fact in FACTS if "Oslo" in str(fact)}
-    scores = astar(query, graph.corpus, AStarSettings(vertices="O"))
+    scores = astar(query, graph.index, AStarSettings(vertices="O"))
     assert graph.found(scores).keys() == facts
     assert graph.paths(scores)[str(FACTS[4])] == ("oslo", "likes", "ben")
-    assert graph.found(astar(query, graph.corpus, AStarSettings(neighbourhood=False))) == {}
+    assert graph.found(astar(query, graph.index, AStarSettings(neighbourhood=False))) == {}
 
 
 def test_an_unreached_target_gives_the_path_to_the_last_vertex_only_when_asked(small: Any) -> None:
@@ -182,9 +182,9 @@ def test_an_unreached_target_gives_the_path_to_the_last_vertex_only_when_asked(s
     graph.state(Fact("Zoe", "owns", "Rex"))
     query = graph.query("Is Anna related to Zoe?")
     plain = AStarSettings(vertices="O", neighbourhood=False)
-    assert graph.found(astar(query, graph.corpus, plain)) == {}
+    assert graph.found(astar(query, graph.index, plain)) == {}
     published = AStarSettings(vertices="O", neighbourhood=False, last_expanded=True)
-    assert str(FACTS[0]) in graph.found(astar(query, graph.corpus, published))
+    assert str(FACTS[0]) in graph.found(astar(query, graph.index, published))
 
 
 def test_what_has_ended_is_on_no_path(small: Any) -> None:
@@ -192,17 +192,17 @@ def test_what_has_ended_is_on_no_path(small: Any) -> None:
     graph.state(Fact("Anna", "lives in", "Oslo", aspect="home of anna"), at=1)
     graph.state(Fact("Anna", "lives in", "Rome", aspect="home of anna"), at=2)
     settings = AStarSettings(neighbourhood=False)
-    assert graph.found(astar(graph.query("Anna and Oslo"), graph.corpus, settings)) == {}
-    then = astar(graph.query("Anna and Oslo", at=1.0), graph.corpus, settings)
+    assert graph.found(astar(graph.query("Anna and Oslo"), graph.index, settings)) == {}
+    then = astar(graph.query("Anna and Oslo", at=1.0), graph.index, settings)
     assert "Anna, lives in, Oslo" in graph.found(then)
-    ever = astar(graph.query("Anna and Oslo", only_current=False), graph.corpus, settings)
+    ever = astar(graph.query("Anna and Oslo", only_current=False), graph.index, settings)
     assert "Anna, lives in, Oslo" in graph.found(ever)
 
 
 def test_entities_can_be_given(small: Any) -> None:
     graph = chain(small)
     settings = AStarSettings(vertices="O")
-    scores = astar(graph.query("who?"), graph.corpus, settings, entities=("Ben", "norway"))
+    scores = astar(graph.query("who?"), graph.index, settings, entities=("Ben", "norway"))
     assert graph.found(scores).keys() == {str(FACTS[4]), str(FACTS[3])}
 
 

@@ -26,23 +26,23 @@ def finds(scores: Scores) -> tuple[set[int], set[int]]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_mixture_is_the_union_by_likeness(random_graph: Any, question: str) -> None:
+def test_a_mixture_is_the_union_by_similarity(random_graph: Any, question: str) -> None:
     graph = random_graph(4)
     query = graph.query(question)
-    parts = [finds(run(query, graph.corpus)) for run in (astar, water_circles, beam)]
-    scores = mixture(query, graph.corpus)
+    parts = [finds(run(query, graph.index)) for run in (astar, water_circles, beam)]
+    scores = mixture(query, graph.index)
     assert finds(scores) == (set.union(*(part[0] for part in parts)), set.union(*(part[1] for part in parts)))
-    likeness = graph.corpus.statements.similarities(query.vector)
+    similarity = graph.index.statements.similarities(query.vector)
     found = np.flatnonzero(np.isfinite(scores.statements))
-    np.testing.assert_allclose(scores.statements[found], likeness[found], atol=1e-6)
+    np.testing.assert_allclose(scores.statements[found], similarity[found], atol=1e-6)
 
 
 def test_the_path_is_of_the_first_method_that_found_it(random_graph: Any) -> None:
     graph = random_graph(4)
     query = graph.query(QUESTIONS[0])
     for first, second in ((beam, water_circles), (water_circles, beam)):
-        both = mixture(query, graph.corpus, MixtureSettings((first, second)))
-        alone, other = first(query, graph.corpus), second(query, graph.corpus)
+        both = mixture(query, graph.index, MixtureSettings((first, second)))
+        alone, other = first(query, graph.index), second(query, graph.index)
         assert dict(both.paths) == dict(other.paths) | dict(alone.paths)
         assert dict(both.episode_paths) == dict(other.episode_paths) | dict(alone.episode_paths)
 
@@ -51,7 +51,7 @@ def test_the_path_is_of_the_first_method_that_found_it(random_graph: Any) -> Non
 def test_the_filter_keeps_those_most_like_the_question(random_graph: Any, most: int) -> None:
     graph = random_graph(5)
     query = graph.query(QUESTIONS[0])
-    everything, few = mixture(query, graph.corpus), mixture(query, graph.corpus, MixtureSettings(most=most))
+    everything, few = mixture(query, graph.index), mixture(query, graph.index, MixtureSettings(most=most))
     values = np.concatenate((everything.statements, everything.episodes))
     kept = np.isfinite(np.concatenate((few.statements, few.episodes)))
     assert kept.sum() == min(most, np.isfinite(values).sum())
@@ -77,14 +77,14 @@ def test_a_graph_that_grew_and_forgot_gives_the_same_as_one_built_at_once(
     run = method(name)
     grown = small()
     for number in data.draw(st.permutations(range(len(episodes)))):
-        grown.tell(episodes[number])
+        grown.add(episodes[number])
         if data.draw(st.booleans()):
-            run(grown.query(question), grown.corpus)
+            run(grown.query(question), grown.index)
     dropped = data.draw(st.sets(st.integers(0, len(episodes) - 1), max_size=4))
     for number in dropped:
         grown.forget(episodes[number])
     fresh = small(episode for number, episode in enumerate(episodes) if number not in dropped)
-    one, other = run(grown.query(question, at=at), grown.corpus), run(fresh.query(question, at=at), fresh.corpus)
+    one, other = run(grown.query(question, at=at), grown.index), run(fresh.query(question, at=at), fresh.index)
     assert grown.found(one) == fresh.found(other)
     assert grown.paths(one) == fresh.paths(other)
 
@@ -108,9 +108,9 @@ def test_restrictions_and_time_are_respected_and_answers_repeat(random_graph: An
             run = unrestricted(name, vertices)
             for at in (None, 4.0):
                 query = graph.query(question, at=at)
-                scores: Scores = run(query, graph.corpus)
+                scores: Scores = run(query, graph.index)
                 check(graph, query, scores, vertices)
-                again: Scores = run(query, graph.corpus)
+                again: Scores = run(query, graph.index)
                 assert (again.statements == scores.statements).all()
                 assert (again.episodes == scores.episodes).all()
 
@@ -128,16 +128,16 @@ def check(graph: Any, query: Query, scores: Scores, vertices: str) -> None:
 @pytest.mark.parametrize("name", TRAVERSALS)
 def test_an_empty_memory_finds_nothing(small: Any, name: str) -> None:
     graph = small()
-    assert graph.found(method(name)(graph.query("anything"), graph.corpus)) == {}
+    assert graph.found(method(name)(graph.query("anything"), graph.index)) == {}
 
 
 def test_a_mixture_takes_any_method(random_graph: Any) -> None:
     graph = random_graph(1)
 
-    def nobody(query: Query, corpus: RetrievalIndex) -> Scores:
+    def nobody(query: Query, index: RetrievalIndex) -> Scores:
         return Scores(
-            np.full(len(corpus.episodes), -np.inf, np.float32), np.full(len(corpus.statements), -np.inf, np.float32)
+            np.full(len(index.episodes), -np.inf, np.float32), np.full(len(index.statements), -np.inf, np.float32)
         )
 
     query = graph.query(QUESTIONS[0])
-    assert graph.found(mixture(query, graph.corpus, MixtureSettings((nobody,)))) == {}
+    assert graph.found(mixture(query, graph.index, MixtureSettings((nobody,)))) == {}

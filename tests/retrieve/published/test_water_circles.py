@@ -1,4 +1,4 @@
-"""Water circles: fronts against networkx, and what they choose on graphs whose answers are plain to see."""
+"""Water circles: circles against networkx, and what they choose on graphs whose answers are plain to see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from worldthread.errors import InputError
 from worldthread.retrieve.published.traversal import KINDS, OBJECT
-from worldthread.retrieve.published.water_circles import WaterCirclesSettings, spread, water_circles
+from worldthread.retrieve.published.water_circles import WaterCirclesSettings, circle_around, water_circles
 from worldthread.types import Fact, Thesis
 
 networkx = pytest.importorskip("networkx")
@@ -17,29 +17,29 @@ pytest.importorskip("scipy")  # networkx ranks with it
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("depth", [1, 2, 3, 9])
-def test_fronts_reach_what_networkx_reaches_in_as_many_steps(random_graph: Any, seed: int, depth: int) -> None:
+def test_circles_reach_what_networkx_reaches_in_as_many_steps(random_graph: Any, seed: int, depth: int) -> None:
     graph = random_graph(seed, count=20, objects=40)
-    walk = graph.over.walk()
+    filtered = graph.full.filtered()
     objects = networkx.MultiDiGraph(
         (near, far, edge)
-        for near, far, edge in graph.networkx(walk).edges(keys=True)
+        for near, far, edge in graph.networkx(filtered).edges(keys=True)
         if near % KINDS == far % KINDS == OBJECT
     )
-    for start in range(0, KINDS * len(graph.over.names), 5 * KINDS):
-        front = spread(start, walk, depth)
+    for start in range(0, KINDS * len(graph.full.names), 5 * KINDS):
+        circle = circle_around(start, filtered, depth)
         expected = (
             networkx.single_source_shortest_path_length(objects, start, depth) if start in objects else {start: 0}
         )
-        assert dict(zip(front.vertices.tolist(), front.steps.tolist(), strict=True)) == dict(expected)
+        assert dict(zip(circle.vertices.tolist(), circle.steps.tolist(), strict=True)) == dict(expected)
         inner = [vertex for vertex, steps in expected.items() if steps < depth]
         passed = {edge for _, _, edge in objects.edges(inner, keys=True)}
-        assert set(front.passed.tolist()) == passed
-        texts = {int(v) for vertex in inner for v in walk.steps_from(vertex)[0] if v % KINDS != OBJECT}
-        assert set(front.texts.tolist()) == texts
+        assert set(circle.passed.tolist()) == passed
+        texts = {int(v) for vertex in inner for v in filtered.steps_from(vertex)[0] if v % KINDS != OBJECT}
+        assert set(circle.texts.tolist()) == texts
         for vertex, steps in expected.items():
-            trail = front.trail(vertex, walk)
-            assert len(trail.edges) == steps
-            assert networkx.is_path(objects, trail.vertices) or steps == 0
+            path = circle.path_to(vertex, filtered)
+            assert len(path.edges) == steps
+            assert networkx.is_path(objects, path.vertices) or steps == 0
 
 
 BRIDGE = (Fact("Anna", "works for", "Acme"), Fact("Acme", "is based in", "Oslo"))
@@ -54,10 +54,10 @@ def bridge(small: Any) -> Any:
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-def test_facts_where_fronts_meet_come_before_all_others(small: Any, depth: int) -> None:
+def test_facts_where_circles_meet_come_before_all_others(small: Any, depth: int) -> None:
     graph = bridge(small)
     given = WaterCirclesSettings(depth=depth)
-    scores = water_circles(graph.query("What joins Anna and Oslo?"), graph.corpus, given)
+    scores = water_circles(graph.query("What joins Anna and Oslo?"), graph.index, given)
     facts = {name: score for name, score in graph.found(scores).items() if "Told" not in name}
     primary = {name for name, score in facts.items() if score >= 1}
     assert primary == {str(fact) for fact in BRIDGE}
@@ -71,12 +71,12 @@ def test_no_more_are_returned_than_asked_for(small: Any) -> None:
     graph = bridge(small)
     query = graph.query("What joins Anna and Oslo?")
     given = WaterCirclesSettings(chain_triplets_num=1, other_triplets_num=2, hyper_num=0, episodic_num=3)
-    found = graph.found(water_circles(query, graph.corpus, given))
+    found = graph.found(water_circles(query, graph.index, given))
     assert sum("Told" in name for name in found) == 3
     assert sum(score >= 1 for name, score in found.items() if "Told" not in name) == 1
     assert len(found) == 6
     none = WaterCirclesSettings(chain_triplets_num=0, other_triplets_num=0, episodic_num=0)
-    assert graph.found(water_circles(query, graph.corpus, none)) == {}
+    assert graph.found(water_circles(query, graph.index, none)) == {}
 
 
 def test_the_strict_filter_keeps_the_facts_that_touch_most(small: Any) -> None:
@@ -85,10 +85,10 @@ def test_the_strict_filter_keeps_the_facts_that_touch_most(small: Any) -> None:
     others = (Fact("Anna", "knows", "Ben"), Fact("Anna", "met", "Dora"), Fact("Dora", "taught", "Carla"))
     graph.state(between, *others)
     query = graph.query("Anna, Ben and Carla")
-    strict = graph.found(water_circles(query, graph.corpus))
+    strict = graph.found(water_circles(query, graph.index))
     primary = {name for name, score in strict.items() if score >= 1 and "Told" not in name}
     assert primary == {str(between), str(others[0])}, "seen from Anna, and from Carla, these touch two"
-    loose = graph.found(water_circles(query, graph.corpus, WaterCirclesSettings(strict_filter=False)))
+    loose = graph.found(water_circles(query, graph.index, WaterCirclesSettings(strict_filter=False)))
     assert {str(fact) for fact in (between, *others)} <= loose.keys()
     assert min(loose[str(between)], loose[str(others[0])]) > max(loose[str(others[1])], loose[str(others[2])])
 
@@ -101,7 +101,7 @@ def test_texts_rank_by_the_other_entities_that_they_name_common_nouns_count_half
     alone = Thesis("Anna sang", ("Anna",))
     for at, thesis in enumerate((alone, noun, both, more)):
         graph.state(thesis, at=at)
-    found = graph.found(water_circles(graph.query("Did Anna and Ben have a boat?"), graph.corpus))
+    found = graph.found(water_circles(graph.query("Did Anna and Ben have a boat?"), graph.index))
     scores = [found[str(thesis)] for thesis in (more, both, noun, alone)]
     assert [int(2 * score) / 2 for score in scores] == [1.5, 1.0, 0.5, 0.0]
     texts = sorted((name for name in found if "Told" in name), key=found.__getitem__, reverse=True)
@@ -117,7 +117,7 @@ def test_restrictions_are_respected(small: Any, vertices: str, left: str) -> Non
     fact, thesis = Fact("Anna", "knows", "Ben"), Thesis("Anna sang", ("Anna",))
     episode = graph.state(fact, thesis)
     expected = {name for letter, name in (("f", str(fact)), ("t", str(thesis)), ("e", episode.text)) if letter in left}
-    found = water_circles(graph.query("Anna?"), graph.corpus, WaterCirclesSettings(vertices=vertices))
+    found = water_circles(graph.query("Anna?"), graph.index, WaterCirclesSettings(vertices=vertices))
     assert graph.found(found).keys() == expected
     graph.paths(found)
 
@@ -126,10 +126,10 @@ def test_what_has_ended_is_not_returned(small: Any) -> None:
     graph = small()
     first = graph.state(Fact("Anna", "lives in", "Oslo", aspect="home of anna"), at=1)
     graph.state(Fact("Anna", "lives in", "Rome", aspect="home of anna"), at=2)
-    now = graph.found(water_circles(graph.query("Anna?"), graph.corpus))
+    now = graph.found(water_circles(graph.query("Anna?"), graph.index))
     assert "Anna, lives in, Oslo" not in now
     assert first.text not in now
-    then = graph.found(water_circles(graph.query("Anna?", at=1.0), graph.corpus))
+    then = graph.found(water_circles(graph.query("Anna?", at=1.0), graph.index))
     assert then.keys() == {"Anna, lives in, Oslo", first.text}
 
 
@@ -138,12 +138,12 @@ def test_a_search_that_begins_at_a_thesis_returns_it_and_goes_on_from_its_object
     thesis = Thesis("somebody was singing loudly", ("singer",))
     episode = graph.state(thesis, Fact("singer", "is", "Anna"))
     given = WaterCirclesSettings(nearest=1)
-    scores = water_circles(graph.query("who was singing loudly, somebody?"), graph.corpus, given)
+    scores = water_circles(graph.query("who was singing loudly, somebody?"), graph.index, given)
     assert graph.found(scores).keys() == {str(thesis), "singer, is, Anna", episode.text}
     assert graph.paths(scores)["singer, is, Anna"] == ("singer", "is", "anna")
-    assert graph.found(water_circles(graph.query("nothing"), graph.corpus, WaterCirclesSettings(nearest=0))) == {}
+    assert graph.found(water_circles(graph.query("nothing"), graph.index, WaterCirclesSettings(nearest=0))) == {}
 
 
-def test_a_front_has_at_least_one_step() -> None:
+def test_a_circle_has_at_least_one_step() -> None:
     with pytest.raises(InputError, match="depth must be at least 1, not 0"):
         WaterCirclesSettings(depth=0)

@@ -74,7 +74,8 @@ class WorldthreadModule(MemoryModule):
         graph = memory.graph if isinstance(memory, Record) else memory
         if not isinstance(graph, TemporalGraph):
             raise InputError(
-                f"the memory module 'worldthread' searches the record of a memory (memory.record) or a TemporalGraph, not {type(memory).__name__}"
+                "the memory module 'worldthread' searches the record of a memory (memory.record) or a TemporalGraph, "
+                f"not {type(memory).__name__}"
             )
         by_words = self.context.embedder is None
         index = EpisodeIndex(graph, NoVectors() if by_words else self.context.load_embedder())

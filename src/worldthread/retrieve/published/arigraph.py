@@ -1,17 +1,17 @@
 """Retrieval as in AriGraph (Anokhin et al. 2024): semantic search, then episodic search from what it found.
 
 **Semantic search** (Algorithm 2). A queue begins with the question. For each query taken from it, the ``width``
-statements of highest inner product that hold are found, and the objects of those join the queue as queries one level
-deeper, each once; queries at level ``depth`` are not made. The paper has facts only; a thesis is treated as an edge
-between all its objects. A statement's score is its inner product with the query that found it, less 2 for every level:
-so the order is that of the search, and within a level that of likeness.
+statements of highest inner product that hold are found, and their objects join the queue as queries one level deeper,
+each once; there are no queries at level ``depth``. The paper has only facts; here a thesis is an edge between all its
+objects. The score of a statement is its inner product with the query that found it, minus 2 for every level: statements
+are ordered by level, and within a level by similarity.
 
-**Episodic search** (equation 1). Of an episode that asserts N statements, n >= 1 of which were found, the score is
-n / max(N, 1) x ln(max(N, 1)): that of an episode with one statement is 0. The published code scores every episode, by
-this divided by its maximum, plus the likeness of its text and the question (there: the plan) divided by its maximum;
-it also counts n on what was found a step before, which a memory that is asked once does not have.
+**Episodic search** (equation 1). An episode that asserts N statements, n >= 1 of which were found, has the score
+n / max(N, 1) x ln(max(N, 1)), which is 0 for an episode with one statement. The published code scores every episode, by
+this divided by its maximum, plus the similarity of its text with the question (there: the plan) divided by its maximum;
+it also takes n from what was found one step earlier, which a memory that is asked once does not have.
 
-The paper gives the best two episodes to its agent; here all have scores, and whoever asks says how many are wanted.
+The paper shows its agent the best two episodes; here all have scores, and the caller chooses how many.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
+from worldthread.retrieve.cache import CacheKey
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import Embed
 from worldthread.retrieve.published.name_vectors import Floats, fill_name_vectors
 from worldthread.retrieve.published.paths import PathDescriptions
 from worldthread.retrieve.published.traversal import OBJECT, FilteredGraph, vertex_graph, vertex_of
 from worldthread.retrieve.query import Query, Scores
+from worldthread.retrieve.select import best_holding
 from worldthread.retrieve.sparse import Numbers
 from worldthread.types import Fact
-from worldthread.vectors.exact import best
 
 _LEVEL: Final = 2.0  # inner products of unit vectors lie within [-1, 1]
-_MORE: Final = 4  # how many more statements are looked at when too few of the first hold
 _IS_LIKE: Final = "is like"
 
 
@@ -44,14 +44,14 @@ class AriGraphSettings:
     """Settings of :func:`arigraph`.
 
     Args:
-        depth: how many levels of queries, the question being the first.
-        width: how many statements a query finds at most.
-        least: statements of a lower inner product are not found. The paper has no such threshold; the published code
+        depth: number of levels of queries, at least 1; the question is the first level.
+        width: how many statements a query finds at most, at least 1.
+        least: statements with a lower inner product are not found. The paper has no such threshold; the published code
             has .75, for Contriever.
         theses: whether theses are searched as well as facts.
-        episodic: the score of an episode, as in the paper or as in the published code.
-        embed: gives the vectors of names of objects. Without it, the vector of an object is the mean of those of the
-            statements about it that hold, at length 1.
+        episodic: the score of an episode as in the "paper" or as in the published "code".
+        embed: embeds names of objects. Without it, the vector of an object is the normalised sum of the vectors of the
+            statements about it that hold.
     """
 
     depth: int = 2
@@ -65,18 +65,27 @@ class AriGraphSettings:
         if self.depth < 1 or self.width < 1:
             raise InputError(f"depth and width must be at least 1, not {self.depth} and {self.width}")
         if self.episodic not in ("paper", "code"):
-            raise InputError(f"episodic is 'paper' or 'code', not {self.episodic!r}")
+            raise InputError(f"episodic must be 'paper' or 'code', not {self.episodic!r}")
 
 
-def arigraph(query: Query, corpus: RetrievalIndex, settings: AriGraphSettings | None = None) -> Scores:
-    """See the module. The path of a statement leads over the objects that were queried to find it."""
+def arigraph(query: Query, index: RetrievalIndex, settings: AriGraphSettings | None = None) -> Scores:
+    """Return the scores of AriGraph's two searches; the module has the formulas.
+
+    Args:
+        query: the question.
+        index: the index.
+        settings: the defaults unless given.
+
+    Returns:
+        Scores of what the searches find; the path of a statement leads over the objects that were queried to find it.
+    """
     settings = settings or AriGraphSettings()
-    found = _semantic_search(query, corpus, settings)
+    found = _semantic_search(query, index, settings)
     numbers = np.array(list(found), np.int64)
-    statements = np.full(len(corpus.statements), -np.inf, np.float32)
+    statements = np.full(len(index.statements), -np.inf, np.float32)
     statements[numbers] = [finding.score for finding in found.values()]
-    episodes = _episodic_search(query, corpus, numbers, settings)
-    return Scores(episodes, statements, PathDescriptions(numbers, lambda number: _path(corpus, found, number)))
+    episodes = _episodic_search(query, index, numbers, settings)
+    return Scores(episodes, statements, PathDescriptions(numbers, lambda number: _path(index, found, number)))
 
 
 @dataclass(frozen=True)
@@ -85,8 +94,8 @@ class _Found:
 
     Args:
         score: see the module.
-        name: the object that was the query; ``None``: the question was.
-        before: the statement whose object that is.
+        name: the object that was the query; ``None`` for the question.
+        before: the statement that this object is from.
     """
 
     score: float
@@ -94,20 +103,20 @@ class _Found:
     before: int | None = None
 
 
-def _semantic_search(query: Query, corpus: RetrievalIndex, settings: AriGraphSettings) -> dict[int, _Found]:
-    """The statements found, by number, in the order of the search."""
-    graph = corpus.graph
-    walk = vertex_graph(corpus).walk(query.at, query.only_current)
-    searched = _searched(corpus, settings.theses)
+def _semantic_search(query: Query, index: RetrievalIndex, settings: AriGraphSettings) -> dict[int, _Found]:
+    """Return the statements found, by number, in the order of the search (Algorithm 2)."""
+    graph = index.graph
+    filtered = vertex_graph(index).filtered(query.at, query.only_current)
+    searched = _searched(index, settings.theses)
     found: dict[int, _Found] = {}
     queried: set[str] = set()
     level: list[tuple[str | None, int | None]] = [(None, None)]
     vectors = query.vector[None, :]
     for depth in range(settings.depth):
         following: dict[str, int] = {}
-        likeness = corpus.statements.similarity_matrix(vectors)
-        for (name, before), row in zip(level, likeness, strict=True):
-            for number in _top(row, searched, walk, corpus.statement_ties, settings):
+        similarity = index.statements.similarity_matrix(vectors)
+        for (name, before), row in zip(level, similarity, strict=True):
+            for number in _top(row, searched, filtered, index.statement_ties, settings):
                 score = float(row[number]) - _LEVEL * depth
                 if number not in found or score > found[number].score:
                     found[number] = _Found(score, name, before)
@@ -118,74 +127,67 @@ def _semantic_search(query: Query, corpus: RetrievalIndex, settings: AriGraphSet
         level = list(following.items())
         if not level or depth + 1 == settings.depth:
             break
-        vectors = _vectors_of(list(following), corpus, walk, settings.embed)
+        vectors = _vectors_of(list(following), index, filtered, settings.embed)
     return found
 
 
-def _searched(corpus: RetrievalIndex, theses: bool) -> NDArray[np.bool_]:
-    """Which statements are searched, by number: those that are asserted, and facts if there must be."""
-    key = f"arigraph, theses: {theses}"
-    if key not in corpus.derived:
-        searched = corpus.links.episodes_of.filled
-        if not theses:
-            searched = searched & [corpus.graph.is_fact(number) for number in corpus.graph.statement_numbers]
-        corpus.derived[key] = searched
-    found: NDArray[np.bool_] = corpus.derived[key]
-    return found
+def _searched(index: RetrievalIndex, theses: bool) -> NDArray[np.bool_]:
+    """Return which statements are searched, by number: those that are asserted, and only facts without ``theses``."""
+
+    def make() -> NDArray[np.bool_]:
+        searched = index.links.episodes_of.filled
+        return searched if theses else searched & index.are_facts
+
+    return index.derived.get(CacheKey[NDArray[np.bool_]]("searched by arigraph", (theses,)), make)
 
 
 def _top(
-    likeness: Floats,
+    similarity: Floats,
     searched: NDArray[np.bool_],
-    walk: FilteredGraph,
+    filtered: FilteredGraph,
     ties: NDArray[np.uint64],
     settings: AriGraphSettings,
 ) -> list[int]:
-    """The statements that a query finds, best first."""
-    usable = np.where(searched, likeness, np.float32(-np.inf))
+    """Return the statements that a query finds, best first."""
+    usable = np.where(searched, similarity, np.float32(-np.inf))
     if settings.least is not None:
-        usable[likeness < settings.least] = -np.inf
-    width = 2 * settings.width
-    while True:
-        likely = best(usable, width, ties)
-        holding: list[int] = likely[walk.holds(likely)][: settings.width].tolist()
-        if len(holding) == settings.width or len(likely) < width:
-            return holding
-        width *= _MORE
+        usable[similarity < settings.least] = -np.inf
+    found: list[int] = best_holding(usable, settings.width, filtered.holds, ties).tolist()
+    return found
 
 
-def _vectors_of(names: Sequence[str], corpus: RetrievalIndex, walk: FilteredGraph, embed: Embed | None) -> Floats:
-    """Vectors of objects, shape (len(names), dimensions)."""
-    over = walk.over
-    numbers = np.array([over.find(name) for name in names], np.int64)
+def _vectors_of(names: Sequence[str], index: RetrievalIndex, filtered: FilteredGraph, embed: Embed | None) -> Floats:
+    """Return the vectors of objects, shape (len(names), dimensions)."""
+    full = filtered.full
+    numbers = np.array([full.find(name) for name in names], np.int64)
     if embed is not None:
-        fill_name_vectors(over, numbers, embed)
-        return over.name_vectors.rows[numbers]
-    vectors = np.zeros((len(names), corpus.statements.dimensions), np.float32)
+        fill_name_vectors(full, numbers, embed)
+        return full.name_vectors.rows[numbers]
+    vectors = np.zeros((len(names), index.statements.dimensions), np.float32)
     for row, number in enumerate(numbers.tolist()):
-        _, edges = walk.steps_from(vertex_of(number, OBJECT))
-        labels = walk.labels[edges]
-        total = corpus.statements.rows[np.unique(labels[labels >= 0])].sum(0)
+        _, edges = filtered.steps_from(vertex_of(number, OBJECT))
+        labels = filtered.labels[edges]
+        total = index.statements.rows[np.unique(labels[labels >= 0])].sum(0)
         vectors[row] = total / max(float(np.linalg.norm(total)), 1e-9)
     return vectors
 
 
-def _episodic_search(query: Query, corpus: RetrievalIndex, found: Numbers, settings: AriGraphSettings) -> Floats:
-    """The score of every episode; ``-inf`` where there is none."""
-    links = corpus.links
-    searched = _searched(corpus, settings.theses)
+def _episodic_search(query: Query, index: RetrievalIndex, found: Numbers, settings: AriGraphSettings) -> Floats:
+    """Return the score of every episode (equation 1); ``-inf`` for what is not found."""
+    links = index.links
+    searched = _searched(index, settings.theses)
     of_found = np.zeros(len(searched), bool)
     of_found[found] = True
     count = len(links.present)
     asserted = links.statements_of.columns
-    episodes = np.repeat(np.arange(count), np.diff(links.statements_of.pointers))
+    episodes = links.statements_of.row_of_entry
     n = np.bincount(episodes[of_found[asserted]], minlength=count)
     total = np.maximum(np.bincount(episodes[searched[asserted]], minlength=count), 1)
     relevance = n / total * np.log(total)
     if settings.episodic == "paper":
         return np.where(n > 0, relevance, -np.inf).astype(np.float32)
-    likeness = corpus.episodes.similarities(query.vector)
-    both = _by_maximum(relevance) + _by_maximum(np.where(links.present, likeness, 0))
+    similarity = index.episodes.similarities(query.vector)
+    both = _by_maximum(relevance) + _by_maximum(np.where(links.present, similarity, 0))
     return np.where(links.present, both, -np.inf).astype(np.float32)
 
 
@@ -194,8 +196,8 @@ def _by_maximum(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     return values / highest if highest > 0 else values
 
 
-def _path(corpus: RetrievalIndex, found: dict[int, _Found], number: int) -> tuple[str, ...]:
-    """From an object of the statement that the question found, by those that were queried, to a statement."""
+def _path(index: RetrievalIndex, found: dict[int, _Found], number: int) -> tuple[str, ...]:
+    """Return the path to a statement from an object of the statement that the question itself found."""
     hops: list[tuple[int, str | None]] = []  # (statement, object that it was left by), last first
     leave, at = None, number
     while True:
@@ -206,7 +208,7 @@ def _path(corpus: RetrievalIndex, found: dict[int, _Found], number: int) -> tupl
         leave, at = found[at].name, before
     path: tuple[str, ...] = ()
     for statement, leave in reversed(hops):
-        hop = _hop(corpus, statement, path[-1] if path else None, leave)
+        hop = _hop(index, statement, path[-1] if path else None, leave)
         if not path or not hop:
             path += hop
         else:
@@ -214,10 +216,10 @@ def _path(corpus: RetrievalIndex, found: dict[int, _Found], number: int) -> tupl
     return path
 
 
-def _hop(corpus: RetrievalIndex, number: int, enter: str | None, leave: str | None) -> tuple[str, ...]:
-    """A statement as part of a path: an object, the relation (the text of a thesis), and another object."""
-    names = corpus.graph.names_of(number)
-    statement = corpus.graph.numbered_statement(number)
+def _hop(index: RetrievalIndex, number: int, enter: str | None, leave: str | None) -> tuple[str, ...]:
+    """Return a statement as part of a path: an object, the relation (of a thesis its text), and another object."""
+    names = index.graph.names_of(number)
+    statement = index.graph.numbered_statement(number)
     if not names:
         return ()
     first = enter if enter in names else next((name for name in names if name != leave), names[0])

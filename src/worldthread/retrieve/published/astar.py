@@ -1,18 +1,18 @@
-"""A*: what lies on short paths between the things that a question names (PersonalAI, section III.D).
+"""A*: what is on short paths between the things that a question names (PersonalAI, section III.D).
 
-For every pair of starts one search, from the one named first. Every step costs 1, g is the number of steps so far, and
-what has the least g + h is expanded next. With e the vectors of vertices, n the vertex, t the target, and d(a, b) =
-1 - <e_a, e_b>:
+There is one search for every pair of starts, from the one named first. Every step costs 1, g is the number of steps so
+far, and the vertex with the least g + h is expanded next. With e the vectors of vertices, n the vertex, t the target,
+and d(a, b) = 1 - <e_a, e_b>:
 
 * ``ip``: h = d(n, t);
 * ``weighted``: h = d(n, t) x steps of the shortest path from n to t;
 * ``averaged``: h = the mean of d over the steps of the path to n and of d(n, t), times the same. The published code
-  takes the sum for the mean: ``unaveraged``;
+  takes the sum instead of the mean: ``unaveraged``;
 * ``none``: h = 0, which finds a shortest path.
 
-All triples between neighbours on the path are found. The vector of a thesis or episode is its own; that of an object is
-of its name, where there is one (:func:`~worldthread.retrieve.published.linking.pending_names`), else of the statement
-or episode by which it was reached, and for a start or target the mean of those around it.
+All triples between neighbours on the path are found. A thesis or episode has its own vector. An object has the vector
+of its name, if there is one (:func:`~worldthread.retrieve.published.linking.pending_names`), else that of the statement
+or episode by which it was reached; a start or target has the mean of those around it.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class AStarSettings:
     Args:
         heuristic: see the module.
         max_depth: vertices this many steps from the start are not expanded.
-        max_passed_vertices: how many vertices one search expands.
-        neighbourhood: where no path is found, as with a single start, what the starts are joined to is returned. The
-            published code returns nothing for a single start.
-        last_expanded: where the target is not reached, the path to the vertex expanded last counts, as in the published
-            code.
-        vertices: letters of the kinds of vertices that may be stepped on; the target is no exception.
+        max_passed_vertices: how many vertices one search expands at most, at least 1.
+        neighbourhood: when no path is found, as with a single start, return what is next to the starts. The published
+            code returns nothing for a single start.
+        last_expanded: when the target is not reached, return the path to the vertex expanded last, as the published
+            code does.
+        vertices: letters of the kinds of vertices that may be stepped on, the target included.
         nearest: see :func:`~worldthread.retrieve.published.linking.entities_of`.
     """
 
@@ -69,66 +69,80 @@ class AStarSettings:
 
 def astar(
     query: Query,
-    corpus: RetrievalIndex,
+    index: RetrievalIndex,
     settings: AStarSettings | None = None,
     *,
     entities: tuple[str, ...] | None = None,
 ) -> Scores:
-    """What lies between the starts: of each its similarity with the question, minus the length of its path.
+    """Return what is on the paths between the starts.
 
     Args:
         query: the question.
-        corpus: the index.
-        settings: the published ones unless given.
+        index: the index.
+        settings: the defaults unless given.
         entities: names of the objects to begin from, instead of those that the question names.
+
+    Returns:
+        For everything on a path its similarity with the question minus the number of edges of the path; ``-inf`` for
+        everything else.
     """
     settings = settings or AStarSettings()
-    walk = vertex_graph(corpus).walk(query.at, query.only_current, settings.vertices)
-    likeness = QuestionSimilarity(corpus, query.vector)
-    starts = entities_of(query, corpus, walk, entities, nearest=settings.nearest).starts.tolist()
+    graph = vertex_graph(index).filtered(query.at, query.only_current, settings.vertices)
+    similarity = QuestionSimilarity(index, query.vector)
+    starts = entities_of(query, index, graph, entities, nearest=settings.nearest).starts.tolist()
     found: dict[int, GraphPath] = {}
-    for path in sorted(paths_between(list(combinations(starts, 2)), walk, corpus, settings), key=len):
-        for label, trail in _triples(path, walk):
-            found.setdefault(label, trail)
+    for path in sorted(paths_between(list(combinations(starts, 2)), graph, index, settings), key=len):
+        for label, through in _triples(path, graph):
+            found.setdefault(label, through)
     if not found and settings.neighbourhood:
         for start in starts:
-            far, edges = walk.steps_from(start)
+            far, edges = graph.steps_from(start)
             for vertex, edge in zip(far.tolist(), edges.tolist(), strict=True):
-                for label in labels_on(walk, np.array([vertex]), np.array([edge])):
+                for label in labels_on(graph, np.array([vertex]), np.array([edge])):
                     found.setdefault(label, GraphPath((start, vertex), (edge,)))
     if not found:
-        return nothing(corpus)
+        return nothing(index)
     labels = np.array(list(found))
-    lengths = np.array([len(trail.edges) for trail in found.values()], np.float32)
-    return scores(corpus, walk, labels, likeness.of(labels) - lengths, found.__getitem__)
+    lengths = np.array([len(path.edges) for path in found.values()], np.float32)
+    return scores(index, graph, labels, similarity.of(labels) - lengths, found.__getitem__)
 
 
-def _triples(path: list[int], walk: FilteredGraph) -> list[tuple[int, GraphPath]]:
-    """The labels of all edges between neighbours on a path, each with the whole path."""
+def _triples(path: list[int], graph: FilteredGraph) -> list[tuple[int, GraphPath]]:
+    """Return the labels of all edges between neighbours on a path, each with the whole path."""
     between = []
     for near, far in pairwise(path):
-        ends, edges = walk.steps_from(near)
-        between.append(sorted(edges[ends == far].tolist(), key=lambda edge: walk.id_of(int(walk.labels[edge]))))
+        ends, edges = graph.steps_from(near)
+        between.append(sorted(edges[ends == far].tolist(), key=lambda edge: graph.id_of(int(graph.labels[edge]))))
     first = [joining[0] for joining in between]
     found = []
     for position, joining in enumerate(between):
         for edge in joining:
-            trail = GraphPath(path, [*first[:position], edge, *first[position + 1 :]])
-            found += [(label, trail) for label in labels_on(walk, np.array([path[position + 1]]), np.array([edge]))]
+            through = GraphPath(path, [*first[:position], edge, *first[position + 1 :]])
+            found += [(label, through) for label in labels_on(graph, np.array([path[position + 1]]), np.array([edge]))]
     return found
 
 
 def paths_between(
-    pairs: list[tuple[int, int]], walk: FilteredGraph, corpus: RetrievalIndex, settings: AStarSettings
+    pairs: list[tuple[int, int]], graph: FilteredGraph, index: RetrievalIndex, settings: AStarSettings
 ) -> list[list[int]]:
-    """The vertices of the path that A* finds from the first to the second vertex of each pair, where it finds one."""
+    """Return the paths that A* finds.
+
+    Args:
+        pairs: start and target of each search.
+        graph: the part of the graph that the query may use.
+        index: the index, for vectors.
+        settings: of the search.
+
+    Returns:
+        The vertices of each path; a search that finds none is left out.
+    """
     if not pairs:
         return []
-    distance = Heuristic(settings.heuristic, corpus, walk)
-    together = max(1, _ROOM // walk.size)
+    heuristic = Heuristic(settings.heuristic, index, graph)
+    together = max(1, _ROOM // graph.size)
     found = []
     for first in range(0, len(pairs), together):
-        search = BatchedSearch(np.array(pairs[first : first + together]), walk, distance)
+        search = BatchedSearch(np.array(pairs[first : first + together]), graph, heuristic)
         search.run(settings.max_passed_vertices, settings.max_depth)
         found += [path for row in range(search.count) if (path := search.path(row, settings.last_expanded))]
     return found

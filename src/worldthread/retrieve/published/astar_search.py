@@ -1,6 +1,7 @@
-"""The search of A*: many at once, in step, so that the price of a step is paid once for all of them.
+"""The search of A*: many searches advance together, so that the overhead of a step is shared.
 
-What each search has reached stands in a row of arrays, in order of reaching. A *place* is an index into such a row.
+What each search has reached is in a row of arrays, in the order in which it was reached. A *place* is a position in
+such a row.
 """
 
 from __future__ import annotations
@@ -25,68 +26,75 @@ class Heuristic:
 
     Args:
         heuristic: its name.
-        corpus: the index.
-        walk: what may be walked over.
+        index: the index, for vectors.
+        graph: the part of the graph that the query may use.
     """
 
-    def __init__(self, heuristic: str, corpus: RetrievalIndex, walk: FilteredGraph) -> None:
-        self.vectors = VertexVectors(corpus, walk) if heuristic != "none" else None
+    def __init__(self, heuristic: str, index: RetrievalIndex, graph: FilteredGraph) -> None:
+        self.vectors = VertexVectors(index, graph) if heuristic != "none" else None
         self.weighs = heuristic in ("weighted", "averaged", "unaveraged")
         self.sums_up = heuristic in ("averaged", "unaveraged")
         self._averages = heuristic == "averaged"
-        self._walk = walk
+        self._graph = graph
         self._hops: dict[int, HopDistances] = {}
 
     def hops(self, vertices: NDArray[np.integer[Any]], targets: Numbers) -> Values:
-        """Steps from each of ``vertices`` to its target; infinite where there is no way."""
+        """Return the steps from each of ``vertices`` to its target; infinite when there is no path."""
         found = np.empty(len(vertices))
         for target in np.unique(targets).tolist():
             if target not in self._hops:
-                self._hops[target] = HopDistances(self._walk, target)
+                self._hops[target] = HopDistances(self._graph, target)
             mine = targets == target
             found[mine] = self._hops[target].of(vertices[mine])
         return found
 
     def estimate(self, left: Values, sums: Values, steps: NDArray[np.integer[Any]], hops: Values) -> Values:
-        """h, from d to the target, the sums of d along the paths, and steps made and to be made."""
+        """Return h.
+
+        Args:
+            left: d from each vertex to its target.
+            sums: d summed along the path to each vertex.
+            steps: length of that path.
+            hops: steps from each vertex to its target.
+        """
         if not self.sums_up:
             return left * hops
         return (sums + left) / (steps + 1 if self._averages else 1) * hops
 
 
 class BatchedSearch:
-    """Searches from one vertex to another each.
+    """Many searches, each from one vertex to another.
 
     Args:
-        pairs: start and target of each, shape (searches, 2).
-        walk: what may be walked over.
-        distance: the heuristic.
+        pairs: start and target of each search, shape (searches, 2).
+        graph: the part of the graph that the query may use.
+        heuristic: estimates what is left of a path.
     """
 
-    def __init__(self, pairs: Numbers, walk: FilteredGraph, distance: Heuristic) -> None:
+    def __init__(self, pairs: Numbers, graph: FilteredGraph, heuristic: Heuristic) -> None:
         self.count = count = len(pairs)
-        self._walk = walk
-        self._distance = distance
+        self._graph = graph
+        self._heuristic = heuristic
         self._targets = pairs[:, 1]
-        self._placed = np.zeros(count * walk.size, np.int32)  # 1 + the place of a vertex in a search; 0: not reached
+        self._placed = np.zeros(count * graph.size, np.int32)  # 1 + the place of a vertex in a search; 0: not reached
         self._reached = np.ones(count, np.int64)
         room = (count, _FIRST_PLACES)
         self._vertices, self._parents = np.zeros(room, np.int32), np.full(room, -1, np.int32)
         self._steps, self._sources = np.zeros(room, np.int32), np.zeros(room, np.int64)
         self._estimates, self._sums = np.full(room, np.inf), np.zeros(room)
         self._vertices[:, 0], self._estimates[:, 0] = pairs[:, 0], 0
-        self._placed[np.arange(count) * walk.size + pairs[:, 0]] = 1
+        self._placed[np.arange(count) * graph.size + pairs[:, 0]] = 1
         self._last = np.zeros(count, np.int64)  # places expanded last
         self._keys: dict[int, tuple[int, str]] = {}
-        if distance.weighs:
-            self._estimates[np.isinf(distance.hops(pairs[:, 0], self._targets)), 0] = np.inf
-        if distance.vectors is not None:
-            around = {vertex: distance.vectors.around(vertex) for vertex in np.unique(pairs).tolist()}
+        if heuristic.weighs:
+            self._estimates[np.isinf(heuristic.hops(pairs[:, 0], self._targets)), 0] = np.inf
+        if heuristic.vectors is not None:
+            around = {vertex: heuristic.vectors.around(vertex) for vertex in np.unique(pairs).tolist()}
             self._from = np.array([around[vertex] for vertex in pairs[:, 0].tolist()])
             self._to = np.array([around[vertex] for vertex in pairs[:, 1].tolist()])
 
     def run(self, most: int, max_depth: int) -> None:
-        """Expand up to ``most`` vertices of each search, none of them ``max_depth`` or more steps from the start."""
+        """Expand up to ``most`` vertices of each search, all of them less than ``max_depth`` steps from the start."""
         rows = np.arange(self.count)
         for _ in range(most):
             places = self._next(rows)
@@ -100,13 +108,16 @@ class BatchedSearch:
             self._expand(rows[near], places[near])
 
     def path(self, row: int, last_expanded: bool) -> list[int] | None:
-        """The vertices of the path of one search; ``None`` when the target was not reached.
+        """Return the vertices of the path of one search.
 
         Args:
             row: which search.
-            last_expanded: where the target was not reached, the path to the vertex expanded last.
+            last_expanded: when the target was not reached, return the path to the vertex expanded last.
+
+        Returns:
+            From start to target; ``None`` when there is no path.
         """
-        at = int(self._placed[row * self._walk.size + self._targets[row]]) - 1
+        at = int(self._placed[row * self._graph.size + self._targets[row]]) - 1
         if at < 0:
             at = int(self._last[row]) if last_expanded else 0
         path = []
@@ -116,27 +127,27 @@ class BatchedSearch:
         return path[::-1] if len(path) > 1 else None
 
     def _next(self, rows: Numbers) -> Numbers:
-        """Of each search the place with the least estimate; among equals by name or id."""
+        """Return for each search the place with the least estimate; equal ones are ordered by name or id."""
         estimates = self._estimates[rows, : int(self._reached.max())]
         places = estimates.argmin(1)
         least = estimates[np.arange(len(rows)), places]
         equal = (estimates == least[:, None]).sum(1)
-        for index in np.nonzero((equal > 1) & (least < np.inf))[0].tolist():
-            row = int(rows[index])
-            choice = np.nonzero(estimates[index] == least[index])[0].tolist()
-            places[index] = min(choice, key=lambda place: self._key(int(self._vertices[row, place])))
+        for position in np.nonzero((equal > 1) & (least < np.inf))[0].tolist():
+            row = int(rows[position])
+            choice = np.nonzero(estimates[position] == least[position])[0].tolist()
+            places[position] = min(choice, key=lambda place: self._key(int(self._vertices[row, place])))
         return np.asarray(places)
 
     def _key(self, vertex: int) -> tuple[int, str]:
         key = self._keys.get(vertex)
         if key is None:
-            key = self._keys[vertex] = self._walk.key(vertex)
+            key = self._keys[vertex] = self._graph.key(vertex)
         return key
 
     def _expand(self, rows: Numbers, places: Numbers) -> None:
-        owners, far, edges = self._walk.steps(self._vertices[rows, places])
+        owners, far, edges = self._graph.steps(self._vertices[rows, places])
         rows, parents = rows[owners], places[owners]
-        flat = rows * self._walk.size + far
+        flat = rows * self._graph.size + far
         steps = self._steps[rows, parents] + 1
         old = self._placed[flat]
         better = np.nonzero((old == 0) | (self._steps[rows, old - 1] > steps))[0]
@@ -144,8 +155,8 @@ class BatchedSearch:
             return
         rows, parents, far, edges = rows[better], parents[better], far[better], edges[better]
         flat, steps, old = flat[better], steps[better], old[better]
-        estimates, sums, sources = self._judged(rows, parents, far, edges, steps)
-        # of several edges to one vertex the best is written last, and stays
+        estimates, sums, sources = self._estimated(rows, parents, far, edges, steps)
+        # of several edges to one vertex the best is written last and so remains
         order = np.lexsort((-estimates, rows))
         marks = np.arange(-1, -1 - len(order), -1, dtype=np.int32)
         self._placed[flat[order]] = marks
@@ -175,7 +186,7 @@ class BatchedSearch:
             empty = np.full((self.count, max(needed - room, room)), np.inf if name == "estimates" else 0, array.dtype)
             setattr(self, f"_{name}", np.concatenate((array, empty), 1))
 
-    def _judged(
+    def _estimated(
         self,
         rows: Numbers,
         parents: Numbers,
@@ -183,20 +194,20 @@ class BatchedSearch:
         edges: NDArray[np.int32],
         steps: NDArray[np.integer[Any]],
     ) -> tuple[Values, Values, Numbers]:
-        """Of steps onto ``far``: g + h, the sums of d along the paths, where the vectors are."""
-        distance, vectors = self._distance, self._distance.vectors
+        """Return for steps to ``far``: g + h, the sums of d along the paths, and the sources of the vectors."""
+        heuristic, vectors = self._heuristic, self._heuristic.vectors
         if vectors is None:
             return steps.astype(np.float64), np.zeros(len(far)), np.zeros(len(far), np.int64)
-        sources = vectors.sources(far, self._walk.labels[edges])
+        sources = vectors.sources(far, self._graph.labels[edges])
         left = 1.0 - vectors.inner(sources, self._to, rows)
         targets = self._targets[rows]
         left[far == targets] = 0
-        if not distance.weighs:
+        if not heuristic.weighs:
             return steps + left, np.zeros(len(far)), sources
         sums = np.zeros(len(far))
-        if distance.sums_up:
+        if heuristic.sums_up:
             later = parents > 0
             here = self._from[rows]
             here[later] = vectors.rows(self._sources[rows, parents][later])
             sums = self._sums[rows, parents] + 1.0 - vectors.inner(sources, here, np.arange(len(far)))
-        return steps + distance.estimate(left, sums, steps, distance.hops(far, targets)), sums, sources
+        return steps + heuristic.estimate(left, sums, steps, heuristic.hops(far, targets)), sums, sources

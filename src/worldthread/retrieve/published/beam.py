@@ -1,14 +1,14 @@
-"""Beam search: the paths from what a question names that are most like the question (PersonalAI, section III.D).
+"""Beam search: the paths from what a question names that are most similar to it (PersonalAI, section III.D).
 
-From every start by itself. A step over an edge costs ``-ln(similarity of the edge with the question)``; the edge of a
-fact or thesis has the vector of that statement, and that of an episode the vector of its text. At every depth all paths
-are extended by one step, and the ``max_paths`` with the least sum of costs live on. (The published code first cuts the
-extensions of each path to as many; that cannot change which ones are left.) A path that cannot be extended has *ended*;
-one that has reached ``max_depth`` is *continuous*. Rank is by S = (sum of costs) / edges^mean_alpha, ascending: with an
-exponent below 1, long paths pay for their length.
+Each start has its own search. A step over an edge costs ``-ln(similarity of the edge with the question)``; the edge of
+a fact or thesis has the vector of that statement, and that of an episode the vector of its text. At every depth all
+paths are extended by one step, and the ``max_paths`` with the least sum of costs survive. (The published code first
+cuts the extensions of each path to as many, which cannot change the survivors.) A path that cannot be extended has
+*ended*; one that has reached ``max_depth`` is *continuous*. Paths are ranked by S = (sum of costs) / edges^mean_alpha,
+ascending: with an exponent below 1, longer paths rank lower.
 
-Equal costs (an episode has one vector for all of its edges) are ordered by the likeness of the vertex that is stepped
-on, then by its name or id.
+Equal costs (all edges of an episode have one vector) are ordered by the similarity of the vertex that the step leads
+to, then by its name or id.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEAST_SIMILARITY: Final = 1e-6
 """Similarities below this cost as much as this one, so that a cost is finite."""
 
 _Steps: TypeAlias = tuple[Numbers, NDArray[np.int32], NDArray[np.int32]]
-"""Of every step the path that it extends, the vertex stepped on, and the edge."""
+"""For every step the path that it extends, the vertex that it leads to, and the edge."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,16 @@ class BeamSettings:
     """Settings of :func:`beam`; the defaults are those of PersonalAI, Appendix E.
 
     Args:
-        max_depth: most edges of a path.
-        max_paths: paths that live on at each depth, and that are returned for each start.
-        same_path_intersection_by_vertex: a path may come to a vertex again. It never uses an edge twice, and never
-            steps straight back.
-        diff_paths_intersection_by_vertex: a path may step on a vertex of another path that is alive. Two paths may
+        max_depth: the most edges of a path, at least 1.
+        max_paths: how many paths survive at each depth and are returned for each start, at least 1.
+        same_path_intersection_by_vertex: a path may visit a vertex again. It never uses an edge twice, and never steps
+            straight back.
+        diff_paths_intersection_by_vertex: a path may step on a vertex of another surviving path. Two paths may always
             step on the same new vertex at once.
-        diff_paths_intersection_by_edge: a path may use an edge of another path that is alive.
+        diff_paths_intersection_by_edge: a path may use an edge of another surviving path.
         mean_alpha: exponent of the length of a path in its rank.
-        final_sorting_mode: which paths are returned: the best of all, or first the best ended, or continuous, ones.
+        final_sorting_mode: which paths are returned: the best of all ("mixed"), or first the best ended
+            ("ended_first") or continuous ones ("continuous_first").
         vertices: letters of the kinds of vertices that may be stepped on.
         nearest: see :func:`~worldthread.retrieve.published.linking.entities_of`.
     """
@@ -75,7 +76,7 @@ class BeamSettings:
             raise InputError("max_depth and max_paths must be at least 1")
         if self.final_sorting_mode not in ("mixed", "ended_first", "continuous_first"):
             raise InputError(
-                f"final_sorting_mode is mixed, ended_first or continuous_first, not {self.final_sorting_mode!r}"
+                f"final_sorting_mode must be mixed, ended_first or continuous_first, not {self.final_sorting_mode!r}"
             )
 
 
@@ -86,7 +87,7 @@ class Beam:
     Args:
         vertices: shape (paths, edges of a path + 1).
         edges: shape (paths, edges of a path).
-        costs: sums, shape (paths,).
+        costs: the sum of costs of each path, shape (paths,).
     """
 
     vertices: Numbers
@@ -94,62 +95,66 @@ class Beam:
     costs: NDArray[np.float64]
 
     def chosen(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Beam:
-        """Some of the paths."""
+        """Return some of the paths."""
         return Beam(self.vertices[rows], self.edges[rows], self.costs[rows])
 
     def ranks(self, mean_alpha: float) -> NDArray[np.float64]:
-        """S of every path; lower is better."""
+        """Return S of every path; lower is better."""
         return np.asarray(self.costs / self.edges.shape[1] ** mean_alpha)
 
 
 def beam(
     query: Query,
-    corpus: RetrievalIndex,
+    index: RetrievalIndex,
     settings: BeamSettings | None = None,
     *,
     entities: tuple[str, ...] | None = None,
 ) -> Scores:
-    """The statements and episodes on the best paths; of each -S of its best path, and less by a hair along the path.
+    """Return the statements and episodes on the best paths.
 
     Args:
         query: the question.
-        corpus: the index.
-        settings: the published ones unless given.
+        index: the index.
+        settings: the defaults unless given.
         entities: names of the objects to begin from, instead of those that the question names.
+
+    Returns:
+        For everything on a returned path -S of its best path, minimally less for each further edge of it; ``-inf`` for
+        everything else.
     """
     settings = settings or BeamSettings()
-    walk = vertex_graph(corpus).walk(query.at, query.only_current, settings.vertices)
-    likeness = QuestionSimilarity(corpus, query.vector)
-    starts = entities_of(query, corpus, walk, entities, nearest=settings.nearest).starts
-    paths = [path for start in starts.tolist() for path in paths_from(start, walk, likeness, settings)]
+    graph = vertex_graph(index).filtered(query.at, query.only_current, settings.vertices)
+    similarity = QuestionSimilarity(index, query.vector)
+    starts = entities_of(query, index, graph, entities, nearest=settings.nearest).starts
+    paths = [path for start in starts.tolist() for path in paths_from(start, graph, similarity, settings)]
     paths.sort(key=lambda path: path[1])
     found: dict[int, tuple[GraphPath, float]] = {}
-    for trail, rank in paths:
-        for end, edge in enumerate(trail.edges, start=1):
-            for label in labels_on(walk, np.array(trail.vertices[end : end + 1]), np.array([edge])):
+    for path, rank in paths:
+        for end, edge in enumerate(path.edges, start=1):
+            for label in labels_on(graph, np.array(path.vertices[end : end + 1]), np.array([edge])):
                 if label not in found:
-                    found[label] = (GraphPath(trail.vertices[: end + 1], trail.edges[:end]), rank)
+                    found[label] = (GraphPath(path.vertices[: end + 1], path.edges[:end]), rank)
     if not found:
-        return nothing(corpus)
+        return nothing(index)
     values = descending(np.array([-rank for _, rank in found.values()]))
-    return scores(corpus, walk, np.array(list(found)), values, lambda label: found[label][0])
+    return scores(index, graph, np.array(list(found)), values, lambda label: found[label][0])
 
 
 def paths_from(
-    start: int, walk: FilteredGraph, likeness: QuestionSimilarity, settings: BeamSettings
+    start: int, graph: FilteredGraph, similarity: QuestionSimilarity, settings: BeamSettings
 ) -> list[tuple[GraphPath, float]]:
-    """The best paths from one vertex, and S of each; best first."""
+    """Return the best paths from one vertex and S of each, best first."""
     alive = Beam(np.array([[start]]), np.zeros((1, 0), np.int64), np.zeros(1))
     ended: list[Beam] = []
     for depth in range(settings.max_depth):
         if not len(alive.costs):
             break
-        steps = _allowed(alive, walk, settings)
+        steps = _allowed(alive, graph, settings)
         stuck = np.ones(len(alive.costs), bool)
         stuck[steps[0]] = False
         if depth and stuck.any():
             ended.append(alive.chosen(stuck))
-        alive = _extended(alive, steps, walk, likeness, settings.max_paths)
+        alive = _extended(alive, steps, graph, similarity, settings.max_paths)
     pools = {
         "mixed": [[*ended, alive]],
         "ended_first": [ended, [alive]],
@@ -169,9 +174,9 @@ def paths_from(
     return found
 
 
-def _allowed(alive: Beam, walk: FilteredGraph, settings: BeamSettings) -> _Steps:
-    """Every step by which a path may be extended."""
-    owners, far, edges = walk.steps(alive.vertices[:, -1])
+def _allowed(alive: Beam, graph: FilteredGraph, settings: BeamSettings) -> _Steps:
+    """Return every step by which a path may be extended."""
+    owners, far, edges = graph.steps(alive.vertices[:, -1])
     allowed = np.ones(len(owners), bool)
     if alive.edges.shape[1]:
         allowed &= far != alive.vertices[owners, -2]
@@ -191,11 +196,11 @@ def _allowed(alive: Beam, walk: FilteredGraph, settings: BeamSettings) -> _Steps
 def _on_paths(
     items: Numbers, owners: Numbers, candidates: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each candidate whether it is on the path that it would extend, and whether it is on another.
+    """Return for each candidate whether it is on the path that it would extend, and whether it is on another.
 
     Args:
         items: vertices or edges of every path, shape (paths, any).
-        owners: of each candidate, its path.
+        owners: for each candidate, the path that it would extend.
         candidates: vertices or edges.
     """
     own = np.zeros(len(candidates), bool)
@@ -210,19 +215,19 @@ def _on_paths(
     return own, on_some & (holds.sum(0)[at] > own)
 
 
-def _extended(alive: Beam, steps: _Steps, walk: FilteredGraph, likeness: QuestionSimilarity, count: int) -> Beam:
-    """The cheapest extensions."""
+def _extended(alive: Beam, steps: _Steps, graph: FilteredGraph, similarity: QuestionSimilarity, count: int) -> Beam:
+    """Return the ``count`` cheapest extensions."""
     owners, far, edges = steps
-    similarities = likeness.of(walk.labels[edges]).astype(np.float64)
+    similarities = similarity.of(graph.labels[edges]).astype(np.float64)
     totals = alive.costs[owners] - np.log(np.clip(similarities, LEAST_SIMILARITY, 1))
     if len(totals) > count:
         near = np.flatnonzero(totals <= np.partition(totals, count - 1)[count - 1])
         owners, far, edges, totals = owners[near], far[near], edges[near], totals[near]
     chosen = lowest(
         totals,
-        -likeness.of_vertices(far, walk).astype(np.float64),
+        -similarity.of_vertices(far, graph).astype(np.float64),
         count,
-        lambda index: (walk.key(int(far[index])), walk.id_of(int(walk.labels[edges[index]])), int(owners[index])),
+        lambda row: (graph.key(int(far[row])), graph.id_of(int(graph.labels[edges[row]])), int(owners[row])),
     )
     before = alive.chosen(owners[chosen])
     return Beam(

@@ -1,4 +1,4 @@
-"""How far vertices of the graph are from each other: by their vectors, and in steps."""
+"""Distances between vertices of the graph: by their vectors, and in steps."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from worldthread.retrieve.sparse import Numbers
 from worldthread.vectors.quantised import DecodedRows
 
 NAMES: Final = 1 << 40
-"""Added to the number of a name where it stands among labels."""
+"""Added to the number of a name, which makes it distinct from labels."""
 
 
 class VertexVectors:
-    """Vectors of vertices. A *source* is a label, or :data:`NAMES` plus the number of an object's name."""
+    """Vectors of vertices. A *source* says where one is: a label, or :data:`NAMES` plus the number of a name.
 
-    def __init__(self, corpus: RetrievalIndex, walk: FilteredGraph) -> None:
-        self._statements, self._episodes = corpus.statements.rows, corpus.episodes.rows
-        self._names, self._named = walk.over.name_vectors.rows, walk.over.name_vectors.filled
-        self._walk = walk
+    Args:
+        index: the index.
+        graph: the part of the graph that the query may use.
+    """
+
+    def __init__(self, index: RetrievalIndex, graph: FilteredGraph) -> None:
+        self._statements, self._episodes = index.statements.rows, index.episodes.rows
+        self._names, self._named = graph.full.name_vectors.rows, graph.full.name_vectors.filled
+        self._graph = graph
 
     def sources(self, vertices: NDArray[np.int32], labels: NDArray[np.int32]) -> Numbers:
-        """Where the vectors of vertices are that were reached over edges with these labels."""
+        """Return the sources of the vectors of vertices that were reached over edges with these labels."""
         numbers, kinds = np.divmod(vertices.astype(np.int64), KINDS)
         found = np.where(kinds == OBJECT, labels, np.where(kinds == EPISODE, -1 - numbers, numbers))
         objects = np.flatnonzero(kinds == OBJECT)
@@ -36,21 +41,21 @@ class VertexVectors:
         return np.asarray(found)
 
     def inner(self, sources: Numbers, vectors: Floats, rows: Numbers) -> NDArray[np.float64]:
-        """Inner product of each with the one of ``vectors`` that ``rows`` tells, shape (len(sources),)."""
+        """Return the inner product of each source with ``vectors[row]`` for its row, shape (len(sources),)."""
         found = np.empty(len(sources))
         for table, at, numbers in self._tables(sources):
             found[at] = np.einsum("ij,ij->i", table[numbers], vectors[rows[at]])
         return found
 
     def rows(self, sources: Numbers) -> Floats:
-        """The vectors, shape (len(sources), dimensions)."""
+        """Return the vectors, shape (len(sources), dimensions)."""
         found = np.empty((len(sources), self._statements.shape[1]), np.float32)
         for table, at, numbers in self._tables(sources):
             found[at] = table[numbers]
         return found
 
     def _tables(self, sources: Numbers) -> Iterator[tuple[Floats | DecodedRows, Numbers, Numbers]]:
-        """Each table of vectors, which of the sources lie there, and their numbers in it."""
+        """Yield each table of vectors, the positions of the sources in it, and their numbers in it."""
         for table, chosen, numbers in (
             (self._episodes, sources < 0, -1 - sources),
             (self._statements, (sources >= 0) & (sources < NAMES), sources),
@@ -61,14 +66,14 @@ class VertexVectors:
                 yield table, at, numbers[at]
 
     def around(self, vertex: int) -> Floats:
-        """The vector of a start or target."""
+        """Return the vector of a start or target."""
         number, kind = divmod(vertex, KINDS)
         if kind != OBJECT:
             return self.rows(np.array([-1 - number if kind == EPISODE else number])).ravel()
         if self._named[number]:
             return self.rows(np.array([NAMES + number])).ravel()
-        _, edges = self._walk.steps_from(vertex)
-        labels = self._walk.labels[edges]
+        _, edges = self._graph.steps_from(vertex)
+        labels = self._graph.labels[edges]
         total = self._statements[labels[labels >= 0]].sum(0, np.float64)
         total += self._episodes[-1 - labels[labels < 0]].sum(0, np.float64)
         length = np.linalg.norm(total)
@@ -76,23 +81,28 @@ class VertexVectors:
 
 
 class HopDistances:
-    """Steps from vertices to a target, by breadth first search from there, no wider than is asked for."""
+    """Steps from vertices to a target, by breadth-first search from the target, only as far as needed.
 
-    def __init__(self, walk: FilteredGraph, target: int) -> None:
-        self._walk = walk
-        self._found = np.zeros(walk.size, np.int32)  # 1 + steps; 0: not found yet
+    Args:
+        graph: the part of the graph that the query may use.
+        target: the vertex.
+    """
+
+    def __init__(self, graph: FilteredGraph, target: int) -> None:
+        self._graph = graph
+        self._found = np.zeros(graph.size, np.int32)  # 1 + steps; 0: not found yet
         self._found[target] = 1
-        self._front = np.array([target])
+        self._frontier = np.array([target])
         self._depth = 0
 
     def of(self, vertices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Shape (len(vertices),); infinite where there is no way."""
-        while len(self._front) and not self._found[vertices].all():
+        """Return the steps from each of ``vertices``, shape (len(vertices),); infinite when there is no path."""
+        while len(self._frontier) and not self._found[vertices].all():
             self._depth += 1
-            _, far, _ = self._walk.steps(self._front)
+            _, far, _ = self._graph.steps(self._frontier)
             far = np.unique(far[self._found[far] == 0])
             self._found[far] = self._depth + 1
-            self._front = far.astype(np.int64)
+            self._frontier = far.astype(np.int64)
         found = self._found[vertices].astype(np.float64) - 1
         found[found < 0] = np.inf
         return np.asarray(found)

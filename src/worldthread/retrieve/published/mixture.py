@@ -1,4 +1,4 @@
-"""The union of what several methods find (PersonalAI, section III.D), and the filter of triples (section III.C)."""
+"""The union of the results of several methods (PersonalAI, section III.D), with the filter of triples (III.C)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class MixtureSettings:
     """Settings of :func:`mixture`.
 
     Args:
-        methods: whose finds are united; one with settings of its own as ``functools.partial(beam, settings=...)``.
-        most: how many statements and episodes together are kept, those most like the question; ``None`` for all.
+        methods: the methods, at least one; ``functools.partial(beam, settings=...)`` is one with its own settings.
+        most: how many statements and episodes together are kept, those most similar to the question; at least 1, or
+            ``None`` for all.
     """
 
     methods: tuple[Method, ...] = (astar, water_circles, beam)
@@ -39,21 +40,31 @@ class MixtureSettings:
             raise InputError(f"most must be at least 1, or None, not {self.most}")
 
 
-def mixture(query: Query, corpus: RetrievalIndex, settings: MixtureSettings | None = None) -> Scores:
-    """What any of the methods finds, by its similarity with the question; paths are of the first that finds it."""
+def mixture(query: Query, index: RetrievalIndex, settings: MixtureSettings | None = None) -> Scores:
+    """Return the union of what several methods find.
+
+    Args:
+        query: the question.
+        index: the index.
+        settings: the defaults unless given.
+
+    Returns:
+        For everything that any method finds, its similarity with the question, and the path of the first method that
+        finds it; ``-inf`` for everything else.
+    """
     settings = settings or MixtureSettings()
-    found = [method(query, corpus) for method in settings.methods]
-    likeness = QuestionSimilarity(corpus, query.vector)
+    found = [method(query, index) for method in settings.methods]
+    similarity = QuestionSimilarity(index, query.vector)
     statements = _united([scores.statements for scores in found])
     episodes = _united([scores.episodes for scores in found])
     labels = np.concatenate((statements, -1 - episodes))
-    values = likeness.of(labels)
+    values = similarity.of(labels)
     if settings.most is not None:
-        ties = np.concatenate((corpus.statement_ties[statements], corpus.episode_ties[episodes]))
+        ties = np.concatenate((index.statement_ties[statements], index.episode_ties[episodes]))
         kept = best(values, settings.most, ties)
         labels, values = labels[kept], values[kept]
-    of_statements = np.full(len(corpus.statements), -np.inf, np.float32)
-    of_episodes = np.full(len(corpus.episodes), -np.inf, np.float32)
+    of_statements = np.full(len(index.statements), -np.inf, np.float32)
+    of_episodes = np.full(len(index.episodes), -np.inf, np.float32)
     of_statements[labels[labels >= 0]] = values[labels >= 0]
     of_episodes[-1 - labels[labels < 0]] = values[labels < 0]
     return Scores(
@@ -65,7 +76,7 @@ def mixture(query: Query, corpus: RetrievalIndex, settings: MixtureSettings | No
 
 
 def _united(found: list[NDArray[np.float32]]) -> NDArray[np.int64]:
-    """Numbers that have a finite score in any of the arrays."""
+    """Return the numbers that have a finite score in any of the arrays."""
     return np.flatnonzero(np.logical_or.reduce([np.isfinite(scores) for scores in found]))
 
 

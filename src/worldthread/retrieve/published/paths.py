@@ -1,4 +1,4 @@
-"""Trails through the graph, what is found on them, and how like a question it is."""
+"""Paths through the graph, what is found on them, and its similarity with a question."""
 
 from __future__ import annotations
 
@@ -23,53 +23,69 @@ THROUGH_EPISODE: Final = "is named with"
 
 @dataclass(frozen=True)
 class GraphPath:
-    """Vertices in order, and the edges between them: one fewer."""
+    """A path.
+
+    Args:
+        vertices: in order.
+        edges: between each two neighbours, one fewer than vertices.
+    """
 
     vertices: Sequence[int]
     edges: Sequence[int]
 
 
 class QuestionSimilarity:
-    """Cosine similarities with a question, computed when they are asked for.
+    """Cosine similarities with a question, computed on demand.
 
-    Every one is computed by itself, so that it does not depend on what else is asked for.
+    Each is computed by itself, so that its bits do not depend on the others.
+
+    Args:
+        index: the index.
+        vector: of the question, shape (dimensions,).
     """
 
-    def __init__(self, corpus: RetrievalIndex, vector: Floats) -> None:
-        self._corpus = corpus
+    def __init__(self, index: RetrievalIndex, vector: Floats) -> None:
+        self._index = index
         self._vector = vector
-        # by label: those of episodes are negative, so they lie at the end
-        self._known = np.full(len(corpus.statements) + len(corpus.episodes), np.nan, np.float32)
+        # by label; labels of episodes are negative, so they index from the end
+        self._known = np.full(len(index.statements) + len(index.episodes), np.nan, np.float32)
 
     def of(self, labels: NDArray[np.integer[Any]]) -> Floats:
-        """Of statements and episodes, by label: shape (len(labels),), each within [-1, 1]."""
+        """Return those of statements and episodes, by label: shape (len(labels),), each in [-1, 1]."""
         known = self._known
         unknown = labels[np.isnan(known[labels])]
         if len(unknown):
             statements, episodes = unknown[unknown >= 0], unknown[unknown < 0]
-            known[statements] = inner(self._corpus.statements.rows[statements], self._vector)
-            known[episodes] = inner(self._corpus.episodes.rows[-1 - episodes], self._vector)
+            known[statements] = inner(self._index.statements.rows[statements], self._vector)
+            known[episodes] = inner(self._index.episodes.rows[-1 - episodes], self._vector)
         return np.asarray(known[labels])
 
-    def of_vertices(self, vertices: NDArray[np.integer[Any]], walk: FilteredGraph) -> Floats:
-        """Of vertices: of theses and episodes as above, of objects by name; 0 where a name has no vector."""
+    def of_vertices(self, vertices: NDArray[np.integer[Any]], graph: FilteredGraph) -> Floats:
+        """Return those of vertices; an object's is by its name, and 0 when the name has no vector."""
         numbers, kinds = np.divmod(vertices, KINDS)
         found = np.zeros(len(vertices), np.float32)
         objects, others = np.flatnonzero(kinds == OBJECT), np.flatnonzero(kinds != OBJECT)
         found[others] = self.of(np.where(kinds == EPISODE, -1 - numbers, numbers)[others])
-        found[objects] = inner(walk.over.name_vectors.rows[numbers[objects]], self._vector)
+        found[objects] = inner(graph.full.name_vectors.rows[numbers[objects]], self._vector)
         return found
 
 
 def inner(rows: Floats, vector: Floats) -> Floats:
-    """Inner product of each row with ``vector``; the bits of one do not depend on the other rows, unlike with BLAS."""
+    """Return the inner product of each row with ``vector``; unlike with BLAS, its bits do not depend on other rows."""
     return np.asarray(np.einsum("ij,j->i", rows, vector), np.float32)
 
 
 def lowest(values: NDArray[np.float64], second: NDArray[np.float64], k: int, key: Callable[[int], object]) -> Numbers:
-    """Indices of the ``k`` lowest by ``values``, then ``second``, then ``key`` of the index; in that order.
+    """Return the rows of the ``k`` lowest, in order.
 
-    ``key`` is asked only where the others leave a choice.
+    Args:
+        values: what to order by, shape (n,).
+        second: orders equal values, shape (n,).
+        k: how many at most.
+        key: orders rows that are equal in both; called only for these.
+
+    Returns:
+        Shape (<= k,).
     """
     chosen = np.arange(len(values))
     if k < len(values):
@@ -80,15 +96,15 @@ def lowest(values: NDArray[np.float64], second: NDArray[np.float64], k: int, key
         inside = (first < first[k - 1]) | (then <= then[k - 1])
         chosen, first, then = chosen[inside], first[inside], then[inside]
     if ((first[1:] == first[:-1]) & (then[1:] == then[:-1])).any():
-        ordered = sorted(chosen.tolist(), key=lambda index: (values[index], second[index], key(index)))
+        ordered = sorted(chosen.tolist(), key=lambda row: (values[row], second[row], key(row)))
         chosen = np.array(ordered, np.int64)
     return chosen[:k]
 
 
-def labels_on(walk: FilteredGraph, far: NDArray[np.integer[Any]], edges: NDArray[np.integer[Any]]) -> list[int]:
-    """What steps over ``edges`` onto ``far`` find, in order: labels, and the theses that episodes lead to."""
+def labels_on(graph: FilteredGraph, far: NDArray[np.integer[Any]], edges: NDArray[np.integer[Any]]) -> list[int]:
+    """Return what steps over ``edges`` to ``far`` find, in order: labels, and the theses that episodes lead to."""
     found: list[int] = []
-    for vertex, label in zip(far.tolist(), walk.labels[edges].tolist(), strict=True):
+    for vertex, label in zip(far.tolist(), graph.labels[edges].tolist(), strict=True):
         found.append(label)
         if label < 0 and vertex % KINDS == THESIS:
             found.append(vertex // KINDS)
@@ -96,52 +112,57 @@ def labels_on(walk: FilteredGraph, far: NDArray[np.integer[Any]], edges: NDArray
 
 
 def descending(values: NDArray[np.float64]) -> Floats:
-    """``values``, which descend, so that each is less than the one before it, if only by the last bit."""
+    """Return values that do not ascend, changed by at most a few bits so that each is less than the one before."""
     found = values.astype(np.float32)
-    for index in range(1, len(found)):
-        if found[index] >= found[index - 1]:
-            found[index] = np.nextafter(found[index - 1], np.float32(-np.inf))
+    for row in range(1, len(found)):
+        if found[row] >= found[row - 1]:
+            found[row] = np.nextafter(found[row - 1], np.float32(-np.inf))
     return found
 
 
 def scores(
-    corpus: RetrievalIndex,
-    walk: FilteredGraph,
+    index: RetrievalIndex,
+    graph: FilteredGraph,
     labels: NDArray[np.integer[Any]],
     values: Floats,
-    trail: Callable[[int], GraphPath],
+    path: Callable[[int], GraphPath],
 ) -> Scores:
-    """Scores of what was found; ``-inf`` for all else.
+    """Return the scores of what was found, ``-inf`` for everything else.
 
     Args:
-        corpus: the index.
-        walk: what was walked over.
+        index: the index.
+        graph: the part of the graph that was searched.
         labels: of statements and episodes, without repetition.
-        values: their scores.
-        trail: gives the trail that led to a label; asked only for what is shown.
+        values: their scores, shape (len(labels),).
+        path: returns the path that leads to a label; called only for what is shown.
     """
-    of_statements = np.full(len(corpus.statements), -np.inf, np.float32)
-    of_episodes = np.full(len(corpus.episodes), -np.inf, np.float32)
+    of_statements = np.full(len(index.statements), -np.inf, np.float32)
+    of_episodes = np.full(len(index.episodes), -np.inf, np.float32)
     are_statements = labels >= 0
     statements, episodes = labels[are_statements], -1 - labels[~are_statements]
     of_statements[statements], of_episodes[episodes] = values[are_statements], values[~are_statements]
     return Scores(
         of_episodes,
         of_statements,
-        PathDescriptions(statements, lambda number: in_words(walk, trail(number))),
-        PathDescriptions(episodes, lambda number: in_words(walk, trail(-1 - number))),
+        PathDescriptions(statements, lambda number: in_words(graph, path(number))),
+        PathDescriptions(episodes, lambda number: in_words(graph, path(-1 - number))),
     )
 
 
-def nothing(corpus: RetrievalIndex) -> Scores:
-    """Scores when nothing was found."""
+def nothing(index: RetrievalIndex) -> Scores:
+    """Return the scores when nothing was found: ``-inf`` for everything."""
     return Scores(
-        np.full(len(corpus.episodes), -np.inf, np.float32), np.full(len(corpus.statements), -np.inf, np.float32)
+        np.full(len(index.episodes), -np.inf, np.float32), np.full(len(index.statements), -np.inf, np.float32)
     )
 
 
 class PathDescriptions(Mapping[int, tuple[str, ...]]):
-    """Paths by number, put into words when they are asked for."""
+    """Paths in words by number, computed on access.
+
+    Args:
+        numbers: the statements or episodes that have a path.
+        words: returns the path of a number.
+    """
 
     def __init__(self, numbers: NDArray[np.integer[Any]], words: Callable[[int], tuple[str, ...]]) -> None:
         self._numbers = dict.fromkeys(numbers.tolist())
@@ -159,14 +180,14 @@ class PathDescriptions(Mapping[int, tuple[str, ...]]):
         return len(self._numbers)
 
 
-def in_words(walk: FilteredGraph, trail: GraphPath) -> tuple[str, ...]:
-    """The objects of a trail and, between each two, the relation, thesis or episode that joins them."""
+def in_words(graph: FilteredGraph, path: GraphPath) -> tuple[str, ...]:
+    """Return the objects of a path and, between each two, what joins them: a relation, thesis or episode."""
     words: list[str] = []
     through = ""
-    for position, vertex in enumerate(trail.vertices):
+    for position, vertex in enumerate(path.vertices):
         if position:
-            label = int(walk.labels[trail.edges[position - 1]])
-            statement = walk.over.graph.numbered_statement(label) if label >= 0 else None
+            label = int(graph.labels[path.edges[position - 1]])
+            statement = graph.full.graph.numbered_statement(label) if label >= 0 else None
             if isinstance(statement, Fact):
                 through = statement.relation
             elif statement is None:
@@ -174,6 +195,6 @@ def in_words(walk: FilteredGraph, trail: GraphPath) -> tuple[str, ...]:
             else:
                 through = through or statement.text
         if vertex % KINDS == OBJECT:
-            words += [through, walk.over.names[vertex // KINDS]] if words else [walk.over.names[vertex // KINDS]]
+            words += [through, graph.full.names[vertex // KINDS]] if words else [graph.full.names[vertex // KINDS]]
             through = ""
     return tuple(words)

@@ -8,23 +8,23 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.retrieve.sparse import Numbers, ranges
+from worldthread.retrieve.sparse import Numbers, both_directions, ranges, stable_order, starts_of
 
 TOLERANCE: Final = 1e-6
 _FEW: Final = 8  # neighbours of a node that is summed together with all others of as many neighbours
 
 
 class PersonalizedPageRank:
-    """Random walks on an undirected weighted graph.
+    """Personalised PageRank on an undirected weighted graph.
 
     The rank *x* from a restart distribution *r*, damping *d*, adjacency *A* and degrees *D* (weighted) solves
-    x = (1 - d) r + d A D^-1 x, where a node without edges restarts (as in igraph and networkx). With
+    x = (1 - d) r + d A D^-1 x, where a node without edges passes its rank to r (as in igraph and networkx). With
     S = D^-1/2 A D^-1/2, which is symmetric with eigenvalues in [-1, 1], that is (I - d S) y = D^-1/2 r and x
     proportional to D^1/2 y. The Chebyshev semi-iteration solves it in about half the steps of the power method
     (Golub and Varga 1961): its error falls by d / (1 + sqrt(1 - d^2)) a step, .27 instead of .5 for d = .5.
 
-    Nodes are kept by ascending number of neighbours. Those without any need no step; those with equally few are summed
-    as the columns of one matrix, which takes less than half the time of a sum by row pointers.
+    Nodes are stored by ascending number of neighbours. Those without neighbours need no step; those with equally few
+    are summed as the columns of one matrix, which takes less than half the time of a sum by row pointers.
 
     Args:
         size: number of nodes.
@@ -34,12 +34,11 @@ class PersonalizedPageRank:
 
     def __init__(self, size: int, edges: Numbers, weights: NDArray[np.float32]) -> None:
         self.size = size
-        near = np.concatenate((edges[:, 0], edges[:, 1]))
-        far = np.concatenate((edges[:, 1], edges[:, 0]))
-        both = np.concatenate((weights, weights)).astype(np.float64)
+        near, far, edge = both_directions(edges)
+        both = weights[edge].astype(np.float64)
         counts = np.bincount(near, minlength=size)
         degrees = np.bincount(near, both, size)
-        order = np.argsort(counts, kind="stable")
+        order = stable_order(counts)
         self._linked = order[np.searchsorted(counts[order], 1) :]
         place = np.zeros(size, np.int64)
         place[self._linked] = np.arange(len(self._linked))
@@ -49,12 +48,12 @@ class PersonalizedPageRank:
         self._roots = np.sqrt(degrees[self._linked]).astype(np.float32)
 
     def _layout(self, counts: Numbers) -> Numbers:
-        """The entries, sorted by node, in the order in which they are summed: blocks of (neighbour, node), then rows.
+        """Return the order in which entries that are sorted by node are summed: blocks of (neighbour, node), then rows.
 
         Args:
-            counts: of each node, the neighbours; positive and ascending.
+            counts: the number of neighbours of each node, positive and ascending.
         """
-        pointers = np.cumsum(counts) - counts
+        pointers = starts_of(counts)
         self._blocks: list[tuple[slice, slice, int]] = []  # (nodes, entries, neighbours)
         parts = []
         end = 0
@@ -65,11 +64,11 @@ class PersonalizedPageRank:
                 self._blocks.append((slice(first, last), slice(end, end + len(parts[-1])), few))
                 end += len(parts[-1])
         self._many = int(np.searchsorted(counts, _FEW, "right"))
-        self._starts = end + np.cumsum(counts[self._many :]) - counts[self._many :]
+        self._starts = end + starts_of(counts[self._many :])
         return np.concatenate((*parts, ranges(pointers[self._many :], counts[self._many :])))
 
     def _step(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """S times ``values``, both of the nodes with neighbours."""
+        """Return S times ``values``, both for the nodes with neighbours."""
         passed = values[self._columns]
         passed *= self._weights
         found = np.empty_like(values)
@@ -80,11 +79,14 @@ class PersonalizedPageRank:
         return found
 
     def rank(self, restart: NDArray[np.float32], damping: float) -> NDArray[np.float32]:
-        """The rank of every node, sum 1, shape (size,).
+        """Return the rank of every node.
 
         Args:
-            restart: weights that are not negative, shape (size,); some is positive.
-            damping: the share that goes on, from 0 (inclusive) to 1 (exclusive).
+            restart: the restart weights, shape (size,); none is negative, and at least one is positive.
+            damping: the share that is passed on, in [0, 1).
+
+        Returns:
+            Shape (size,), with sum 1.
         """
         start = restart[self._linked] / self._roots
         rate = damping / (1 + math.sqrt(1 - damping * damping))
@@ -100,7 +102,7 @@ class PersonalizedPageRank:
             change *= np.float32(relaxation)
             change += before
             before, values = values, change
-        # a node without neighbours passes nothing on: what it holds restarts, which only scales all alike
+        # a node without neighbours passes everything to the restart, which only scales all ranks
         found = restart.astype(np.float32)
         found[self._linked] = values * self._roots
         return np.asarray(found / found.sum(dtype=np.float64), np.float32)

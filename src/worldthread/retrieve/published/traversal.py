@@ -1,31 +1,30 @@
-"""The graph that paths are sought in: objects (O), theses (T) and episodes (E) as vertices, in arrays.
+"""The graph in which paths are searched: objects (O), theses (T) and episodes (E) as vertices, in arrays.
 
-Edges, all walked in both directions (PersonalAI, sections III.A and III.D):
+Edges, all usable in both directions (PersonalAI, sections III.A and III.D):
 
 * a fact joins its subject and its object, and is the edge's label;
 * a thesis is joined to each of its objects; its number is the label of these edges;
 * an episode is joined to each thesis that it asserts and each object of its statements; the episode is the label.
 
-A *vertex* is one whole number: three times the number of the object, statement or episode, plus its kind. A *label* is
-the number of a statement, or -1 minus the number of an episode. Edges are kept for everything that was ever asserted
-and only added to; what holds at a moment is looked up where a :class:`FilteredGraph` comes by, and remembered until the
-graph changes. So taking in an episode costs no more in a large graph than in a small one.
+A *vertex* is one integer: three times the number of the object, statement or episode, plus its kind. A *label* is the
+number of a statement, or -1 minus the number of an episode. The edges of everything that was ever asserted are kept and
+only added to; what holds at a time is looked up where a search in a :class:`FilteredGraph` comes to it, and remembered
+until the graph changes. So adding an episode costs no more in a large graph than in a small one.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
+from worldthread.retrieve.cache import CacheKey, DerivedCache
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.integer_table import IntegerTable
-from worldthread.retrieve.sparse import CSRAdjacency, Numbers, half_edges
+from worldthread.retrieve.sparse import CSRAdjacency, Numbers, make_adjacency
 from worldthread.vectors.exact import VectorTable
 
 OBJECT: Final = 0
@@ -38,19 +37,19 @@ LETTERS: Final = "OTE"
 _UNKNOWN: Final = 0
 _OPEN: Final = 1
 _SHUT: Final = 2
-_KEPT_WALKS: Final = 4
+_KEPT_GRAPHS: Final = 4
 
 
 def vertex_of(number: int, kind: int) -> int:
-    """The vertex of an object, statement (a thesis) or episode."""
+    """Return the vertex of an object, a thesis (``number`` is that of the statement) or an episode."""
     return KINDS * number + kind
 
 
 class VertexGraph:
-    """Vertices and edges of one temporal graph; follows it with :meth:`take`.
+    """All vertices and edges of one temporal graph, kept up to date by :meth:`take`.
 
     Args:
-        graph: the graph.
+        graph: the temporal graph.
         dimensions: length of the vectors of names.
     """
 
@@ -59,31 +58,33 @@ class VertexGraph:
         self.names: list[str] = []
         """Normalised names of the objects, by number."""
         self.name_vectors = VectorTable(dimensions)
-        """Vectors of the names of objects; filled by whoever has an embedder, rows of zeros until then."""
+        """Vectors of the names of objects; rows of zeros until somebody with an embedder fills them."""
+        self.derived = DerivedCache()
+        """Values computed from the graph, which hold as it grows."""
         self._objects: dict[str, int] = {}
         self._edges = IntegerTable(3)  # (vertex, vertex, label)
-        self._statements = self._episodes = 0  # numbers before these are in the edges
-        self._half: CSRAdjacency | None = None
-        self._sorted = 0  # edges before this one are in it
+        self._statements = self._episodes = 0  # those with lower numbers are in the edges
+        self._adjacency: CSRAdjacency | None = None
+        self._sorted = 0  # edges before this one are in the adjacency
         self._change_count = -1
-        self._walks: dict[tuple[float | None, bool, str], FilteredGraph] = {}
+        self._filtered: dict[tuple[float | None, bool, str], FilteredGraph] = {}
 
     def find(self, name: str) -> int | None:
-        """The number of the object with a normalised name."""
+        """Return the number of the object with a normalised name; ``None`` when there is none."""
         return self._objects.get(name)
 
     @property
     def labels(self) -> NDArray[np.int32]:
-        """The label of every edge."""
+        """The label of every edge, shape (edges,)."""
         return self._edges.column(2)
 
     @property
     def ends(self) -> NDArray[np.int32]:
-        """Both vertices of every edge, shape (edges, 2); of a fact its subject, then its object."""
+        """Both vertices of every edge, shape (edges, 2); for a fact the subject, then the object."""
         return self._edges.rows[:, :2]
 
     def counts(self) -> dict[str, int]:
-        """Numbers of objects and of edges by kind, of all that was ever asserted."""
+        """Return the number of objects and of edges of each kind, of everything that was ever asserted."""
         kinds = np.where(self.labels < 0, EPISODE, self.ends[:, 0] % KINDS)
         by_kind = np.bincount(kinds, minlength=KINDS)
         return {
@@ -92,7 +93,7 @@ class VertexGraph:
         }
 
     def take(self) -> None:
-        """Take in what is new in the graph."""
+        """Add what is new in the temporal graph."""
         graph = self.graph
         if graph.change_count == self._change_count:
             return
@@ -114,8 +115,8 @@ class VertexGraph:
         self.name_vectors.extend(len(self.names))
 
     def look_again(self) -> None:
-        """Forget what holds, as after a change."""
-        self._walks.clear()
+        """Drop what was looked up about what holds, as after a change."""
+        self._filtered.clear()
 
     def _edges_of_episode(self, number: int) -> list[tuple[int, ...]]:
         graph, objects = self.graph, self._objects
@@ -135,60 +136,79 @@ class VertexGraph:
         return number
 
     @property
-    def half(self) -> CSRAdjacency:
-        """The edges by vertex."""
-        if self._half is None or self._sorted < len(self._edges):
+    def adjacency(self) -> CSRAdjacency:
+        """The edges by vertex, up to date."""
+        if self._adjacency is None or self._sorted < len(self._edges):
             vertices = KINDS * max(len(self.names), self._statements, self._episodes, 1)
-            self._half = half_edges(self.ends, vertices, self._half)
+            self._adjacency = make_adjacency(self.ends, vertices, self._adjacency)
             self._sorted = len(self._edges)
-        return self._half
+        return self._adjacency
 
-    def walk(self, at: float | None = None, only_current: bool = True, vertices: str = LETTERS) -> FilteredGraph:
-        """What may be walked over.
+    def filtered(self, at: float | None = None, only_current: bool = True, vertices: str = LETTERS) -> FilteredGraph:
+        """Return the part of the graph that a query may use.
 
         Args:
-            at: a moment of world time; ``None`` for now. Episodes after it are left out.
-            only_current: leave out statements that do not hold at that moment, and episodes of which nothing does.
-            vertices: the letters of the kinds that may be stepped on, of :data:`LETTERS`.
+            at: a world time; ``None`` for now. Episodes after it are left out.
+            only_current: leave out statements that do not hold at that time, and episodes of which nothing holds.
+            vertices: the letters (of :data:`LETTERS`) of the kinds that may be stepped on.
+
+        Returns:
+            A graph that is valid until the temporal graph changes; the last few are kept.
 
         Raises:
             InputError: ``vertices`` has another letter.
         """
         if not set(vertices) <= set(LETTERS):
-            raise InputError(f"vertices are some of the letters {LETTERS}, not {vertices!r}")
+            raise InputError(f"vertices must be some of the letters {LETTERS}, not {vertices!r}")
         key = (at, only_current, "".join(sorted(set(vertices))))
-        found = self._walks.get(key)
+        found = self._filtered.get(key)
         if found is None:
-            if len(self._walks) >= _KEPT_WALKS:
-                self._walks.pop(next(iter(self._walks)))
-            found = self._walks[key] = FilteredGraph(self, at, only_current, vertices)
+            if len(self._filtered) >= _KEPT_GRAPHS:
+                self._filtered.pop(next(iter(self._filtered)))
+            found = self._filtered[key] = FilteredGraph(self, at, only_current, vertices)
         return found
 
 
 class FilteredGraph:
-    """A vertex graph as one query may walk it. Remembers what it looked up; valid until the graph changes."""
+    """The part of a vertex graph that a query may use; see :meth:`VertexGraph.filtered`.
 
-    def __init__(self, over: VertexGraph, at: float | None, only_current: bool, vertices: str) -> None:
-        self.over = over
-        self.labels = over.labels
-        self.half = over.half
-        self._graph = over.graph
+    What holds is looked up when a search comes to it, and remembered.
+
+    Args:
+        full: the whole graph.
+        at: a world time; ``None`` for now.
+        only_current: leave out what does not hold at that time.
+        vertices: letters of the kinds that may be stepped on.
+    """
+
+    def __init__(self, full: VertexGraph, at: float | None, only_current: bool, vertices: str) -> None:
+        self.full = full
+        self.labels = full.labels
+        self.adjacency = full.adjacency
+        self._graph = full.graph
         self._at = at
         self._only_current = only_current
         self.may = np.array([letter in vertices for letter in LETTERS])
-        """Of each kind, whether it may be stepped on."""
-        self._states = np.zeros(len(self.half.far), np.int8)  # of half-edges
-        self._statements = np.zeros(len(over.graph.statement_numbers), np.int8)
-        self._episodes = np.zeros(len(over.graph.episode_numbers), np.int8)
+        """For each kind, whether it may be stepped on."""
+        self._states = np.zeros(len(self.adjacency.far), np.int8)  # of entries of the adjacency
+        self._statements = np.zeros(len(full.graph.statement_numbers), np.int8)
+        self._episodes = np.zeros(len(full.graph.episode_numbers), np.int8)
 
     @property
     def size(self) -> int:
         """More than any vertex."""
-        return KINDS * max(len(self.over.names), len(self._statements), len(self._episodes), 1)
+        return KINDS * max(len(self.full.names), len(self._statements), len(self._episodes), 1)
 
     def steps(self, vertices: NDArray[np.integer[Any]]) -> tuple[Numbers, NDArray[np.int32], NDArray[np.int32]]:
-        """Every step from any of ``vertices``: (index into ``vertices``, vertex stepped on, edge)."""
-        places, counts = self.half.places(vertices)
+        """Return every step from any of ``vertices``.
+
+        Args:
+            vertices: where the steps begin, shape (n,).
+
+        Returns:
+            For each step the position in ``vertices`` that it begins at, the vertex that it leads to, and the edge.
+        """
+        places, counts = self.adjacency.places(vertices)
         owners = np.repeat(np.arange(len(vertices)), counts)
         states = self._states[places]
         if not states.all():
@@ -196,27 +216,27 @@ class FilteredGraph:
             states = self._states[places]
         is_open = states == _OPEN
         places = places[is_open]
-        return owners[is_open], self.half.far[places], self.half.edge[places]
+        return owners[is_open], self.adjacency.far[places], self.adjacency.edge[places]
 
     def steps_from(self, vertex: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Every step from one vertex: (vertex stepped on, edge). The quickest way."""
-        half = self.half
-        if len(half.late) or vertex + 1 >= len(half.pointers):
+        """Return every step from one vertex: the vertices that the steps lead to, and the edges."""
+        adjacency = self.adjacency
+        span = adjacency.span(vertex)
+        if span is None:
             return self.steps(np.array([vertex]))[1:]
-        span = slice(half.pointers[vertex], half.pointers[vertex + 1])
         states = self._states[span]
         if not states.all():
             self._look_at(span.start + np.flatnonzero(states == _UNKNOWN))
-        far, edge = half.far[span], half.edge[span]
+        far, edge = adjacency.far[span], adjacency.edge[span]
         if _SHUT in states:
             is_open = states == _OPEN
             return far[is_open], edge[is_open]
         return far, edge
 
     def _look_at(self, places: Numbers) -> None:
-        """Find out which half-edges are open."""
-        far = self.half.far[places]
-        labels = self.labels[self.half.edge[places]]
+        """Look up which entries of the adjacency may be used."""
+        far = self.adjacency.far[places]
+        labels = self.labels[self.adjacency.edge[places]]
         numbers, kinds = np.divmod(far, KINDS)
         is_open = self.may[kinds]
         for chosen, lookup, those in (
@@ -229,7 +249,7 @@ class FilteredGraph:
         self._states[places] = np.where(is_open, _OPEN, _SHUT)
 
     def holds(self, statements: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Which of the statements hold; or are asserted at all, when those that do not hold may be used too."""
+        """Return which statements may be used: those that hold or, unless only current ones may, that exist."""
         states = self._statements
         for number in np.unique(statements[states[statements] == _UNKNOWN]).tolist():
             if self._only_current:
@@ -240,7 +260,7 @@ class FilteredGraph:
         return np.asarray(states[statements] == _OPEN)
 
     def present(self, episodes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Which of the episodes may be used: those that are there, not later, and not outdated as a whole."""
+        """Return which episodes may be used: those that exist, are not later, and are not outdated as a whole."""
         states = self._episodes
         for number in np.unique(episodes[states[episodes] == _UNKNOWN]).tolist():
             states[number] = _OPEN if self._is_present(number) else _SHUT
@@ -254,27 +274,25 @@ class FilteredGraph:
         return not len(stated) or bool(self.holds(stated).any())
 
     def key(self, vertex: int) -> tuple[int, str]:
-        """What tells vertices apart by their content alone, however they are numbered. For breaking ties."""
+        """Return a sort key that depends on the content of a vertex, not on its number; it breaks ties."""
         number, kind = divmod(vertex, KINDS)
         if kind == OBJECT:
-            return kind, self.over.names[number]
+            return kind, self.full.names[number]
         return kind, self.id_of(number if kind == THESIS else -1 - number)
 
     def id_of(self, label: int) -> str:
-        """The id of the statement or episode of a label; empty when it is gone."""
-        of = self._graph.numbered_statement(label) if label >= 0 else self._graph.numbered_episode(-1 - label)
-        return "" if of is None else of.id
+        """Return the id of the statement or episode of a label; empty when it was forgotten."""
+        item = self._graph.numbered_statement(label) if label >= 0 else self._graph.numbered_episode(-1 - label)
+        return "" if item is None else item.id
 
 
-_LOCK: Final = threading.Lock()
-_GRAPHS: Final[WeakKeyDictionary[RetrievalIndex, VertexGraph]] = WeakKeyDictionary()
+_VERTEX_GRAPH: Final = CacheKey["VertexGraph"]("vertex graph")
 
 
-def vertex_graph(corpus: RetrievalIndex) -> VertexGraph:
-    """The vertices and edges of a corpus' graph, up to date."""
-    with _LOCK:
-        found = _GRAPHS.get(corpus)
-        if found is None or found.graph is not corpus.graph:
-            found = _GRAPHS[corpus] = VertexGraph(corpus.graph, corpus.statements.dimensions)
+def vertex_graph(index: RetrievalIndex) -> VertexGraph:
+    """Return the vertices and edges of an index's graph, up to date."""
+    kept = index.derived_by_graph
+    with kept.lock:
+        found = kept.get(_VERTEX_GRAPH, lambda: VertexGraph(index.graph, index.statements.dimensions))
         found.take()
         return found

@@ -1,16 +1,16 @@
-"""Water circles: fronts that spread from what a question names, and what lies where they meet (PersonalAI, III.D).
+"""Water circles: circles spread from what a question names; what lies where they meet counts (PersonalAI, III.D).
 
-From every start a front goes from object to object over facts, in both directions, ``depth`` steps wide. On its way it
-touches the theses and episodes of every object that it leaves from; these are not gone through.
+From every start a circle spreads from object to object over facts, in both directions, ``depth`` steps far. On the way
+it touches the theses and episodes of every object that it leaves from; it does not pass through these.
 
-* A fact that a front passes is *primary* when it touches another entity of the question, or when that front carries it
-  outwards to an object that the front of another start has reached no later than the object it comes from. All other
-  facts are *secondary*. Facts rank by how many other entities they touch. With ``strict_filter``, where any primary
-  fact touches more than one, only those that touch the most are kept.
-* Theses and episodes rank by how many entities they name besides the one whose front came to them: 1 for a proper name
-  or number, 1/2 for a common noun.
+* A fact that a circle passes is *primary* when it touches another entity of the question, or when the circle crosses it
+  outwards to an object that the circle of another start reaches in no more steps than the object where the fact begins.
+  All other facts are *secondary*. Facts are ranked by how many other entities they touch. With ``strict_filter``, when
+  some primary fact touches more than one, only those that touch the most are kept.
+* Theses and episodes are ranked by how many entities they name besides the one whose circle touches them: 1 for a
+  proper name or number, 1/2 for a common noun.
 
-Equals are ordered by likeness to the question, where PersonalAI leaves the order to the database.
+Equal ranks are ordered by similarity to the question, where PersonalAI leaves the order to the database.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from worldthread.retrieve.sparse import Numbers
 
 _Part: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64], Callable[[int], GraphPath]]
 
-_FAR: Final = 1 << 20  # steps to what a front has not reached
+_FAR: Final = 1 << 20  # distance of what a circle has not reached
 _PRIMARY: Final = 1.0
-_LIKENESS: Final = 0.49  # of the score; below the least difference of two counts
+_SIMILARITY: Final = 0.49  # of the score; below the least difference of two counts
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class WaterCirclesSettings:
 
     Args:
         strict_filter: see the module.
-        hyper_num: most theses.
-        episodic_num: most episodes.
-        chain_triplets_num: most primary facts.
-        other_triplets_num: most secondary facts.
-        depth: steps that a front spreads.
+        hyper_num: the most theses that are returned.
+        episodic_num: the most episodes that are returned.
+        chain_triplets_num: the most primary facts that are returned.
+        other_triplets_num: the most secondary facts that are returned.
+        depth: the radius of a circle in steps, at least 1.
         vertices: letters of the kinds of vertices that may be stepped on.
         nearest: see :func:`~worldthread.retrieve.published.linking.entities_of`.
     """
@@ -77,15 +77,15 @@ class WaterCirclesSettings:
 
 
 @dataclass(frozen=True)
-class Front:
-    """What the front of one start has reached.
+class Circle:
+    """The circle of one start.
 
     Args:
-        start: the vertex that it comes from.
-        vertices: what it has gone to, ascending: the start and objects.
-        steps: of each, how far from the start.
-        passed: edges of the facts that it passes, ascending.
-        texts: theses and episodes that it touches, ascending.
+        start: the vertex at its centre.
+        vertices: the start and the objects within the circle, ascending.
+        steps: for each of them, the distance from the start.
+        passed: edges of the facts that the circle passes, ascending.
+        texts: theses and episodes that the circle touches, ascending.
     """
 
     start: int
@@ -94,77 +94,80 @@ class Front:
     passed: Numbers
     texts: Numbers
 
-    def steps_to(self, vertices: NDArray[np.integer[Any]]) -> Numbers:
-        """How far vertices are from the start; very far when the front has not gone to them."""
+    def distances(self, vertices: NDArray[np.integer[Any]]) -> Numbers:
+        """Return the steps from the start to some vertices; very many for vertices outside the circle."""
         at = np.minimum(np.searchsorted(self.vertices, vertices), len(self.vertices) - 1)
         return np.where(self.vertices[at] == vertices, self.steps[at], _FAR)
 
-    def trail(self, vertex: int, walk: FilteredGraph) -> GraphPath:
-        """The shortest way from the start to what it has gone to or touched; among equals by names and ids."""
+    def path_to(self, vertex: int, graph: FilteredGraph) -> GraphPath:
+        """Return the shortest path from the start to a vertex in the circle or touched by it; ties go by name."""
         vertices, edges = [vertex], list[int]()
         while vertices[-1] != self.start:
-            vertex, edge = self._step_before(vertices[-1], walk)
+            vertex, edge = self._step_before(vertices[-1], graph)
             vertices.append(vertex)
             edges.append(edge)
         return GraphPath(vertices[::-1], edges[::-1])
 
-    def _step_before(self, vertex: int, walk: FilteredGraph) -> tuple[int, int]:
-        far, edges = walk.steps_from(self.start)
+    def _step_before(self, vertex: int, graph: FilteredGraph) -> tuple[int, int]:
+        far, edges = graph.steps_from(self.start)
         near = np.full(len(far), self.start)
         if vertex not in far:
-            near, edges = walk.steps_from(vertex)
+            near, edges = graph.steps_from(vertex)
             far = np.full(len(near), vertex)
-        steps = self.steps_to(near)
+        steps = self.distances(near)
         nearest = np.flatnonzero((far == vertex) & (steps == steps[far == vertex].min()))
-        ways = [(int(near[at]), int(edges[at])) for at in nearest.tolist()]
-        return min(ways, key=lambda way: (walk.key(way[0]), walk.id_of(int(walk.labels[way[1]]))))
+        steps_back = [(int(near[at]), int(edges[at])) for at in nearest.tolist()]
+        return min(steps_back, key=lambda step: (graph.key(step[0]), graph.id_of(int(graph.labels[step[1]]))))
 
 
 def water_circles(
     query: Query,
-    corpus: RetrievalIndex,
+    index: RetrievalIndex,
     settings: WaterCirclesSettings | None = None,
     *,
     entities: tuple[str, ...] | None = None,
 ) -> Scores:
-    """The best facts, theses and episodes around the starts.
+    """Return the best facts, theses and episodes around the starts.
 
-    The score of a text is its count; that of a fact its count, and 1 more when it is primary; and on top of both up to
-    .49 for likeness.
+    The score of a thesis or episode is its count; the score of a fact is its count, plus 1 when it is primary; up to
+    .49 for similarity is added to both.
 
     Args:
         query: the question.
-        corpus: the index.
-        settings: the published ones unless given.
+        index: the index.
+        settings: the defaults unless given.
         entities: names of the objects to begin from, instead of those that the question names.
+
+    Returns:
+        Scores of what was chosen; ``-inf`` for everything else.
     """
     settings = settings or WaterCirclesSettings()
-    walk = vertex_graph(corpus).walk(query.at, query.only_current, settings.vertices)
-    likeness = QuestionSimilarity(corpus, query.vector)
-    named = entities_of(query, corpus, walk, entities, nearest=settings.nearest)
-    fronts = [spread(start, walk, settings.depth) for start in named.starts.tolist()]
-    if not fronts:
-        return nothing(corpus)
-    parts = [*_facts(fronts, named, walk, likeness, settings), *_texts(fronts, named, walk, likeness, settings)]
+    graph = vertex_graph(index).filtered(query.at, query.only_current, settings.vertices)
+    similarity = QuestionSimilarity(index, query.vector)
+    named = entities_of(query, index, graph, entities, nearest=settings.nearest)
+    circles = [circle_around(start, graph, settings.depth) for start in named.starts.tolist()]
+    if not circles:
+        return nothing(index)
+    parts = [*_facts(circles, named, graph, similarity, settings), *_texts(circles, named, graph, similarity, settings)]
     labels = np.concatenate([labels for labels, _, _ in parts])
     values = np.concatenate([values for _, values, _ in parts]).astype(np.float32)
-    trails = {label: trail for part, _, trail in parts for label in part.tolist()}
-    return scores(corpus, walk, labels, values, lambda label: trails[label](label))
+    paths = {label: path for part, _, path in parts for label in part.tolist()}
+    return scores(index, graph, labels, values, lambda label: paths[label](label))
 
 
-def spread(start: int, walk: FilteredGraph, depth: int) -> Front:
-    """The front of one start: breadth first over facts."""
+def circle_around(start: int, graph: FilteredGraph, depth: int) -> Circle:
+    """Return the circle of one start, by breadth-first search over facts."""
     vertices, steps = np.array([start]), np.zeros(1, np.int64)
     passed: list[Numbers] = []
     texts: list[Numbers] = [] if start % KINDS == OBJECT else [vertices]
     ring = vertices
     for step in range(1, depth + 1):
-        owners, far, edges = walk.steps(ring)
+        owners, far, edges = graph.steps(ring)
         is_object = far % KINDS == OBJECT
         is_fact = is_object & (ring[owners] % KINDS == OBJECT)
         passed.append(edges[is_fact].astype(np.int64))
         texts.append(far[~is_object].astype(np.int64))
-        # a start that is no object spreads to its objects
+        # a start that is not an object spreads to its objects
         ring = np.unique(far[is_object]).astype(np.int64)
         at = np.minimum(np.searchsorted(vertices, ring), len(vertices) - 1)
         ring = ring[vertices[at] != ring]
@@ -173,32 +176,32 @@ def spread(start: int, walk: FilteredGraph, depth: int) -> Front:
         vertices, steps = np.concatenate((vertices, ring)), np.concatenate((steps, np.full(len(ring), step)))
         order = np.argsort(vertices)
         vertices, steps = vertices[order], steps[order]
-    return Front(start, vertices, steps, np.unique(np.concatenate(passed)), np.unique(np.concatenate(texts)))
+    return Circle(start, vertices, steps, np.unique(np.concatenate(passed)), np.unique(np.concatenate(texts)))
 
 
 def _facts(
-    fronts: list[Front],
+    circles: list[Circle],
     named: Entities,
-    walk: FilteredGraph,
-    likeness: QuestionSimilarity,
+    graph: FilteredGraph,
+    similarity: QuestionSimilarity,
     settings: WaterCirclesSettings,
 ) -> list[_Part]:
-    """The chosen facts: (labels, values, trail of a label), primary and secondary."""
-    edges = np.unique(np.concatenate([front.passed for front in fronts]))
+    """Return the chosen facts, first primary, then secondary: labels, scores, and what returns the path of a label."""
+    edges = np.unique(np.concatenate([circle.passed for circle in circles]))
     if not len(edges):
         return []
-    steps = np.array([front.steps_to(walk.over.ends[edges].ravel()).reshape(-1, 2) for front in fronts])
-    passes = steps.min(2) < settings.depth  # (fronts, edges)
+    steps = np.array([circle.distances(graph.full.ends[edges].ravel()).reshape(-1, 2) for circle in circles])
+    passes = steps.min(2) < settings.depth  # (circles, edges)
     is_primary = np.zeros(len(edges), bool)
     count = np.zeros(len(edges), np.int64)
-    ends = walk.over.ends[edges]
+    ends = graph.full.ends[edges]
     touched = (ends[:, :, None] == named.vertices).any(1)  # (edges, entities)
-    for i, front in enumerate(fronts):
-        others = touched[:, named.vertices != front.start].sum(1)
+    for i, circle in enumerate(circles):
+        others = touched[:, named.vertices != circle.start].sum(1)
         count = np.maximum(count, np.where(passes[i], others, 0))
         for near, far in ((0, 1), (1, 0)):
             outwards = passes[i] & (steps[i, :, near] < steps[i, :, far])
-            for j in range(len(fronts)):
+            for j in range(len(circles)):
                 if j != i:
                     limit = np.minimum(settings.depth, steps[j, :, near])
                     is_primary |= outwards & (steps[j, :, far] <= limit)
@@ -206,72 +209,72 @@ def _facts(
     secondary = np.flatnonzero(~is_primary)
     if settings.strict_filter and count.max() > 1:
         is_primary &= count == count.max()
-    labels = walk.labels[edges]
-    trail = partial(_trail_of_fact, fronts, dict(zip(labels.tolist(), edges.tolist(), strict=True)), walk)
+    labels = graph.labels[edges]
+    path = partial(_path_of_fact, circles, dict(zip(labels.tolist(), edges.tolist(), strict=True)), graph)
     found: list[_Part] = []
     for rows, base, most in (
         (np.flatnonzero(is_primary), _PRIMARY, settings.chain_triplets_num),
         (secondary, 0.0, settings.other_triplets_num),
     ):
-        chosen, values = _best(labels[rows], count[rows].astype(np.float64), most, walk, likeness)
-        found.append((chosen, values + base, trail))
+        chosen, values = _best(labels[rows], count[rows].astype(np.float64), most, graph, similarity)
+        found.append((chosen, values + base, path))
     return found
 
 
-def _trail_of_fact(fronts: list[Front], edges: dict[int, int], walk: FilteredGraph, label: int) -> GraphPath:
-    """The shortest way from a start over the fact."""
-    ends = walk.over.ends[edges[label]]
-    steps = np.array([front.steps_to(ends) for front in fronts])
+def _path_of_fact(circles: list[Circle], edges: dict[int, int], graph: FilteredGraph, label: int) -> GraphPath:
+    """Return the shortest path from a start over a fact."""
+    ends = graph.full.ends[edges[label]]
+    steps = np.array([circle.distances(ends) for circle in circles])
     row, column = np.unravel_index(steps.argmin(), steps.shape)
-    before = fronts[row].trail(int(ends[column]), walk)
+    before = circles[row].path_to(int(ends[column]), graph)
     return GraphPath([*before.vertices, int(ends[1 - column])], [*before.edges, edges[label]])
 
 
 def _texts(
-    fronts: list[Front],
+    circles: list[Circle],
     named: Entities,
-    walk: FilteredGraph,
-    likeness: QuestionSimilarity,
+    graph: FilteredGraph,
+    similarity: QuestionSimilarity,
     settings: WaterCirclesSettings,
 ) -> list[_Part]:
-    """The chosen theses and episodes: (labels, values, trail of a label)."""
-    texts = np.unique(np.concatenate([front.texts for front in fronts]))
+    """Return the chosen theses, then episodes: labels, scores, and what returns the path of a label."""
+    texts = np.unique(np.concatenate([circle.texts for circle in circles]))
     names = np.zeros((len(named.vertices), len(texts)), bool)
     for i, vertex in enumerate(named.vertices.tolist()):
-        names[i] = np.isin(texts, walk.steps_from(vertex)[0])
+        names[i] = np.isin(texts, graph.steps_from(vertex)[0])
     total = named.weights @ names
     count = np.zeros(len(texts))
-    for front in fronts:
-        own = (named.weights * (named.vertices == front.start)) @ names
-        count = np.maximum(count, np.where(np.isin(texts, front.texts, assume_unique=True), total - own, 0))
+    for circle in circles:
+        own = (named.weights * (named.vertices == circle.start)) @ names
+        count = np.maximum(count, np.where(np.isin(texts, circle.texts, assume_unique=True), total - own, 0))
     numbers, kinds = np.divmod(texts, KINDS)
     found: list[_Part] = []
     for kind, most in ((THESIS, settings.hyper_num), (EPISODE, settings.episodic_num)):
         rows = np.flatnonzero(kinds == kind)
         labels = -1 - numbers[rows] if kind == EPISODE else numbers[rows]
-        chosen, values = _best(labels, count[rows], most, walk, likeness)
-        found.append((chosen, values, partial(_trail_of_text, fronts, walk)))
+        chosen, values = _best(labels, count[rows], most, graph, similarity)
+        found.append((chosen, values, partial(_path_of_text, circles, graph)))
     return found
 
 
-def _trail_of_text(fronts: list[Front], walk: FilteredGraph, label: int) -> GraphPath:
-    """The shortest way from a start to a thesis or episode."""
+def _path_of_text(circles: list[Circle], graph: FilteredGraph, label: int) -> GraphPath:
+    """Return the shortest path from a start to a thesis or episode."""
     text = vertex_of(label, THESIS) if label >= 0 else vertex_of(-1 - label, EPISODE)
-    trails = [front.trail(text, walk) for front in fronts if text in front.texts]
-    return min(trails, key=lambda trail: len(trail.edges))
+    paths = [circle.path_to(text, graph) for circle in circles if text in circle.texts]
+    return min(paths, key=lambda path: len(path.edges))
 
 
 def _best(
     labels: NDArray[np.integer[Any]],
     count: NDArray[np.float64],
     most: int,
-    walk: FilteredGraph,
-    likeness: QuestionSimilarity,
+    graph: FilteredGraph,
+    similarity: QuestionSimilarity,
 ) -> tuple[NDArray[np.integer[Any]], NDArray[np.float64]]:
-    """The ``most`` labels of the highest count, then likeness; and their scores."""
+    """Return the ``most`` labels with the highest count, then similarity, and their scores."""
     if most < len(labels):
         least = np.partition(count, len(count) - most)[len(count) - most] if most else np.inf
         labels, count = labels[count >= least], count[count >= least]
-    like = likeness.of(labels).astype(np.float64)
-    chosen = lowest(-count, -like, most, lambda index: walk.id_of(int(labels[index])))
-    return labels[chosen], count[chosen] + _LIKENESS * (1 + like[chosen]) / 2
+    like = similarity.of(labels).astype(np.float64)
+    chosen = lowest(-count, -like, most, lambda row: graph.id_of(int(labels[row])))
+    return labels[chosen], count[chosen] + _SIMILARITY * (1 + like[chosen]) / 2
