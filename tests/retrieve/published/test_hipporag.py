@@ -22,7 +22,7 @@ pytest.importorskip("scipy")  # networkx ranks with it
 EMBEDDER = FakeEmbedder()
 
 
-def index(graph: TemporalGraph, texts: dict[str, str], index: RetrievalIndex | None = None) -> RetrievalIndex:
+def indexed(graph: TemporalGraph, texts: dict[str, str], index: RetrievalIndex | None = None) -> RetrievalIndex:
     index = index or RetrievalIndex(EMBEDDER)
     for part in index.take(graph, lambda ids: [texts[i] for i in ids]):
         index.put(part, EMBEDDER.embed(part.texts))
@@ -30,7 +30,7 @@ def index(graph: TemporalGraph, texts: dict[str, str], index: RetrievalIndex | N
 
 
 def index_of(*episodes: Episode) -> RetrievalIndex:
-    return index(TemporalGraph(episodes), {episode.id: episode.text for episode in episodes})
+    return indexed(TemporalGraph(episodes), {episode.id: episode.text for episode in episodes})
 
 
 def asked(text: str, at: float | None = None) -> Query:
@@ -159,8 +159,8 @@ def test_growing_and_forgetting_end_where_a_fresh_build_does(seed: int) -> None:
         graph.add(episodes[position])
         if rng.random() < 0.2:
             graph.forget(graph.episodes()[0])
-        pagerank(query, index(graph, texts, index), settings)
-    fresh = index(TemporalGraph(e for e in episodes if e.id in graph), texts)
+        pagerank(query, indexed(graph, texts, index), settings)
+    fresh = indexed(TemporalGraph(e for e in episodes if e.id in graph), texts)
     grown = by_content(index, pagerank(query, index, settings))
     assert grown == pytest.approx(by_content(fresh, pagerank(query, fresh, settings)), rel=1e-4, abs=1e-6)
     assert len(fresh.graph) < len(episodes)
