@@ -25,7 +25,7 @@ from worldthread.memory_models import MemoryModels
 from worldthread.names import normalise_name
 from worldthread.progress import Progress
 from worldthread.record import Record, describe_store, known_keys, to_world_time
-from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, SQLiteStore, Store
+from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, Store, open_store
 from worldthread.types import KINDS, Episode, Kind, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Memory:
 
     Args:
         path: the file; it is created when it does not exist. ``None`` keeps the memory in RAM until it is closed.
+            ``"SCHEME://..."`` opens another kind of store, see :data:`worldthread.stores.STORES`.
         namespace: which memory of the file. The memories of one file do not see each other.
         readonly: never write. A file has one writer at a time and any number of readers, which follow the writer.
         durability: what a recorded change survives. ``"normal"``: the end of the process, ``kill -9`` included; a loss
@@ -98,7 +99,7 @@ class Memory:
         require_methods(clock, ("__call__",), "clock", "a function that returns the time")
         models = MemoryModels(model, extractor, embedder)  # before a file is created: a wrong name leaves none behind
         try:
-            store = SQLiteStore.open(
+            store = open_store(
                 path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock
             )
         except BaseException:

@@ -267,7 +267,7 @@ def test_a_namespace_never_shows_another(name: str, tmp_path: Path) -> None:
     ours, theirs = EPISODES[::2], EPISODES[1::2]
     for namespace, episodes in (("ours", ours), ("theirs", theirs)):
         with Memory(path, model="none", embedder=EMBEDDER, namespace=namespace) as memory:
-            memory.add_many(episodes)
+            memory.record.add_many(episodes)
     with Memory(path, model="none", embedder=EMBEDDER, namespace="ours") as memory:
         stated = {statement.id for episode in ours for statement in episode.extraction.statements}
         found = [memory.recall(text, k=100, method=name).hits for text in (QUESTION, *(e.text for e in theirs[:4]))]

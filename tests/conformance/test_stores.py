@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from worldthread.errors import ClosedError, FormatError, InputError, NotFoundError
 from worldthread.graph import fold, state_hash
 from worldthread.models import CachedEmbedder, embedder
-from worldthread.stores import SQLiteStore, Store
+from worldthread.stores import SQLiteStore, Store, open_store
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 STORES: dict[str, Callable[[Path], Store]] = {
@@ -515,3 +515,15 @@ def test_any_history_gives_the_fold_of_what_is_left(
         assert not math.isnan(sum(e.recorded_at or math.nan for e in store.episodes()))
     finally:
         store.close()
+
+
+def test_a_store_is_opened_by_its_address(tmp_path: Path) -> None:
+    file = tmp_path / "record"
+    with open_store(f"sqlite://{file}") as store:
+        store.append(seen(1, place("key", "room")))
+    with open_store(file, readonly=True) as store:
+        assert len(store.graph) == 1
+    with open_store(None) as store:
+        assert store.path is None
+    with pytest.raises(InputError, match="stores are: sqlite"):
+        open_store("oracle://somewhere")

@@ -2,7 +2,52 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import re
+from typing import Any, Final
+
+from worldthread.errors import InputError
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, ImportCounts, Store
 from worldthread.stores.sqlite import SQLiteStore
 
-__all__ = ["DEFAULT_NAMESPACE", "Durability", "ImportCounts", "SQLiteStore", "Store"]
+__all__ = ["DEFAULT_NAMESPACE", "STORES", "Durability", "ImportCounts", "SQLiteStore", "Store", "open_store"]
+
+STORES: Final[dict[str, str]] = {
+    "sqlite": "worldthread.stores.sqlite:SQLiteStore",
+}
+"""The class of every store by the scheme of its addresses, as ``"module:Class"``, imported when one is opened."""
+
+_ADDRESS: Final = re.compile(r"([a-z][a-z0-9+]+)://")
+
+
+def open_store(address: str | os.PathLike[str] | None, **options: Any) -> Store:
+    """Open a store by its address.
+
+    Args:
+        address: the path of an SQLite file, ``"SCHEME://REST"`` for a store of :data:`STORES`, which
+            opens ``REST``; or ``None`` for an SQLite
+            database in RAM.
+        options: see :meth:`Store.open`.
+
+    Returns:
+        The store; close it, or use it as a context manager.
+
+    Raises:
+        InputError: there is no store for this scheme, or an option cannot be used.
+        StoreError: the store cannot be opened; see :meth:`Store.open`.
+    """
+    scheme, rest = _split(address) if isinstance(address, str) else (None, "")
+    if scheme is None:
+        return SQLiteStore.open(address, **options)
+    if scheme not in STORES:
+        raise InputError(f"there is no store for {scheme}:// addresses; stores are: {', '.join(sorted(STORES))}")
+    module, _, name = STORES[scheme].partition(":")
+    store: type[Store] = getattr(importlib.import_module(module), name)
+    return store.open(rest, **options)
+
+
+def _split(address: str) -> tuple[str | None, str]:
+    """Return the scheme of an address, if it has one, and what follows ``://``."""
+    found = _ADDRESS.match(address)
+    return (found[1], address[found.end() :]) if found else (None, address)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -56,6 +57,36 @@ class Store(ABC):
     :class:`~worldthread.errors.StoreError` with the reason when the disk or its permissions refuse. Methods that write
     raise :class:`~worldthread.errors.ReadOnlyError` when the store was opened for reading only.
     """
+
+    @classmethod
+    @abstractmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        readonly: bool = False,
+        durability: Durability = "normal",
+        wait: float = 0.0,
+        clock: Callable[[], float] = time.time,
+    ) -> Self:
+        """Open a store, or create one where there is none.
+
+        Args:
+            path: the file or the address; ``None`` for a store in RAM, which is lost when it is closed.
+            namespace: name of the namespace.
+            readonly: never write.
+            durability: what an acknowledged change survives, see :data:`Durability`.
+            wait: seconds to wait for another writer; ``math.inf`` for as long as it takes.
+            clock: gives the recorded time of new episodes, in seconds since 1970-01-01 UTC.
+
+        Returns:
+            The store; close it, or use it as a context manager.
+
+        Raises:
+            InputError: an argument cannot be used.
+            StoreError: the store cannot be opened; the message says why.
+        """
 
     @property
     @abstractmethod
