@@ -81,11 +81,11 @@ def test_memories_of_one_file_are_apart(tmp_path: Path) -> None:
         ben.record.add(step(2, place("cup", "shelf")))
         with pytest.raises(StoreLockedError, match="wait=SECONDS"):
             Memory(path, namespace="carl")
-        with Memory(path, namespace="ben", readonly=True) as extractor:
-            assert [e.at for e in extractor.episodes()] == [2]
+        with Memory(path, namespace="ben", readonly=True) as reader:
+            assert [e.at for e in reader.episodes()] == [2]
             ben.record.add(step(3))
-            assert extractor.record.refresh()
-            assert len(extractor.record.graph) == 2
+            assert reader.record.refresh()
+            assert len(reader.record.graph) == 2
     with Memory(path) as memory:
         assert memory.record.graph.counts()["episodes"] == 0
 

@@ -285,12 +285,12 @@ def test_progress_is_reported() -> None:
 def test_recall_follows_another_process(tmp_path: Path) -> None:
     with without_model(tmp_path / "m.worldthread") as writer:
         writer.remember("Anna lives in Rome.", at=1)
-        with without_model(tmp_path / "m.worldthread", readonly=True) as extractor:
-            assert "Rome" in extractor.recall("Where does Anna live?").text
+        with without_model(tmp_path / "m.worldthread", readonly=True) as reader:
+            assert "Rome" in reader.recall("Where does Anna live?").text
             writer.remember("Anna lives in Paris.", at=2)
-            assert "Paris" in extractor.recall("Where does Anna live?").text
+            assert "Paris" in reader.recall("Where does Anna live?").text
             writer.forget(entity="Paris")
-            assert "Rome" in extractor.recall("Where does Anna live?").text
+            assert "Rome" in reader.recall("Where does Anna live?").text
 
 
 def test_episodes_that_agents_recorded_are_recalled_too() -> None:

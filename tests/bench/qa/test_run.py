@@ -305,7 +305,7 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
 
     def table(number: int) -> list[list[str]]:
         with (tmp_path / "report" / f"table-{number}.csv").open(encoding="utf-8") as file:
-            return list(csv.extractor(file))
+            return list(csv.reader(file))
 
     best = max(f["right"] for f in figures.values())
     assert best == 0.5, "only the first question can be answered"
