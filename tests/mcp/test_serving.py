@@ -166,18 +166,18 @@ def test_what_is_not_safe_is_refused() -> None:
     from worldthread.mcp import Access
 
     with pytest.raises(InputError, match="give a token"):
-        Access.of("0.0.0.0", 1)
+        Access.for_mcp("0.0.0.0", 1)
     with pytest.raises(InputError, match="give a token"):
-        Access.of("192.168.1.5", 1, no_token=True)
+        Access.for_mcp("192.168.1.5", 1, no_token=True)
     with pytest.raises(InputError, match="--allow-host"):
-        Access.of("::", 1, token="secret")
+        Access.for_mcp("::", 1, token="secret")
     with pytest.raises(InputError, match="choose one"):
-        Access.of("localhost", 1, token="secret", no_token=True)
+        Access.for_mcp("localhost", 1, token="secret", no_token=True)
     for token in ("", "two words", "ümlaut", "line\nbreak"):
         with pytest.raises(InputError, match="printable ASCII"):
-            Access.of("localhost", 1, token=token)
-    assert Access.of("::1", 1, no_token=True).token is None
-    assert "secret" not in repr(Access.of("192.168.1.5", 1, token="secret"))
+            Access.for_mcp("localhost", 1, token=token)
+    assert Access.for_mcp("::1", 1, no_token=True).token is None
+    assert "secret" not in repr(Access.for_mcp("192.168.1.5", 1, token="secret"))
 
 
 def test_a_command_that_cannot_serve_says_why(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from starlette.types import ASGIApp
 
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
-from worldthread.web.access import Access, Guard
+from worldthread.server_access import Access
+from worldthread.web.access import Guard
 from worldthread.web.answers import answer, render_error
 from worldthread.web.app_state import AppState
 from worldthread.web.assets import PAGES, Asset, served

@@ -15,7 +15,7 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
 
     Args:
         app: made by :func:`worldthread.web.app.create_app`.
-        listening: made by :func:`worldthread.addresses.listening_socket`; closed when this returns.
+        listening: made by :func:`worldthread.server_access.listening_socket`; closed when this returns.
     """
     import uvicorn
 
