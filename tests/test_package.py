@@ -21,7 +21,15 @@ SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
     {
-        "arguments", "errors", "json_lines", "names", "paths", "progress", "server_access", "sqlite_errors", "text",
+        "arguments",
+        "errors",
+        "json_lines",
+        "names",
+        "paths",
+        "progress",
+        "server_access",
+        "sqlite_errors",
+        "text",
         "types",
     },
     {"graph", "envs"},

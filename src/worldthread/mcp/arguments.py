@@ -27,7 +27,9 @@ class ChatMessage(BaseModel):
 
     role: str = Field(max_length=MAX_NAME, description="Who speaks: user, assistant, or a name", examples=["Anna"])
     content: str = Field(max_length=MAX_TEXT, description="What was said")
-    at: float | str | None = Field(default=None, description="When it was said, in the form of the argument at", examples=["2024-05-01T10:30"])
+    at: float | str | None = Field(
+        default=None, description="When it was said, in the form of the argument at", examples=["2024-05-01T10:30"]
+    )
 
 
 class Triple(BaseModel):
@@ -40,7 +42,12 @@ class Triple(BaseModel):
 
 Question: TypeAlias = Annotated[
     str,
-    Field(min_length=1, max_length=20_000, description="A question or a topic in plain words", examples=["Where does Anna live?"]),
+    Field(
+        min_length=1,
+        max_length=20_000,
+        description="A question or a topic in plain words",
+        examples=["Where does Anna live?"],
+    ),
 ]
 AsOf: TypeAlias = Annotated[
     float | str | None,

@@ -94,7 +94,9 @@ class Guard:
         headers = request.headers
         host = headers.get("host", "")
         if not self._access.is_own_host(host):
-            return error_response(421, "UnknownHost", "this server has another host name; allow this one with --allow-host")
+            return error_response(
+                421, "UnknownHost", "this server has another host name; allow this one with --allow-host"
+            )
         if not _is_same_origin(headers, host, is_safe=request.method in _SAFE_METHODS):
             return error_response(403, "ForeignPage", "pages of other sites may not send this request")
         length = headers.get("content-length", "0")
