@@ -190,7 +190,7 @@ def test_a_command_that_cannot_serve_says_why(tmp_path: Path) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "cannot listen" in failed("--http", "--port", str(taken.getsockname()[1]))
-    assert "for --http" in failed("--port", "8765")
+    assert "need --http" in failed("--port", "8765")
     assert "no memory here" in failed("--readonly")
     (tmp_path / "m").write_text("a diary, not a memory")
     assert "not a memory of worldthread" in failed()
