@@ -99,8 +99,8 @@ def test_only_the_token_opens(start: Callable[..., Any], tmp_path: Path) -> None
     server.process.terminate()
     out, error = server.process.communicate(timeout=600)
     assert out == ""
-    assert TOKEN not in server.told + error  # it was given: there is no need to tell it
-    assert "${WORLDTHREAD_MCP_TOKEN}" in server.told
+    assert TOKEN not in server.output + error  # it was given: there is no need to print it
+    assert "${WORLDTHREAD_MCP_TOKEN}" in server.output
 
 
 def test_the_sdk_client_is_refused_without_the_token(start: Callable[..., Any], tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_sdk_client_is_refused_without_the_token(start: Callable[..., Any], 
 
 def test_a_token_is_made_where_none_is_given(start: Callable[..., Any], tmp_path: Path) -> None:
     one, other = (start(tmp_path / name, token=None) for name in "ab")
-    entries = [json.loads(s.told[s.told.index("{") :])["mcpServers"]["worldthread"] for s in (one, other)]
+    entries = [json.loads(s.output[s.output.index("{") :])["mcpServers"]["worldthread"] for s in (one, other)]
     assert entries[0]["url"] == one.url
     shown = [entry["headers"]["Authorization"] for entry in entries]
     assert shown[0] != shown[1]
