@@ -20,7 +20,18 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "worldthread"
 
 LAYERS = [
-    {"addresses", "arguments", "errors", "json_lines", "names", "paths", "progress", "sqlite_errors", "text", "types"},
+    {
+        "arguments",
+        "errors",
+        "json_lines",
+        "names",
+        "paths",
+        "progress",
+        "server_access",
+        "sqlite_errors",
+        "text",
+        "types",
+    },
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},

@@ -23,8 +23,8 @@ class HttpServer:
 
     process: subprocess.Popen[str]
     url: str
-    told: str
-    """What it told on standard error before it served."""
+    output: str
+    """What it printed on standard error before it served."""
 
     @property
     def port(self) -> int:
@@ -58,12 +58,12 @@ def start() -> Iterator[Callable[..., HttpServer]]:
             text=True,
         )
         processes.append(process)
-        told = ""
-        while "\n}\n" not in told:  # the configuration is the last that it tells
+        output = ""
+        while "\n}\n" not in output:  # the configuration is printed last
             line = process.stderr.readline()
-            assert line, f"the server ended: {told}"
-            told += line
-        return HttpServer(process, re.search(r"http://\S+/mcp", told)[0], told)
+            assert line, f"the server ended: {output}"
+            output += line
+        return HttpServer(process, re.search(r"http://\S+/mcp", output)[0], output)
 
     yield started
     for process in processes:

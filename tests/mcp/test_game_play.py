@@ -143,11 +143,11 @@ def test_undo_takes_back_what_was_learned_and_keeps_what_was_tried() -> None:
     assert here.memory.record.state_hash() == start
     assert env.actions == []
     ((tried, is_gone),) = here.tried_here()
-    assert (tried.deed.action, tried.led_to, is_gone) == ("go east", "Cave", True)
+    assert (tried.outcome.action, tried.led_to, is_gone) == ("go east", "Cave", True)
     here.act("go east")
     ((tried, is_gone),) = here.tried_here()
-    assert (tried.deed.action, tried.led_to, is_gone) == ("go south", "Pit", True)
-    assert here.watch.moves == 1
+    assert (tried.outcome.action, tried.led_to, is_gone) == ("go south", "Pit", True)
+    assert here.loop_detector.moves == 1
     with pytest.raises(InputError, match="1 move was made: 2 cannot be taken back"):
         here.undo(2)
 
@@ -170,10 +170,10 @@ def test_a_record_holds_exactly_what_happened(tmp_path: Path) -> None:
     episodes = [Episode(f"text {number}", number, "game") for number in range(4)]
     one, other = PlayRecord(path, "game"), PlayRecord(path, "game")
     assert SQLiteStore.namespaces(path) == []
-    one.keep(episodes[:1])
-    other.keep(episodes[:1])  # begun at the same time by another server: it must not mix with the first
-    one.keep(episodes)
-    one.keep([*episodes[:2], episodes[3]])
+    one.store(episodes[:1])
+    other.store(episodes[:1])  # begun at the same time by another server: it must not mix with the first
+    one.store(episodes)
+    one.store([*episodes[:2], episodes[3]])
     assert SQLiteStore.namespaces(path) == ["game", "game-2"]
     with Memory(path, namespace="game", readonly=True) as memory:
         assert [episode.text for episode in memory.episodes()] == ["text 0", "text 1", "text 3"]

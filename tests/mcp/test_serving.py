@@ -99,8 +99,8 @@ def test_only_the_token_opens(start: Callable[..., Any], tmp_path: Path) -> None
     server.process.terminate()
     out, error = server.process.communicate(timeout=600)
     assert out == ""
-    assert TOKEN not in server.told + error  # it was given: there is no need to tell it
-    assert "${WORLDTHREAD_MCP_TOKEN}" in server.told
+    assert TOKEN not in server.output + error  # it was given: there is no need to print it
+    assert "${WORLDTHREAD_MCP_TOKEN}" in server.output
 
 
 def test_the_sdk_client_is_refused_without_the_token(start: Callable[..., Any], tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_sdk_client_is_refused_without_the_token(start: Callable[..., Any], 
 
 def test_a_token_is_made_where_none_is_given(start: Callable[..., Any], tmp_path: Path) -> None:
     one, other = (start(tmp_path / name, token=None) for name in "ab")
-    entries = [json.loads(s.told[s.told.index("{") :])["mcpServers"]["worldthread"] for s in (one, other)]
+    entries = [json.loads(s.output[s.output.index("{") :])["mcpServers"]["worldthread"] for s in (one, other)]
     assert entries[0]["url"] == one.url
     shown = [entry["headers"]["Authorization"] for entry in entries]
     assert shown[0] != shown[1]
@@ -166,18 +166,18 @@ def test_what_is_not_safe_is_refused() -> None:
     from worldthread.mcp import Access
 
     with pytest.raises(InputError, match="give a token"):
-        Access.of("0.0.0.0", 1)
+        Access.for_mcp("0.0.0.0", 1)
     with pytest.raises(InputError, match="give a token"):
-        Access.of("192.168.1.5", 1, no_token=True)
+        Access.for_mcp("192.168.1.5", 1, no_token=True)
     with pytest.raises(InputError, match="--allow-host"):
-        Access.of("::", 1, token="secret")
+        Access.for_mcp("::", 1, token="secret")
     with pytest.raises(InputError, match="choose one"):
-        Access.of("localhost", 1, token="secret", no_token=True)
+        Access.for_mcp("localhost", 1, token="secret", no_token=True)
     for token in ("", "two words", "ümlaut", "line\nbreak"):
         with pytest.raises(InputError, match="printable ASCII"):
-            Access.of("localhost", 1, token=token)
-    assert Access.of("::1", 1, no_token=True).token is None
-    assert "secret" not in repr(Access.of("192.168.1.5", 1, token="secret"))
+            Access.for_mcp("localhost", 1, token=token)
+    assert Access.for_mcp("::1", 1, no_token=True).token is None
+    assert "secret" not in repr(Access.for_mcp("192.168.1.5", 1, token="secret"))
 
 
 def test_a_command_that_cannot_serve_says_why(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_command_that_cannot_serve_says_why(tmp_path: Path) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "cannot listen" in failed("--http", "--port", str(taken.getsockname()[1]))
-    assert "for --http" in failed("--port", "8765")
+    assert "need --http" in failed("--port", "8765")
     assert "no memory here" in failed("--readonly")
     (tmp_path / "m").write_text("a diary, not a memory")
     assert "not a memory of worldthread" in failed()

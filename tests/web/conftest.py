@@ -56,7 +56,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Makes clients of servers: ``serve(memory, token=..., host=..., headers=...)``."""
     from starlette.testclient import TestClient
 
-    from worldthread.web.access import Access
+    from worldthread.server_access import Access
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
     from worldthread.web.assets import Asset
@@ -68,10 +68,10 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     with ExitStack() as stack:
 
         def client(memory: Path, *, runs: Path | None = None, **access: Any) -> Any:
-            desk = stack.enter_context(AppState(memory, runs=runs or tmp_path / "runs", embedder="fake"))
-            app = create_app(desk, assets, Access.of(access.pop("host", "127.0.0.1"), 8766, **access))
+            app_state = stack.enter_context(AppState(memory, runs=runs or tmp_path / "runs", embedder="fake"))
+            app = create_app(app_state, assets, Access.for_web(access.pop("host", "127.0.0.1"), 8766, **access))
             made = TestClient(app, base_url=HOME, follow_redirects=False)
-            made.desk = desk
+            made.app_state = app_state
             return made
 
         yield client

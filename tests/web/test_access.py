@@ -120,16 +120,16 @@ def test_files_for_browsers_are_kept_by_their_tag(home: Any) -> None:
 
 
 def test_what_is_not_safe_is_refused_at_the_start() -> None:
-    from worldthread.web.access import Access
+    from worldthread.server_access import Access
 
-    assert Access.of("127.0.0.1", 1).token is None
-    assert len(Access.of("192.0.2.1", 1).token or "") > 30
+    assert Access.for_web("127.0.0.1", 1).token is None
+    assert len(Access.for_web("192.0.2.1", 1).token or "") > 30
     with pytest.raises(InputError, match="--allow-host"):
-        Access.of("0.0.0.0", 1, token=TOKEN)
+        Access.for_web("0.0.0.0", 1, token=TOKEN)
     for token in ("", "two words", "schlüssel"):
         with pytest.raises(InputError, match="printable ASCII"):
-            Access.of("127.0.0.1", 1, token=token)
-    assert TOKEN not in repr(Access.of("127.0.0.1", 1, token=TOKEN))
+            Access.for_web("127.0.0.1", 1, token=token)
+    assert TOKEN not in repr(Access.for_web("127.0.0.1", 1, token=TOKEN))
 
 
 def test_pages_that_were_not_built_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_what_cannot_be_answered_is_an_error_of_ours(home: Any, path: str, statu
 def test_a_memory_that_is_not_there_yet_is_told_plainly(serve: Callable[..., Any], tmp_path: Path) -> None:
     answer = serve(tmp_path / "absent.worldthread").get("/api/memories/file/graph")
     assert answer.status_code == 404
-    assert "nothing is remembered yet" in answer.json()["error"]["message"]
+    assert "does not exist yet" in answer.json()["error"]["message"]
     assert list(tmp_path.iterdir()) == []
 
 

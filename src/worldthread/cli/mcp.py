@@ -87,10 +87,9 @@ def mcp(
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtraError("the MCP server", extra="mcp", package="mcp")
 
-    from worldthread.addresses import listening_socket
-    from worldthread.mcp.access import Access
     from worldthread.mcp.configuration import http_configuration
-    from worldthread.mcp.serving import serve_http, serve_stdio, url_of
+    from worldthread.mcp.serving import HTTP_PATH, serve_http, serve_stdio
+    from worldthread.server_access import Access, listening_socket, port_of
 
     # before the import of the SDK, whose own log handler prints tracebacks of hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
@@ -107,12 +106,12 @@ def mcp(
             _print_message("An MCP client starts this command itself. Its configuration:", served.stdio_entry())
         serve_stdio(served.server, served.close)
         return
-    access = Access.of(
+    access = Access.for_mcp(
         host or _HOST, _PORT if port is None else port, names=allow_host or (), token=token, no_token=no_token
     )
     with listening_socket(access.host, access.port) as listening:
         served = opened()
-        url = url_of(access, listening)
+        url = access.url(port_of(listening), HTTP_PATH)
         _print_message(
             f"Serving {served.title} at {url}. Configuration for clients that accept a URL:",
             http_configuration(url, access, served.name),

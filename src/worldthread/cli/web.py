@@ -63,8 +63,7 @@ def web(
     for package in ("starlette", "uvicorn"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError("the web pages", extra="web", package=package)
-    from worldthread.addresses import listening_socket, port_of
-    from worldthread.web.access import Access
+    from worldthread.server_access import Access, listening_socket, port_of
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
     from worldthread.web.assets import read_assets
@@ -73,16 +72,16 @@ def web(
     assets = read_assets()
     if file is not None:
         require_file(file)
-    access = Access.of(host, port, names=allow_host or (), token=token)
+    access = Access.for_web(host, port, names=allow_host or (), token=token)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with (
         listening_socket(access.host, access.port) as listening,
         AppState(file or DEFAULT_FILE, namespace, runs=runs, model=model) as app_state,
     ):
         # do not print a token that the user gave
-        shown = f"?token={access.token}" if access.token and token is None else ""
+        shown = f"?token={access.token}" if access.is_generated else ""
         url = access.url(port_of(listening)) + shown
-        typer.echo(f"Serving {app_state.place.path} and the runs in {runs} at {url}  (stop with Ctrl-C)", err=True)
+        typer.echo(f"Serving {app_state.location.path} and the runs in {runs} at {url}  (stop with Ctrl-C)", err=True)
         # warm up while the browser starts
         threading.Thread(target=app_state.warm, daemon=True).start()
         if open_browser:

@@ -1,6 +1,6 @@
-"""A memory as tools for any MCP client: over standard input and output, or over HTTP with a token.
+"""Serve a memory to MCP clients, over standard input and output or over HTTP with a token.
 
-Needs the extra ``mcp``. The command ``worldthread mcp`` is made of these parts::
+Needs the extra ``mcp``. The command ``worldthread mcp`` uses these parts::
 
     memory = SharedMemory("home.worldthread")
     serve_stdio(create_server(memory), memory.close)
@@ -8,9 +8,9 @@ Needs the extra ``mcp``. The command ``worldthread mcp`` is made of these parts:
 
 from __future__ import annotations
 
-from worldthread.mcp.access import Access
 from worldthread.mcp.server import create_server
 from worldthread.mcp.serving import serve_http, serve_stdio
 from worldthread.mcp.shared import SharedMemory
+from worldthread.server_access import Access
 
 __all__ = ["Access", "SharedMemory", "create_server", "serve_http", "serve_stdio"]

@@ -1,4 +1,4 @@
-"""What the tools take, with the descriptions and limits that a client sees, and how they fail."""
+"""The types of tool arguments, with the descriptions and limits that clients see, and the errors of tools."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from pydantic import BaseModel, Field
 from worldthread.errors import WorldthreadError
 
 MAX_TEXT: Final = 2_000_000
-"""Characters that one call may bring."""
+"""The most characters of a text in one call."""
 MAX_ITEMS: Final = 1000
+"""The most messages or triples in one call."""
 MAX_NAME: Final = 1000
+"""The most characters of a name."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,11 +27,13 @@ class ChatMessage(BaseModel):
 
     role: str = Field(max_length=MAX_NAME, description="Who speaks: user, assistant, or a name", examples=["Anna"])
     content: str = Field(max_length=MAX_TEXT, description="What was said")
-    at: float | str | None = Field(default=None, description="When; as the argument at", examples=["2024-05-01T10:30"])
+    at: float | str | None = Field(
+        default=None, description="When it was said, in the form of the argument at", examples=["2024-05-01T10:30"]
+    )
 
 
 class Triple(BaseModel):
-    """A plain fact."""
+    """A fact as subject, relation and object."""
 
     subject: str = Field(min_length=1, max_length=MAX_NAME, examples=["Anna"])
     relation: str = Field(min_length=1, max_length=MAX_NAME, examples=["works for"])
@@ -38,13 +42,18 @@ class Triple(BaseModel):
 
 Question: TypeAlias = Annotated[
     str,
-    Field(min_length=1, max_length=20_000, description="In plain words", examples=["Where does Anna live?"]),
+    Field(
+        min_length=1,
+        max_length=20_000,
+        description="A question or a topic in plain words",
+        examples=["Where does Anna live?"],
+    ),
 ]
 AsOf: TypeAlias = Annotated[
     float | str | None,
     Field(
-        description="A moment of the past: what held then. A date, a date and time (ISO 8601), or the number of a "
-        "turn. Leave out for now.",
+        description="The time to look at: only what held then is used. A date, a date and time (ISO 8601), or the "
+        "number of a turn. Leave it out for the present.",
         examples=["2024-05-01", "2024-05-01T10:30:00+02:00", 42],
     ),
 ]
@@ -53,15 +62,15 @@ Entity: TypeAlias = Annotated[
     Field(
         min_length=1,
         max_length=MAX_NAME,
-        description="Name of a person, place or thing; upper and lower case are the same",
+        description="The name of a person, place or thing, in upper or lower case",
         examples=["Anna", "kitchen door"],
     ),
 ]
-Limit: TypeAlias = Annotated[int, Field(ge=1, le=500, description="How many statements at most")]
+Limit: TypeAlias = Annotated[int, Field(ge=1, le=500, description="The most statements to return")]
 
 
 def render_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """Let our own errors reach the client in their own words; of all others the SDK tells only that there was one."""
+    """Pass the messages of our own errors on to the client; the SDK hides the messages of all others."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""A game that the clients of one server play, and the file in which its plays are kept, if they are."""
+"""The game that the clients of one server play, and the file that stores its plays."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from worldthread.play.runs import file_name
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode
 
-_WAIT: Final = 60.0  # seconds for another writer of the file
-_LAST_MOVE: Final = 5.0  # seconds at the end, for a move that is under way
-
+_LOCK_SECONDS: Final = 60.0  # the longest wait for another writer of the file
+_SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running move when the server ends
 
 T = TypeVar("T")
 
 
 class PlayRecord:
-    """A play in a namespace of its own of a file, which is open for the length of a change only.
+    """Stores a play in a namespace of its own; the file is open only while something changes.
 
     Args:
-        path: the file, made when it does not exist.
-        run: name of the play; that of the namespace follows from it.
+        path: the file; created if it does not exist.
+        run: name of the play; the name of the namespace is derived from it.
 
     Raises:
         StoreError: the file cannot be opened; the message says why.
@@ -39,38 +38,41 @@ class PlayRecord:
         self._path = path
         self._run = run
         self._namespace: str | None = None
-        self._kept: set[str] = set()
-        with self._opened(self._free_name()):  # what is wrong with the file is told before the game begins
+        self._stored: set[str] = set()
+        with self._opened(self._free_name()):  # report a file that cannot be used before the game begins
             pass
 
-    def keep(self, episodes: Iterable[Episode]) -> None:
-        """Let the namespace hold exactly these episodes, of which the first must always be the same.
+    def store(self, episodes: Iterable[Episode]) -> None:
+        """Make the namespace hold exactly these episodes.
+
+        Args:
+            episodes: the episodes in order; the first must be the same in every call.
 
         Raises:
-            StoreError: they could not be written; the next call makes up for it.
+            StoreError: the file could not be written; the next call writes what is missing.
         """
         wanted = {episode.id: episode for episode in episodes}
-        if wanted.keys() == self._kept:
+        if wanted.keys() == self._stored:
             return
         while self._namespace is None:
             name = self._free_name()
             with self._opened(name) as memory:
-                if not len(memory.record.graph):  # else another server was quicker
-                    self._kept = {memory.record.add(next(iter(wanted.values()))).id}
+                if not len(memory.record.graph):  # else another server has just taken the name
+                    self._stored = {memory.record.add(next(iter(wanted.values()))).id}
                     self._namespace = name
         with self._opened(self._namespace) as memory:
-            for gone in self._kept - wanted.keys():
-                memory.forget(gone)
-                self._kept.discard(gone)
-            memory.record.add_many(episode for id_, episode in wanted.items() if id_ not in self._kept)
-            self._kept = set(wanted)
+            for undone in self._stored - wanted.keys():
+                memory.forget(undone)
+                self._stored.discard(undone)
+            memory.record.add_many(episode for id_, episode in wanted.items() if id_ not in self._stored)
+            self._stored = set(wanted)
 
     def _opened(self, namespace: str) -> Memory:
-        return Memory(self._path, namespace=namespace, model="none", wait=_WAIT)
+        return Memory(self._path, namespace=namespace, model="none", wait=_LOCK_SECONDS)
 
     def _free_name(self) -> str:
-        is_there = self._path.exists() and self._path.stat().st_size > 0
-        taken = set(SQLiteStore.namespaces(self._path)) if is_there else set()
+        has_content = self._path.exists() and self._path.stat().st_size > 0
+        taken = set(SQLiteStore.namespaces(self._path)) if has_content else set()
         number = 1
         while (name := self._run if number == 1 else f"{self._run}-{number}") in taken:
             number += 1
@@ -78,19 +80,20 @@ class PlayRecord:
 
 
 class SharedGame:
-    """A game and the play of it that goes on, on a thread of their own: what is asked is done in turn.
+    """A game and its current play, on a thread of their own, which runs calls one after another.
 
-    The play is begun by the first call, since making a game may take a while.
+    The first call begins the play, since this can take a while.
 
     Args:
-        id: as :func:`worldthread.envs.make` takes it.
-        seed: of the game, or of its chance.
-        path: file to keep the plays in, each in a namespace of its own; ``None``: they are gone in the end.
+        id: the id of the game; see :func:`worldthread.envs.make`.
+        seed: seeds the game, or its random generator.
+        path: the file that stores the plays, each in a namespace of its own; ``None`` to keep them in RAM only.
 
     Raises:
-        GameError, MissingExtraError: there is no such game, or it cannot be played here.
+        GameError: there is no such game, or it cannot be played here.
+        MissingExtraError: the game needs an extra that is not installed.
         StoreError: the file cannot be opened.
-        InputError: an argument cannot be used.
+        InputError: an argument is invalid.
     """
 
     def __init__(self, id: str, *, seed: int = 0, path: Path | None = None) -> None:
@@ -99,7 +102,7 @@ class SharedGame:
         self.path = None if path is None else path.expanduser().absolute()
         self._play: GamePlay | None = None
         self._is_closed = False
-        # engines want to be used by the thread that made them
+        # engines must be used by the thread that created them
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="game")
         self._env = self._thread.submit(make, self.id, seed=seed, max_moves=math.inf).result()
         try:
@@ -108,21 +111,28 @@ class SharedGame:
             self.close()
             raise
 
-    def ask(self, work: Callable[[GamePlay], T]) -> Future[T]:
-        """Do something with the play, after all that was asked before. What came of it is kept, even of an error.
+    def submit(self, work: Callable[[GamePlay], T]) -> Future[T]:
+        """Call ``work`` with the play, after all earlier calls, and store the play, also after an error.
 
-        The future raises what ``work`` raises, :class:`~worldthread.errors.GameError` when the play could not be begun
-        or the server is ending, and :class:`~worldthread.errors.StoreError` when it could not be kept, for which the
-        next call makes up.
+        Args:
+            work: what to do with the play.
+
+        Returns:
+            The result of ``work``. The future raises what ``work`` raises, :class:`~worldthread.errors.GameError` if
+            the play could not be begun or the server is ending, and :class:`~worldthread.errors.StoreError` if the
+            play could not be stored, which the next call makes up for.
         """
         return self._thread.submit(self._with_play, work)
 
-    def begin_anew(self, seed: int | None, work: Callable[[GamePlay], T]) -> Future[T]:
-        """Leave the play, if there is one, for another with this seed, and do something with that, as :meth:`ask` does.
+    def restart(self, seed: int | None, work: Callable[[GamePlay], T]) -> Future[T]:
+        """End the play, if there is one, begin another, and call ``work`` with it as :meth:`submit` does.
 
         Args:
-            seed: ``None``: the same as before.
-            work: what is done.
+            seed: seeds the new play; ``None`` for the same seed as before.
+            work: what to do with the new play.
+
+        Returns:
+            The result of ``work``; see :meth:`submit`.
         """
 
         def begin() -> T:
@@ -136,10 +146,10 @@ class SharedGame:
         return self._thread.submit(begin)
 
     def close(self) -> None:
-        """Let a move that is under way finish, for some seconds, and release everything. May be called again."""
+        """Wait a few seconds for a running move, and release everything. May be called again."""
         self._is_closed = True
-        with suppress(TimeoutError):  # then the engine is at work, and ends with the process
-            self._thread.submit(self._release).result(_LAST_MOVE)
+        with suppress(TimeoutError):  # then the engine still runs, and ends with the process
+            self._thread.submit(self._release).result(_SHUTDOWN_SECONDS)
 
     def _with_play(self, work: Callable[[GamePlay], T]) -> T:
         if self._is_closed:
@@ -150,7 +160,7 @@ class SharedGame:
             return work(self._play)
         finally:
             if self._record is not None:
-                self._record.keep(self._play.episodes())
+                self._record.store(self._play.episodes())
 
     def _release(self) -> None:
         if self._play is not None:

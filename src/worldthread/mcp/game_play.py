@@ -1,4 +1,4 @@
-"""One play of a game that a client leads: its moves, what they led to, and the memory of it all."""
+"""One play of a game that a client controls: its moves, their outcomes, and its memory."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from worldthread.play.step_record import StepRecord
 from worldthread.types import Episode, Extraction, Fact
 
 LONGEST_ACTION: Final = 200
-"""Characters of an action, at most."""
-_NAMED: Final = 12  # rooms in a message
+"""The most characters of an action."""
+_LISTED: Final = 12  # rooms in a message
 _NUMBER: Final = re.compile(r"\d+")
-_WALK: Final = re.compile(r"go\s+to\s+(?P<place>.+)", re.I)
+_GO_TO: Final = re.compile(r"go\s+to\s+(?P<room>.+)", re.I)
 
 
 class ExternalPlayer(PerceivingAgent):
-    """Perceives and remembers; what is done next, somebody else decides.
+    """An agent that perceives and remembers, but whose decisions are made by a client.
 
-    An action that moves in a direction and is on the world's list of valid actions tells of a way out of the room.
+    It also learns the exits of a room from the directions among the valid actions.
 
     Args:
-        memory: where percepts go.
-        run: name of the play, the source of its episodes.
+        memory: stores the percepts.
+        run: name of the play, and source of its episodes.
     """
 
     name = "client"
@@ -45,75 +45,75 @@ class ExternalPlayer(PerceivingAgent):
     def __init__(self, memory: AgentMemory, *, run: str = "play") -> None:
         super().__init__(memory, run=run)
         self.next: Decision | None = None
-        """What :meth:`decide` will say."""
+        """What :meth:`decide` returns."""
 
     def decide(self) -> Decision:
         if self.next is None:
-            raise AgentError("nobody has said what to do next")
+            raise AgentError("no decision is set: set `next` before the agent decides")
         return self.next
 
     def _extract(self, percept: Percept) -> Extraction:
         extraction = super()._extract(percept)
         view = self.memory.view()
-        places = [s.object for s in extraction.statements if isinstance(s, Fact) and s.key[:2] == (v.PLAYER, v.IS_IN)]
-        here = places[-1] if places else view.value(v.PLAYER, v.IS_IN)
+        rooms = [s.object for s in extraction.statements if isinstance(s, Fact) and s.key[:2] == (v.PLAYER, v.IS_IN)]
+        here = rooms[-1] if rooms else view.value(v.PLAYER, v.IS_IN)
         if here is None or normalise_name(here) == v.DARKNESS:
             return extraction
-        told = {statement.aspect for statement in extraction.statements}
+        stated = {statement.aspect for statement in extraction.statements}
         directions = {direction_of(action) for action in percept.valid_actions or ()} - {None}
-        ways = [v.exit_of(here, direction) for direction in sorted(filter(None, directions))]
-        new = [way for way in ways if way.aspect not in told and not view.holds(way)]
+        exits = [v.exit_of(here, direction) for direction in sorted(filter(None, directions))]
+        new = [exit_ for exit_ in exits if exit_.aspect not in stated and not view.holds(exit_)]
         return replace(extraction, statements=(*extraction.statements, *new))
 
 
 @dataclass(frozen=True)
 class TriedAction:
-    """An action and what came of it, as it is told of a room.
+    """An action that was tried in a room, with its outcome.
 
     Args:
-        room: where it was done; empty when that was not known.
-        deed: the action, the answer, and what it brought.
-        led_to: the other room to which it led; empty when it led nowhere.
-        moment: the number of the moment that followed.
+        room: the room; empty if it was not known.
+        outcome: the action, the text of the game, and the changes.
+        led_to: the other room to which the action led; empty if it led nowhere.
+        moment: number of the moment after the action.
     """
 
     room: str
-    deed: ActionOutcome
+    outcome: ActionOutcome
     led_to: str
     moment: int
 
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """What came of a call.
+    """The outcome of a tool call.
 
     Args:
-        steps: the moves that were made, at least one; or the moment to which the play came back.
-        before: the points before them.
+        steps: the moves that were made, at least one; or the moment to which the play returned.
+        score_before: the score before them.
         note: how a walk ended; empty otherwise.
-        warnings: of loops, after the last of them.
+        warnings: warnings of loops after the last move.
     """
 
     steps: tuple[StepRecord, ...]
-    before: float
+    score_before: float
     note: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
     def last(self) -> StepRecord:
-        """The step that was reached."""
+        """The last step."""
         return self.steps[-1]
 
 
 class GamePlay:
-    """One play from its beginning, with a memory of its own in RAM. Not safe to use from several threads at once.
+    """One play of a game, with a memory of its own in RAM. Not thread-safe.
 
-    After an error of the engine no further move can be made: every one raises :class:`~worldthread.errors.AgentError`.
+    After an error of the engine, every further move raises :class:`~worldthread.errors.AgentError`.
 
     Args:
-        env: the world; it is reset, not closed, and must have no limit of moves.
-        seed: given to ``env.reset``.
-        run: name of the play, the source of its episodes.
+        env: the environment; it is reset but not closed, and must not limit the number of moves.
+        seed: seeds ``env.reset``.
+        run: name of the play, and source of its episodes.
 
     Raises:
         GameError: the game could not be begun.
@@ -128,59 +128,64 @@ class GamePlay:
         self._play_steps = iter(self._play)
         self._moments: list[StepRecord] = []
         self._tried: list[TriedAction] = []  # by moment, from the first after the beginning
-        self.watch = LoopDetector()
-        self._warned: set[str] = set()
+        self.loop_detector = LoopDetector()
+        self._last_warnings: set[str] = set()
         self._moments.append(next(self._play_steps))
-        self._see(self.now)
+        self._observe(self.now)
 
-    # -- what is so now -----------------------------------------------------------------------------------------------
+    # -- the present state --------------------------------------------------------------------------------------------
 
     @property
     def now(self) -> StepRecord:
-        """The step that led here."""
+        """The step that led to the present state."""
         percept = self._client.percept
         assert percept is not None
         return self._moments[percept.moment]
 
     @property
     def moves(self) -> int:
-        """Moves from the beginning to here."""
+        """The number of moves from the beginning to the present state."""
         return self.now.percept.step.turn
 
     @property
     def room(self) -> str:
-        """The room as the game writes it; empty when it is not known."""
+        """The room as the game writes it; empty if it is not known."""
         return self.memory.view().value(v.PLAYER, v.IS_IN) or ""
 
     @property
     def goal(self) -> str:
-        """The task in words; empty when the game states none."""
+        """The task in words; empty if the game states none."""
         return self._moments[0].percept.step.goal
 
-    def way(self) -> list[StepRecord]:
-        """The steps from the beginning to here."""
-        return [self._moments[number] for number in self._client.path_to(self.now.percept.moment)]
+    def path(self) -> list[StepRecord]:
+        """Return the steps from the beginning to the present state."""
+        steps: list[StepRecord] = []
+        moment: int | None = self.now.percept.moment
+        while moment is not None:
+            steps.append(self._moments[moment])
+            moment = steps[-1].percept.before
+        return steps[::-1]
 
     def episodes(self) -> list[Episode]:
-        """What is remembered, in order."""
-        return self._client.episodes_to(self.now.percept.moment)
+        """Return the episodes of the play, in order."""
+        return self._client.way_to(self.now.percept.moment)
 
-    def was_in_vain(self, step: StepRecord) -> bool:
-        """Whether nothing seems to have come of a step."""
+    def had_no_effect(self, step: StepRecord) -> bool:
+        """Return whether a step seems to have changed nothing."""
         if step.percept.before is None or step.learned or step.ended or step.reward:
             return False
         return step.info.state == self._moments[step.percept.before].info.state
 
     def tried(self, step: StepRecord) -> TriedAction | None:
-        """What was done to come to a step; ``None`` for the beginning."""
+        """Return the action that led to a step; ``None`` for the beginning."""
         moment = step.percept.moment
         return self._tried[moment - 1] if moment else None
 
     def tried_here(self) -> list[tuple[TriedAction, bool]]:
-        """What was done in this room, the oldest first, and whether it was taken back."""
-        happened = {step.percept.moment for step in self.way()}
+        """Return the actions tried in this room, the oldest first, each with whether it was taken back."""
+        kept = {step.percept.moment for step in self.path()}
         here = normalise_name(self.room)
-        return [(tried, tried.moment not in happened) for tried in self._tried if normalise_name(tried.room) == here]
+        return [(tried, tried.moment not in kept) for tried in self._tried if normalise_name(tried.room) == here]
 
     # -- moves --------------------------------------------------------------------------------------------------------
 
@@ -188,47 +193,56 @@ class GamePlay:
         """Do one action, or walk to a known room (``go to kitchen``).
 
         Args:
-            action: a command as one types it into the game.
-            pause: called between the moves of a walk; what it raises ends the walk there.
+            action: a command as a player types it into the game.
+            pause: called between the moves of a walk; an exception that it raises ends the walk.
+
+        Returns:
+            The moves that were made.
 
         Raises:
-            InputError: this is no action, or the game is over. Nothing was done.
-            NotFoundError: no such room is known, or no way to it. Nothing was done.
+            InputError: this is not an action, or the game is over. No move was made.
+            NotFoundError: no such room is known, or no path to it. No move was made.
         """
         action = _checked(action)
         self._require_running()
         before = self.now.info.score
-        walk = _WALK.fullmatch(action)
+        go_to = _GO_TO.fullmatch(action)
         offered = self.now.info.valid_actions or ()
-        if walk is None or action_key(action) in map(action_key, offered):
+        if go_to is None or action_key(action) in map(action_key, offered):
             return CallOutcome((self._do(action),), before, warnings=self._new_warnings())
-        steps, note = self._walk(self._place(walk["place"]), pause)
+        steps, note = self._walk(self._room_named(go_to["room"]), pause)
         return CallOutcome(tuple(steps), before, note, self._new_warnings())
 
     def undo(self, moves: int = 1) -> CallOutcome:
-        """Come back to before the last moves, which then have not happened: the memory forgets them.
+        """Take back the last moves; the memory forgets them.
+
+        Args:
+            moves: how many, from 1.
+
+        Returns:
+            The moment to which the play returned.
 
         Raises:
-            InputError: so many moves were not made.
-            ContractError: the world does not get there again.
+            InputError: fewer moves were made.
+            ContractError: the environment does not reach the earlier state again.
         """
         if not 1 <= moves <= self.moves:
             made = "1 move was" if self.moves == 1 else f"{self.moves or 'no'} moves were"
             raise InputError(f"{made} made: {moves} cannot be taken back")
         before = self.now.info.score
-        there = self.way()[-1 - moves]
-        self._client.next = Decision("", "asked for", return_to=there.percept.moment)
+        target = self.path()[-1 - moves]
+        self._client.next = Decision("", "asked for", return_to=target.percept.moment)
         step = self._step()
-        self.watch = LoopDetector()
-        for earlier in self.way():
-            self._see(earlier)
+        self.loop_detector = LoopDetector()
+        for earlier in self.path():
+            self._observe(earlier)
         return CallOutcome((step,), before, f"taken back; this is move {self.moves} again")
 
     def close(self) -> None:
-        """Release the memory; the world is not closed."""
+        """Release the memory; the environment stays open."""
         self.memory.close()
 
-    # -- within -------------------------------------------------------------------------------------------------------
+    # -- internal -----------------------------------------------------------------------------------------------------
 
     def _require_running(self) -> None:
         if self.now.percept.ended:
@@ -241,47 +255,48 @@ class GamePlay:
         return step
 
     def _do(self, action: str) -> StepRecord:
-        room, held, before = self.room, frozenset(carried(self.memory.view())), self.now
+        room, carried_before, before = self.room, frozenset(carried(self.memory.view())), self.now
         self._client.next = Decision(action, "asked for")
         step = self._step()
         if step.percept.problem:
             raise InputError(f"{step.percept.problem}. Nothing was done")
         self._moments.append(step)
-        there, holds = self.room, frozenset(carried(self.memory.view()))
-        moved = normalise_name(there) != normalise_name(room)
+        new_room, carried_now = self.room, frozenset(carried(self.memory.view()))
+        moved = normalise_name(new_room) != normalise_name(room)
         if not moved and direction_of(action) is not None:
-            # rooms may bear one name: a direction that changed the state of the world has led somewhere
+            # rooms may share a name: a direction that changed the state of the world led to another room
             moved = step.info.state != before.info.state
-        gained, lost = tuple(sorted(holds - held)), tuple(sorted(held - holds))
-        deed = ActionOutcome(action, step.observation, step.reward, moved, gained, lost)
-        self._tried.append(TriedAction(room, deed, there if moved else "", step.percept.moment))
-        self._see(step)
+        gained = tuple(sorted(carried_now - carried_before))
+        lost = tuple(sorted(carried_before - carried_now))
+        outcome = ActionOutcome(action, step.observation, step.reward, moved, gained, lost)
+        self._tried.append(TriedAction(room, outcome, new_room if moved else "", step.percept.moment))
+        self._observe(step)
         return step
 
-    def _see(self, step: StepRecord) -> None:
+    def _observe(self, step: StepRecord) -> None:
         tried = self.tried(step)
         action = None
-        if tried is not None:  # the same direction in another room is no repetition
-            action = action_key(tried.deed.action) + (f" (in {tried.room})" if tried.room else "")
-        self.watch.record(action, step.info.score, step.info.state)
+        if tried is not None:  # the same direction in another room is not a repetition
+            action = action_key(tried.outcome.action) + (f" (in {tried.room})" if tried.room else "")
+        self.loop_detector.see(action, step.info.score, step.info.state)
 
     def _new_warnings(self) -> tuple[str, ...]:
-        """Warnings that were not given after the last action too, whatever their numbers; of loops, all."""
-        kinds = {_NUMBER.sub("", warning): warning for warning in self.watch.warnings()}
-        new = tuple(w for kind, w in kinds.items() if kind not in self._warned or w.startswith("LOOP"))
-        self._warned = set(kinds)
+        """Return the warnings that the last action did not have too, ignoring numbers in them, and all of loops."""
+        kinds = {_NUMBER.sub("", warning): warning for warning in self.loop_detector.warnings()}
+        new = tuple(w for kind, w in kinds.items() if kind not in self._last_warnings or w.startswith("LOOP"))
+        self._last_warnings = set(kinds)
         return new
 
-    def _place(self, name: str) -> str:
-        """The room to walk to, normalised."""
+    def _room_named(self, name: str) -> str:
+        """Return the normalised name of the known room that ``name`` means."""
         world = WorldMap(self.memory.view())
         found = matching_names(name, world.rooms)
         if not found:
             near = sorted(world.distances().items(), key=lambda item: (item[1], item[0]))
-            known = ", ".join(room for room, _ in near[:_NAMED]) or "none"
+            known = ", ".join(room for room, _ in near[:_LISTED]) or "none"
             raise NotFoundError(f"no known room is called {name!r}; rooms that can be walked to: {known}")
         if len(found) > 1:
-            raise NotFoundError(f"{name!r} may be any of {', '.join(found[:_NAMED])}: say which")
+            raise NotFoundError(f"{name!r} may be any of {', '.join(found[:_LISTED])}: say which")
         (room,) = found
         if room == world.here:
             raise InputError(f"you are in {room} already")
@@ -290,7 +305,7 @@ class GamePlay:
         return room
 
     def _walk(self, room: str, pause: Callable[[], None]) -> tuple[list[StepRecord], str]:
-        """Go to a room by the known map, until it is reached or something unexpected happens: the steps, and why."""
+        """Walk to a known room, and stop early if something unexpected happens; return the steps and a note on why."""
         steps: list[StepRecord] = []
         score = self.now.info.score
         while True:
@@ -313,23 +328,29 @@ class GamePlay:
                 return steps, f"stopped in {here}: {door} did not open"
             if not opens and after.here == here:
                 return steps, f"stopped in {here}: the way {direction} is blocked"
-            if not opens and after.here not in _beyond(world, here, direction):
+            if not opens and after.here not in _expected_rooms(world, here, direction):
                 return steps, f"stopped in {after.here or 'an unknown place'}: the way led elsewhere than before"
             if steps[-1].info.score != score:
                 return steps, "stopped on the way: the score changed"
 
 
-def _beyond(world: WorldMap, room: str, direction: str) -> set[str | None]:
-    """Where a way leads as far as is known: by an earlier walk, or by dead reckoning."""
+def _expected_rooms(world: WorldMap, room: str, direction: str) -> set[str | None]:
+    """Return the rooms to which an exit leads as far as known: from an earlier move, or by dead reckoning."""
     presumed = {e.presumed for e in world.unexplored if (e.room, e.direction) == (room, direction)}
     return {world.exits.get(room, {}).get(direction)} - {None} or presumed
 
 
 def _checked(action: str) -> str:
-    """An action that can go to the world.
+    """Return an action without white space around it.
+
+    Args:
+        action: the action as the client sent it.
+
+    Returns:
+        One line of printable text.
 
     Raises:
-        InputError: it cannot.
+        InputError: it is too long, empty, or not printable.
     """
     if len(action) > LONGEST_ACTION:
         raise InputError(f"an action has at most {LONGEST_ACTION} characters; this one has {len(action)}")

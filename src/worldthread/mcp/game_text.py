@@ -1,4 +1,4 @@
-"""What a model reads of a play: short texts, made of what the memory holds and of what was tried."""
+"""The texts that the game tools return: short descriptions of the play, its memory, and the actions tried."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from worldthread.text import OMISSION, count_of, cut, one_line
 from worldthread.types import Episode, Fact, Hit, Statement
 
 LONGEST_QUESTION: Final = 500
-"""Characters of a question, at most."""
-_TEXT: Final = 4000  # of what the game says
+"""The most characters of a question."""
+# limits: characters of texts, then numbers of items
+_TEXT: Final = 4000
 _LAST_TEXT: Final = 700
 _STEP_TEXT: Final = 150
 _GOAL: Final = 800
@@ -41,7 +42,7 @@ _NOTHING: Final = "nothing"
 _NEAR: Final = 2  # moves
 _NEAR_ROOMS: Final = 8
 _ROOMS: Final = 60
-_RECALLED: Final = 10  # of each kind, of which the best are told that are not of the map
+_RECALLED: Final = 10  # hits of each kind, from which those about the map are removed
 _STATEMENTS: Final = 4
 _PASSAGES: Final = 3
 
@@ -50,13 +51,13 @@ _SHOWN_ELSEWHERE: Final = frozenset({*_PLACES, v.IS, v.IS_A, v.HAS_EXIT, v.HAS_N
 
 
 def outcome_text(play: GamePlay, outcome: CallOutcome) -> str:
-    """What a move led to: the answer of the game, the points, what was learned, and warnings."""
-    *way, last = outcome.steps
-    lines = [_way_line(play, step) for step in way]
-    lines += [f"> {last.label}"] if way else []
+    """Return the outcome of a call: the text of the game, the score, what was learned, and warnings."""
+    *walk, last = outcome.steps
+    lines = [_walk_line(play, step) for step in walk]
+    lines += [f"> {last.label}"] if walk else []
     lines += [cut(last.observation.strip(), _TEXT, OMISSION), f"[{status(play, outcome)}]"]
     lines += [f"({outcome.note}.)"] if outcome.note else []
-    if last.valid is False and play.was_in_vain(last):
+    if last.valid is False and play.had_no_effect(last):
         lines.append("(This was not on the list of valid actions, and changed nothing that is known.)")
     learned, ended = changes(outcome.steps)
     lines += [f"Learned: {_listed(learned, _LEARNED, '; ')}."] if learned else []
@@ -68,21 +69,21 @@ def outcome_text(play: GamePlay, outcome: CallOutcome) -> str:
 
 
 def status(play: GamePlay, outcome: CallOutcome | None = None) -> str:
-    """Where, with how many points, after how many moves, in one line."""
+    """Return the room, the score, and the number of moves in one line."""
     info = play.now.info
     of = f" of {info.max_score:g}" if info.max_score is not None else ""
-    change = info.score - outcome.before if outcome is not None else 0
+    change = info.score - outcome.score_before if outcome is not None else 0
     room = f"{play.room}; " if play.room else ""
     return f"{room}score {info.score:g}{of}{f' ({change:+g})' if change else ''}; move {play.moves}"
 
 
 def ending(step: StepRecord) -> str:
-    """How the game ended, in a word or two."""
+    """Return how the game ended, in two words."""
     return "it is won" if step.info.won else "it is lost" if step.info.lost else "it ended"
 
 
 def changes(steps: Iterable[StepRecord]) -> tuple[list[str], list[str]]:
-    """What steps opened and still held after them, and what they ended, without what the map and the status tell."""
+    """Return what was learned by steps and what ended in them, without what the map and the status show."""
     learned: dict[Statement, None] = {}
     ended: dict[Statement, None] = {}
     for step in steps:
@@ -96,11 +97,11 @@ def changes(steps: Iterable[StepRecord]) -> tuple[list[str], list[str]]:
                 del ended[statement]
             else:
                 learned[statement] = None
-    return _told(learned), _told(ended)
+    return _sentences(learned), _sentences(ended)
 
 
 def room_text(play: GamePlay) -> str:
-    """All that bears on the next action here."""
+    """Return everything that matters for the next action in this room."""
     view = play.memory.view()
     world = WorldMap(view)
     tried = play.tried_here()
@@ -110,14 +111,14 @@ def room_text(play: GamePlay) -> str:
         if world.here
         else "It is not known where you are.",
         f"You carry: {_listed(_contents(view, v.INVENTORY), _NAMES, none=_NOTHING)}.",
-        *([_ways(view, world, world.here)] if world.here else []),
+        *([_exits_line(view, world, world.here)] if world.here else []),
         *_beliefs(view),
-        _valid(play.now.info.valid_actions, [one.deed.action for one, _ in tried]),
+        _valid_actions(play.now.info.valid_actions, [action.outcome.action for action, _ in tried]),
         *_history(tried),
     ]
     if play.now.info.state is not None:
-        lines.append(f"Earlier visits of this very state of the game: {play.watch.revisits}.")
-    lines += play.watch.warnings()
+        lines.append(f"Earlier visits of this very state of the game: {play.loop_detector.revisits}.")
+    lines += play.loop_detector.warnings()
     near = [room for room, moves in _by_distance(world) if 0 < (moves or 0) <= _NEAR]
     if near:
         lines.append("Rooms near here:")
@@ -128,7 +129,7 @@ def room_text(play: GamePlay) -> str:
 
 
 def context_text(play: GamePlay) -> str:
-    """What somebody needs who comes to the play anew: the task, the state, the open ways, the last changes."""
+    """Return a summary of the play: the goal, the state, the unexplored exits, and the last changes."""
     view = play.memory.view()
     world = WorldMap(view)
     lines = [
@@ -137,7 +138,7 @@ def context_text(play: GamePlay) -> str:
         _unexplored(world),
         *_beliefs(view),
     ]
-    news = [(step, changes([step])[0]) for step in play.way()[1:]]
+    news = [(step, changes([step])[0]) for step in play.path()[1:]]
     news = [(step, learned) for step, learned in news if learned][-_CHANGES:]
     lines += ["Last changes:"] if news else []
     lines += [
@@ -151,7 +152,7 @@ def context_text(play: GamePlay) -> str:
 
 
 def map_text(play: GamePlay) -> str:
-    """Every known room with its ways, the nearest first."""
+    """Return every known room with its exits, the nearest first."""
     view = play.memory.view()
     world = WorldMap(view)
     rooms = [room for room, _ in _by_distance(world)]
@@ -163,10 +164,17 @@ def map_text(play: GamePlay) -> str:
 
 
 def found_text(play: GamePlay, question: str) -> str:
-    """The answer to a question about the world so far: from the graph where it is of a known kind, else by recall.
+    """Answer a question about the world so far: from the graph if its kind is known, else by recall.
+
+    Args:
+        play: the play.
+        question: the question in words.
+
+    Returns:
+        The answer, or the statements and moves that are nearest to the question.
 
     Raises:
-        InputError: this is no question.
+        InputError: the question is empty or too long.
     """
     if not question.strip() or len(question) > LONGEST_QUESTION:
         raise InputError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {len(question.strip())}")
@@ -176,10 +184,10 @@ def found_text(play: GamePlay, question: str) -> str:
     except NotFoundError as error:
         lines.append(str(error))
     except InputError:
-        pass  # not of a known kind
-    # the episodes of a game are short, and each names what is carried: similarity finds the right ones best
+        pass  # not a question of a known kind
+    # episodes of a game are short, and each names what is carried: dense retrieval ranks them best
     hits = play.memory.recall(question, k=_RECALLED, method="dense", only_current=False).hits
-    way = play.way()
+    path = play.path()
     statements = [
         _statement_line(hit, hit.item)
         for hit in hits
@@ -188,13 +196,13 @@ def found_text(play: GamePlay, question: str) -> str:
         and hit.version is not None
         and hit.version.interval.is_open
     ]
-    passages = [_passage_line(way[round(hit.item.at)]) for hit in hits if isinstance(hit.item, Episode)]
+    passages = [_passage_line(path[round(hit.item.at)]) for hit in hits if isinstance(hit.item, Episode)]
     lines += ["What comes nearest in the memory:"] if statements or passages else ["Nothing near it is remembered."]
     return "\n".join([*lines, *statements[:_STATEMENTS], *passages[:_PASSAGES]])
 
 
-def said(statement: Statement) -> str:
-    """A statement as a short sentence on one line."""
+def statement_text(statement: Statement) -> str:
+    """Return a statement as a short sentence on one line."""
     if isinstance(statement, Fact):
         return shorten(f"{statement.subject} {statement.relation} {statement.object}", _STATEMENT)
     return shorten(statement.text.removesuffix("."), _STATEMENT)
@@ -203,28 +211,28 @@ def said(statement: Statement) -> str:
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _way_line(play: GamePlay, step: StepRecord) -> str:
-    """A step of a walk that goes on: only the room where there is no more to tell."""
+def _walk_line(play: GamePlay, step: StepRecord) -> str:
+    """Return a line for a step within a walk: just the room if nothing else changed."""
     tried = play.tried(step)
-    is_told = step.reward or any(changes([step]))
-    text = tried.led_to if tried is not None and tried.led_to and not is_told else ""
+    has_news = step.reward or any(changes([step]))
+    text = tried.led_to if tried is not None and tried.led_to and not has_news else ""
     return f"> {step.label}: {text or shorten(step.observation, _STEP_TEXT)}"
 
 
-def _told(statements: Iterable[Statement]) -> list[str]:
-    """The news among statements; exits of one room together."""
+def _sentences(statements: Iterable[Statement]) -> list[str]:
+    """Return the news among statements, with the exits of each room joined."""
     sentences: list[str] = []
     exits: dict[str, list[str]] = {}
     for statement in filter(_is_news, statements):
         if isinstance(statement, Fact) and statement.relation == v.HAS_EXIT:
             exits.setdefault(statement.subject, []).append(statement.object)
         else:
-            sentences.append(said(statement))
+            sentences.append(statement_text(statement))
     return sentences + [f"{room} has exit {', '.join(directions)}" for room, directions in exits.items()]
 
 
 def _is_news(statement: Statement) -> bool:
-    """Whether a statement is more than the title of the room and its ways."""
+    """Return whether a statement says more than the status line and the map do."""
     if not isinstance(statement, Fact):
         return v.GOAL not in map(normalise_name, statement.objects)
     subject, relation, _ = statement.key
@@ -232,14 +240,14 @@ def _is_news(statement: Statement) -> bool:
 
 
 def _is_of_map(statement: Statement) -> bool:
-    """Whether a fact tells of rooms and ways only, which are asked for otherwise."""
+    """Return whether a fact is only about rooms and exits, which the map shows."""
     return isinstance(statement, Fact) and (
         not _is_news(statement) or statement.relation in (v.HAS_EXIT, v.HAS_NO_EXIT)
     )
 
 
 def _contents(view: GraphView, place: str, depth: int = 3) -> list[str]:
-    """What is in or on a place, with states, and with what is in it in turn."""
+    """Return what is in or on a place, with states, and with their contents in turn."""
     found = []
     for fact in [*view.facts(relation=v.IS_IN, object=place), *view.facts(relation=v.IS_ON, object=place)]:
         if fact.key[0] == v.PLAYER:
@@ -251,8 +259,8 @@ def _contents(view: GraphView, place: str, depth: int = 3) -> list[str]:
     return found
 
 
-def _ways(view: GraphView, world: WorldMap, room: str) -> str:
-    known, new = _known_ways(view, world, room), _new_ways(view, world, room)
+def _exits_line(view: GraphView, world: WorldMap, room: str) -> str:
+    known, new = _known_exits(view, world, room), _new_exits(view, world, room)
     blocked = [fact.object for fact in view.facts(room, v.HAS_NO_EXIT)]
     parts = [f"Ways: {_listed(known, _NAMES)}."]
     parts += [f"Never taken: {_listed(new, _NAMES)}."] if new else []
@@ -260,13 +268,14 @@ def _ways(view: GraphView, world: WorldMap, room: str) -> str:
     return " ".join(parts)
 
 
-def _known_ways(view: GraphView, world: WorldMap, room: str) -> list[str]:
-    ways = sorted(world.exits.get(room, {}).items())
-    return [f"{direction} to {there}{_door(view, world, room, direction)}" for direction, there in ways]
+def _known_exits(view: GraphView, world: WorldMap, room: str) -> list[str]:
+    exits = sorted(world.ways.get(room, {}).items())
+    return [f"{direction} to {there}{_door(view, world, room, direction)}" for direction, there in exits]
 
 
-def _new_ways(view: GraphView, world: WorldMap, room: str) -> list[str]:
-    return [e.direction + _door(view, world, room, e.direction) for e in world.unexplored if e.room == room]
+def _new_exits(view: GraphView, world: WorldMap, room: str) -> list[str]:
+    exits = [exit_ for exit_ in world.unexplored if exit_.room == room]
+    return [exit_.direction + _door(view, world, room, exit_.direction) for exit_ in exits]
 
 
 def _door(view: GraphView, world: WorldMap, room: str, direction: str) -> str:
@@ -277,7 +286,7 @@ def _door(view: GraphView, world: WorldMap, room: str, direction: str) -> str:
 
 
 def _by_distance(world: WorldMap) -> list[tuple[str, int | None]]:
-    """Every known room with the moves to it, the nearest first; ``None``: no way is known."""
+    """Return the known rooms with the number of moves to each, the nearest first; ``None``: no path is known."""
     distances = world.distances()
     far = max(distances.values(), default=0) + 1
     rooms = sorted(world.rooms, key=lambda room: (distances.get(room, far), room))
@@ -285,25 +294,25 @@ def _by_distance(world: WorldMap) -> list[tuple[str, int | None]]:
 
 
 def _room_line(view: GraphView, world: WorldMap, room: str) -> str:
-    known, new = _known_ways(view, world, room), _new_ways(view, world, room)
-    ways = [_listed(known, _NAMES)] if known else []
-    ways += [f"never taken: {_listed(new, _NAMES)}"] if new else []
-    return f"- {room} ({_away(world, room)}): {'; '.join(ways) or 'no ways known'}"
+    known, new = _known_exits(view, world, room), _new_exits(view, world, room)
+    exits = [_listed(known, _NAMES)] if known else []
+    exits += [f"never taken: {_listed(new, _NAMES)}"] if new else []
+    return f"- {room} ({_away(world, room)}): {'; '.join(exits) or 'no ways known'}"
 
 
 def _unexplored(world: WorldMap) -> str:
-    """Ways never taken by room, the nearest first."""
-    ways: dict[str, list[str]] = {}
+    """Return a line of the unexplored exits by room, the nearest first."""
+    exits: dict[str, list[str]] = {}
     for exit_ in world.unexplored:
-        ways.setdefault(exit_.room, []).append(exit_.direction)
-    told = [
-        f"{room} ({_away(world, room)}): {', '.join(ways[room])}" for room, _ in _by_distance(world) if room in ways
+        exits.setdefault(exit_.room, []).append(exit_.direction)
+    rooms = [
+        f"{room} ({_away(world, room)}): {', '.join(exits[room])}" for room, _ in _by_distance(world) if room in exits
     ]
-    return f"Ways never taken: {_listed(told, _NEAR_ROOMS, '; ')}."
+    return f"Ways never taken: {_listed(rooms, _NEAR_ROOMS, '; ')}."
 
 
 def _away(world: WorldMap, room: str) -> str:
-    """How far a room is."""
+    """Return how far away a room is, in words."""
     if room == world.here:
         return "here"
     moves = world.distances().get(room)
@@ -311,61 +320,61 @@ def _away(world: WorldMap, room: str) -> str:
 
 
 def _beliefs(view: GraphView) -> list[str]:
-    """What the memory holds beside places, states and ways: keys, recipes, and the like."""
-    found = [said(fact) for fact in view.facts() if fact.relation not in _SHOWN_ELSEWHERE]
+    """Return a line of the facts that are not about places, states and exits, such as keys and recipes."""
+    found = [statement_text(fact) for fact in view.facts() if fact.relation not in _SHOWN_ELSEWHERE]
     return [f"Known: {_listed(found, _NAMES, '; ')}."] if found else []
 
 
-def _valid(actions: Sequence[str] | None, tried: Sequence[str]) -> str:
+def _valid_actions(actions: Sequence[str] | None, tried: Sequence[str]) -> str:
     if actions is None:
         return "The game offers no list of valid actions."
     known = set(map(action_key, tried))
-    # what was not tried comes first, so that it is not what is left out
+    # untried actions come first, so that the limit does not cut them off
     marked = sorted((action_key(action) in known, action) for action in actions)
     shown = [action if is_known else f"*{action}" for is_known, action in marked]
     return f"Valid actions (* not tried here; others may work too): {_listed(shown, _ACTIONS)}."
 
 
 def _history(tried: Sequence[tuple[TriedAction, bool]]) -> list[str]:
-    """Every action that was tried here, once, the latest last; of the last ones, what came of it."""
-    times = Counter(action_key(one.deed.action) for one, _ in tried)
+    """Return lines of the actions tried in this room, the latest last; the last ones with their outcome."""
+    times = Counter(action_key(action.outcome.action) for action, _ in tried)
     latest: dict[str, tuple[TriedAction, bool]] = {}
-    for one, gone in tried:
-        key = action_key(one.deed.action)
+    for action, is_undone in tried:
+        key = action_key(action.outcome.action)
         latest.pop(key, None)
-        latest[key] = (one, gone)
+        latest[key] = (action, is_undone)
     keys = list(latest)
-    older = [shorten(latest[key][0].deed.action, _ACTION) for key in keys[:-_HISTORY]]
+    older = [shorten(latest[key][0].outcome.action, _ACTION) for key in keys[:-_HISTORY]]
     lines = [f"Tried here before that: {_listed(older, _TRIED)}."] if older else []
     lines += ["Tried here, the latest last:" if keys else "Tried here: nothing."]
     return lines + [_tried_line(*latest[key], times[key]) for key in keys[-_HISTORY:]]
 
 
-def _tried_line(one: TriedAction, gone: bool, times: int) -> str:
-    deed = one.deed
-    came = [f"{deed.reward:+g} points"] if deed.reward else []
-    came += [f"gained {', '.join(deed.gained)}"] if deed.gained else []
-    came += [f"lost {', '.join(deed.lost)}"] if deed.lost else []
-    came += [f"led to {one.led_to}"] if one.led_to else []
-    came += [f"{times} times"] if times > 1 else []
-    came += ["taken back"] if gone else []
-    text = "" if one.led_to else f": {shorten(deed.text, _RESULT)}"
-    effect = f" [{shorten('; '.join(came), _EFFECT)}]" if came else ""
-    return f"- {shorten(deed.action, _ACTION)}{text}{effect}"
+def _tried_line(tried: TriedAction, is_undone: bool, times: int) -> str:
+    outcome = tried.outcome
+    effects = [f"{outcome.reward:+g} points"] if outcome.reward else []
+    effects += [f"gained {', '.join(outcome.gained)}"] if outcome.gained else []
+    effects += [f"lost {', '.join(outcome.lost)}"] if outcome.lost else []
+    effects += [f"led to {tried.led_to}"] if tried.led_to else []
+    effects += [f"{times} times"] if times > 1 else []
+    effects += ["taken back"] if is_undone else []
+    text = "" if tried.led_to else f": {shorten(outcome.text, _RESULT)}"
+    effect = f" [{shorten('; '.join(effects), _EFFECT)}]" if effects else ""
+    return f"- {shorten(outcome.action, _ACTION)}{text}{effect}"
 
 
 def _passage_line(step: StepRecord) -> str:
     action = step.percept.step.action
-    said_then = shorten(step.observation, _PASSAGE)
-    return f"- move {step.percept.step.turn}: {f'> {shorten(action, _ACTION)}: ' if action else ''}{said_then}"
+    text = shorten(step.observation, _PASSAGE)
+    return f"- move {step.percept.step.turn}: {f'> {shorten(action, _ACTION)}: ' if action else ''}{text}"
 
 
 def _statement_line(hit: Hit, statement: Statement) -> str:
     since = f" (since move {hit.version.interval.valid_from:g})" if hit.version is not None else ""
-    return f"- {said(statement)}{since}"
+    return f"- {statement_text(statement)}{since}"
 
 
-def _listed(items: Sequence[str], limit: int, between: str = ", ", none: str = "none known") -> str:
-    """Items in one line; how many are left out is said, and so is that there is none."""
-    more = f"{between}and {len(items) - limit} more" if len(items) > limit else ""
-    return between.join(items[:limit]) + more if items else none
+def _listed(items: Sequence[str], limit: int, separator: str = ", ", none: str = "none known") -> str:
+    """Return items in one line, with the number of those left out; ``none`` if there are no items."""
+    more = f"{separator}and {len(items) - limit} more" if len(items) > limit else ""
+    return separator.join(items[:limit]) + more if items else none

@@ -1,4 +1,4 @@
-"""The tools that change nothing, and when a model should use them."""
+"""The tools that only read the memory; their docstrings are the descriptions that models see."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from worldthread.mcp.results import (
     RecallResult,
     StatsResult,
     hit_line,
-    split,
-    stated,
-    told,
+    split_hits,
+    stated_fact,
+    tool_result,
     version_line,
-    without_echoes,
+    without_duplicate_theses,
 )
 from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Memory
@@ -31,7 +31,11 @@ _SIMILAR: Final = 5
 
 
 class ReadingTools:
-    """The tools that change nothing. The SDK runs each call on a thread of its own."""
+    """The tools that only read the memory. The SDK runs each call on a thread of its own.
+
+    Args:
+        shared: the memory.
+    """
 
     def __init__(self, shared: SharedMemory) -> None:
         self._shared = shared
@@ -41,7 +45,7 @@ class ReadingTools:
     def recall(
         self,
         question: Question,
-        k: Annotated[int, Field(ge=1, le=50, description="How many of each kind at most")] = 5,
+        k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind")] = 5,
         as_of: AsOf = None,
         kinds: Annotated[
             Sequence[Kind],
@@ -51,51 +55,51 @@ class ReadingTools:
             ),
         ] = KINDS,
         only_current: Annotated[
-            bool, Field(description="Leave out what no longer holds. false: show the past as well")
+            bool, Field(description="true: leave out what no longer holds. false: include the past")
         ] = True,
-        max_tokens: Annotated[int, Field(ge=50, le=20_000, description="Length of the text, roughly")] = 1000,
+        max_tokens: Annotated[int, Field(ge=50, le=20_000, description="The approximate length of the text")] = 1000,
     ) -> Annotated[CallToolResult, RecallResult]:
         """Look up what is remembered about a topic: facts, statements and passages, best first.
 
         Use it before you answer anything that may depend on earlier conversations, on the user's life, plans or
-        preferences, or on documents that were remembered, and when a task resumes earlier work. It is cheap: when in
-        doubt, recall. Ask in words of the matter ("Anna's allergies"), one matter a call. For everything on one named
-        thing use about; for how something came to be, timeline; for one direct answer, ask.
+        preferences, or on remembered documents, and when a task resumes earlier work. It is cheap: when in doubt,
+        recall. Name the topic ("Anna's allergies"), one topic per call. For everything about one named thing use
+        about; for how something changed, timeline; for one direct answer, ask.
         """
         found = self._memory.recall(
             question, k=k, as_of=as_of, kinds=tuple(kinds), only_current=only_current, max_tokens=max_tokens
         )
-        statements, passages = split(self._memory, found.hits)
+        statements, passages = split_hits(self._memory, found.hits)
         data = RecallResult(statements=statements, passages=passages)
-        return told(found.text or "Nothing about this is remembered.", data)
+        return tool_result(found.text or "Nothing about this is remembered.", data)
 
     @render_errors
     def ask(
         self,
         question: Question,
-        k: Annotated[int, Field(ge=1, le=50, description="How many hits of each kind it may rest on")] = 10,
+        k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind to base the answer on")] = 10,
         as_of: AsOf = None,
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer one question from what is remembered, with the sources of the answer.
 
-        Use it for a question with a short answer ("When does the lease end?"). It says so when there is not enough
-        information; do not fill the gap with a guess. Without a chat model behind the memory the answer is the one
-        statement that fits best: read it as evidence, and use recall when you want to judge for yourself.
+        Use it for a question with a short answer ("When does the lease end?"). It says so if there is not enough
+        information; do not fill the gap with a guess. If the memory has no chat model, the answer is the statement
+        that fits best: read it as evidence, and use recall to judge for yourself.
         """
         answer = self._memory.ask(question, k=k, as_of=as_of)
-        statements, passages = split(self._memory, answer.sources)
+        statements, passages = split_hits(self._memory, answer.sources)
         lines = [str(answer), *(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
         data = AskResult(answer=answer.text, statements=statements, passages=passages, model=answer.model)
-        return told("\n".join(lines), data)
+        return tool_result("\n".join(lines), data)
 
     @render_errors
     def about(self, entity: Entity, as_of: AsOf = None, limit: Limit = 50) -> Annotated[CallToolResult, EntityResult]:
-        """List everything that holds about one named person, place or thing, now or at a moment.
+        """List everything that holds about one named person, place or thing, now or at a given time.
 
-        Use it when you know the name and want the whole picture ("Anna", "kitchen door"). For a topic or a question
+        Use it when you know the name and want everything about it ("Anna", "kitchen door"). For a topic or a question
         use recall.
         """
-        versions = without_echoes(self._memory.about(entity, as_of=as_of))
+        versions = without_duplicate_theses(self._memory.about(entity, as_of=as_of))
         when = "" if as_of is None else f" as of {as_of}"
         return self._listed(f"What holds about {one_line(entity)}{when}", entity, versions, versions[:limit])
 
@@ -104,14 +108,14 @@ class ReadingTools:
         """List everything that ever held about one named person, place or thing, in order of time.
 
         Use it for what changed, when and why ("since when", "before that", "used to"): statements that ended are
-        listed with their end and its reason. When there are more than the limit, the latest are listed.
+        listed with their end and the reason. If there are more than the limit, it lists the latest.
         """
-        versions = without_echoes(self._memory.timeline(entity))
+        versions = without_duplicate_theses(self._memory.timeline(entity))
         return self._listed(f"What ever held about {one_line(entity)}", entity, versions, versions[-limit:])
 
     @render_errors
     def stats(self) -> Annotated[CallToolResult, StatsResult]:
-        """Count what is remembered, and tell which file and namespace this is.
+        """Count what is remembered, and name the file and the namespace of the memory.
 
         Use it when the user asks about the memory itself, or to see whether it is empty.
         """
@@ -124,7 +128,7 @@ class ReadingTools:
             counts=self._memory.stats(),
         )
         lines = [f"{name.replace('_', ' ')}: {count}" for name, count in data.counts.items()]
-        return told("\n".join([f"memory: {data.file}", *lines]), data)
+        return tool_result("\n".join([f"memory: {data.file}", *lines]), data)
 
     def _listed(self, title: str, entity: str, versions: Sequence[Version], shown: Sequence[Version]) -> CallToolResult:
         left_out = len(versions) - len(shown)
@@ -132,12 +136,12 @@ class ReadingTools:
         lines = [f"{title}:" if shown else f"{title}: nothing.", *map(version_line, shown)]
         lines += [f"... and {left_out} more"] if left_out else []
         lines += [f"Known names like it: {', '.join(map(one_line, similar))}"] if similar else []
-        statements = [stated(self._memory, version) for version in shown]
+        statements = [stated_fact(self._memory, version) for version in shown]
         data = EntityResult(entity=entity, statements=statements, left_out=left_out, similar=similar)
-        return told("\n".join(lines), data)
+        return tool_result("\n".join(lines), data)
 
 
 def _similar(memory: Memory, entity: str) -> list[str]:
-    """Names that hold this one, the shortest first."""
+    """Return known names that contain this one, the shortest first."""
     key = normalise_name(entity)
     return sorted((name for name in memory.entities() if key in name), key=len)[:_SIMILAR]

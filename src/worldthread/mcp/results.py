@@ -1,4 +1,4 @@
-"""What the tools answer: as data with a schema, and as lines for a model to read."""
+"""The results of the tools: data with a schema, and lines for a model to read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worldthread.types import Episode, Fact, Hit, Statement, Version
 
 _EXCERPT: Final = 300
 _PASSAGE: Final = 2000
-_ORIGINS: Final = 5  # episodes named for one statement: a common one has thousands
+_SOURCES: Final = 5  # episodes named for one statement: a common statement has thousands
 
 When: TypeAlias = Annotated[
     str, Field(description="A date, or a date and time in UTC to the second (ISO 8601), or the number of a turn")
@@ -25,51 +25,51 @@ When: TypeAlias = Annotated[
 
 
 class PassageResult(BaseModel):
-    """An episode: something that was remembered, verbatim."""
+    """An episode: a text as it was remembered."""
 
-    id: str = Field(description="Id of the episode; forget takes it")
+    id: str = Field(description="The id of the episode, for forget")
     at: When
-    source: str = Field(description="Where it comes from; empty when that was not said")
-    text: str = Field(description="The text, cut when it is long")
+    source: str = Field(description="Where it comes from; empty if not given")
+    text: str = Field(description="The text; a long one is cut")
 
 
 class StatedFact(BaseModel):
-    """A statement over one interval in which it held."""
+    """A statement with one interval in which it held."""
 
     kind: Literal["fact", "thesis"] = Field(description="fact: subject, relation, object. thesis: one sentence")
     text: str
     since: When
-    until: When | None = Field(description="When it stopped holding; null while it holds")
-    reason: str | None = Field(description="Why it stopped holding; null while it holds")
-    episodes: list[str] = Field(description=f"Ids of the episodes that say so, the first {_ORIGINS}")
-    sources: list[str] = Field(description="Where those come from")
-    path: list[str] = Field(default=[], description="How the question leads to it: objects and relations in turn")
+    until: When | None = Field(description="When it ended; null while it holds")
+    reason: str | None = Field(description="Why it ended; null while it holds")
+    episodes: list[str] = Field(description=f"The ids of the first {_SOURCES} episodes that state it")
+    sources: list[str] = Field(description="Where those episodes come from")
+    path: list[str] = Field(default=[], description="The path from the question to it: objects and relations in turn")
 
 
 class RememberResult(BaseModel):
-    """What became of what was given."""
+    """The episodes that were stored."""
 
-    episodes: list[str] = Field(description="Ids of the episodes, in order; forget takes one")
-    added: int = Field(description="How many are new")
-    known: int = Field(description="How many were remembered before, and were left alone")
-    unread: int = Field(description="How many are kept but could not be understood yet")
-    problems: list[str] = Field(description="Why")
+    episodes: list[str] = Field(description="The ids of the episodes in order, for forget")
+    added: int = Field(description="The number of new episodes")
+    known: int = Field(description="The number of episodes that were already in the memory")
+    unread: int = Field(description="The number of episodes that are stored but could not be understood yet")
+    problems: list[str] = Field(description="Why they could not be understood")
 
 
 class RecallResult(BaseModel):
-    """What matters for the question, best first."""
+    """The hits for a question, best first."""
 
     statements: list[StatedFact]
     passages: list[PassageResult]
 
 
 class AskResult(BaseModel):
-    """An answer with what it rests on."""
+    """An answer with its sources."""
 
-    answer: str | None = Field(description="null: there is not enough information")
-    statements: list[StatedFact] = Field(description="Statements that the answer rests on")
-    passages: list[PassageResult] = Field(description="Passages that the answer rests on")
-    model: str = Field(description="Who answered; empty when it is just the statement that fits best")
+    answer: str | None = Field(description="null if there is not enough information")
+    statements: list[StatedFact] = Field(description="The statements that support the answer")
+    passages: list[PassageResult] = Field(description="The passages that support the answer")
+    model: str = Field(description="The chat model that answered; empty if the answer is the statement that fits best")
 
 
 class EntityResult(BaseModel):
@@ -77,54 +77,56 @@ class EntityResult(BaseModel):
 
     entity: str
     statements: list[StatedFact]
-    left_out: int = Field(description="How many more there are; ask with a higher limit to see them")
-    similar: list[str] = Field(description="Known names that hold this one, when nothing is known under it")
+    left_out: int = Field(description="The number of further statements; a higher limit shows them")
+    similar: list[str] = Field(description="Known names that contain this one, if nothing is known about it")
 
 
 class ForgetResult(BaseModel):
-    """What was forgotten, or would be."""
+    """The episodes that were forgotten, or would be."""
 
-    forgotten: int = Field(description="How many episodes are gone; 0 without confirm=true")
-    would_forget: int = Field(description="How many episodes confirm=true would remove; 0 when they are gone")
-    episodes: list[PassageResult] = Field(description="The first of them")
+    forgotten: int = Field(description="The number of removed episodes; 0 without confirm=true")
+    would_forget: int = Field(
+        description="The number of episodes that confirm=true would remove; 0 after their removal"
+    )
+    episodes: list[PassageResult] = Field(description="The first of the episodes that would be removed")
 
 
 class StatsResult(BaseModel):
-    """How much is remembered."""
+    """The size of the memory."""
 
     file: str
     namespace: str
     readonly: bool
-    model: str = Field(description="Chat model that reads and answers; empty for rules")
+    model: str = Field(description="The chat model that reads and answers; empty if rules do")
     counts: dict[str, int]
 
 
-def told(text: str, data: BaseModel) -> CallToolResult:
-    """A result in both forms."""
+def tool_result(text: str, data: BaseModel) -> CallToolResult:
+    """Return a result as text and as structured data."""
     return CallToolResult(
         content=[TextContent(type="text", text=text)], structured_content=data.model_dump(mode="json")
     )
 
 
 def passage(episode: Episode, limit: int = _PASSAGE) -> PassageResult:
-    """An episode as data."""
+    """Return an episode as data, its text cut at ``limit`` characters."""
     return PassageResult(
         id=episode.id, at=shown_time(episode.at), source=episode.source, text=cut(episode.text.strip(), limit, OMISSION)
     )
 
 
 def excerpt(episode: Episode) -> PassageResult:
-    """An episode as data with only the beginning of its text, in one line."""
+    """Return an episode as data, with only the beginning of its text on one line."""
     return passage(episode).model_copy(update={"text": cut(one_line(episode.text), _EXCERPT, OMISSION)})
 
 
-def stated(memory: Memory, version: Version, path: Iterable[str] = ()) -> StatedFact:
-    """A statement with its times as data."""
+def stated_fact(memory: Memory, version: Version, path: Iterable[str] = ()) -> StatedFact:
+    """Return one version of a statement as data."""
     statement, interval = version.statement, version.interval
-    episodes = list(version.sources[:_ORIGINS])
+    episodes = list(version.sources[:_SOURCES])
     return StatedFact(
         kind="fact" if isinstance(statement, Fact) else "thesis",
-        text=_said(statement),
+        text=_statement_text(statement),
         since=shown_time(interval.valid_from),
         until=None if interval.is_open else shown_time(interval.valid_to),
         reason=version.reason,
@@ -134,48 +136,51 @@ def stated(memory: Memory, version: Version, path: Iterable[str] = ()) -> Stated
     )
 
 
-def split(memory: Memory, hits: Iterable[Hit]) -> tuple[list[StatedFact], list[PassageResult]]:
-    """Hits as data: statements, and passages."""
+def split_hits(memory: Memory, hits: Iterable[Hit]) -> tuple[list[StatedFact], list[PassageResult]]:
+    """Return hits as data: the statements, and the passages."""
     found = list(hits)
-    statements = [stated(memory, hit.version, hit.path) for hit in found if hit.version is not None]
+    statements = [stated_fact(memory, hit.version, hit.path) for hit in found if hit.version is not None]
     return statements, [passage(hit.item) for hit in found if isinstance(hit.item, Episode)]
 
 
-def without_echoes(versions: Iterable[Version]) -> list[Version]:
-    """The same without sentences that a fact of the same interval says word for word."""
+def without_duplicate_theses(versions: Iterable[Version]) -> list[Version]:
+    """Return the versions without theses that a fact with the same interval states word for word."""
     found = list(versions)
-    said = {
-        (normalise_text(_said(version.statement)), version.interval)
+    facts = {
+        (normalise_text(_statement_text(version.statement)), version.interval)
         for version in found
         if isinstance(version.statement, Fact)
     }
     return [
         version
         for version in found
-        if isinstance(version.statement, Fact) or (normalise_text(version.statement.text), version.interval) not in said
+        if isinstance(version.statement, Fact)
+        or (normalise_text(version.statement.text), version.interval) not in facts
     ]
 
 
 def version_line(version: Version) -> str:
-    """A statement with its times in one line."""
-    interval, said = version.interval, cut(one_line(_said(version.statement)), _PASSAGE, OMISSION)
+    """Return one version of a statement with its times, on one line."""
+    interval = version.interval
+    text = cut(one_line(_statement_text(version.statement)), _PASSAGE, OMISSION)
     if interval.is_open:
-        return f"- {said} (since {shown_time(interval.valid_from)})"
+        return f"- {text} (since {shown_time(interval.valid_from)})"
     reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if version.reason else ""
-    return f"- {said} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)}{reason})"
+    return f"- {text} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)}{reason})"
 
 
 def hit_line(hit: Hit) -> str:
-    """A hit in one line."""
+    """Return a hit on one line."""
     return f"- {cut(one_line(shown_hit(hit)), _PASSAGE, OMISSION)}"
 
 
-def passage_line(shown: PassageResult) -> str:
-    """An episode in one line, with its id."""
-    return f"- {shown.id} ({', '.join(filter(None, (shown.at, one_line(shown.source))))}) {one_line(shown.text)}"
+def passage_line(passage: PassageResult) -> str:
+    """Return an episode on one line, with its id."""
+    origin = ", ".join(filter(None, (passage.at, one_line(passage.source))))
+    return f"- {passage.id} ({origin}) {one_line(passage.text)}"
 
 
-def _said(statement: Statement) -> str:
+def _statement_text(statement: Statement) -> str:
     if isinstance(statement, Fact):
         return f"{statement.subject} {statement.relation} {statement.object}"
     return statement.text

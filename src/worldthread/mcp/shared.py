@@ -14,26 +14,28 @@ from worldthread.models import chat_model, embedder
 from worldthread.models.configured import NO_MODEL
 from worldthread.stores import DEFAULT_NAMESPACE
 
-_WAIT: Final = 60.0  # for another writer: a long text, or a model that reads one
-_LAST_WRITE: Final = 5.0  # at the end, for a change that is under way
+_LOCK_SECONDS: Final = 60.0  # the longest wait for another writer, which may have a model read a long text
+_SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running change when the server ends
 
 
 class SharedMemory:
-    """One reader for as long as the server runs, and a writer for the length of a change.
+    """A memory that is open for reading while the server runs, and for writing only during a change. Thread-safe.
 
-    A :class:`~worldthread.memory.Memory` that may write keeps all others from writing until it is closed; two clients
-    that each start a server on one file would shut each other out. The reader follows every writer. May be used from
-    several threads.
+    A :class:`~worldthread.memory.Memory` that may write locks out all other writers until it is closed, so two clients
+    that each start a server for the same file would block each other. The reader follows every writer.
 
     Args:
-        path: the file, made when it does not exist and may be written.
-        namespace: which memory of the file.
+        path: the file; created if it does not exist, unless ``readonly``.
+        namespace: the memory in the file.
         readonly: never write.
-        model: name of a chat model, as for :class:`~worldthread.memory.Memory`.
-        wait: seconds that a change waits for another writer.
+        model: name of a chat model; see :class:`~worldthread.memory.Memory`.
+        wait: the most seconds that a change waits for another writer.
+
+    Attributes:
+        memory: the reader.
 
     Raises:
-        ModelConfigError: no such model can be reached as configured.
+        ModelConfigError: the model cannot be used as configured.
         StoreError: the file cannot be opened; the message says why.
     """
 
@@ -44,7 +46,7 @@ class SharedMemory:
         namespace: str = DEFAULT_NAMESPACE,
         readonly: bool = False,
         model: str | None = None,
-        wait: float = _WAIT,
+        wait: float = _LOCK_SECONDS,
     ) -> None:
         self.path = path.expanduser().absolute()
         self.namespace = namespace
@@ -52,23 +54,25 @@ class SharedMemory:
         self._wait = wait
         self._model = chat_model(model) or NO_MODEL
         self._embedder = embedder()
-        self._turn = threading.Lock()
+        self._write_lock = threading.Lock()
         self._closed = False
         if not readonly and not (self.path.exists() and self.path.stat().st_size):
             Memory(self.path, namespace=namespace, wait=wait).close()
         self.memory = Memory(self.path, namespace=namespace, readonly=True, model=self._model, embedder=self._embedder)
-        """The reader."""
 
     @contextmanager
     def writing(self) -> Iterator[Memory]:
-        """The same memory, for a change. What is recorded is on its way to the disk when the block ends.
+        """Open the memory for a change, which is in the file when the block ends.
+
+        Yields:
+            The memory, open for writing.
 
         Raises:
             StoreLockedError: another writer did not finish in time.
             ClosedError: the server is ending.
             StoreError: the file cannot be written.
         """
-        with self._turn:
+        with self._write_lock:
             if self._closed:
                 raise ClosedError("the server is ending: nothing was changed", path=self.path)
             with Memory(
@@ -82,11 +86,11 @@ class SharedMemory:
                 yield memory
 
     def close(self) -> None:
-        """Let a change that is under way finish, for some seconds, and release the file. May be called again."""
+        """Wait a few seconds for a running change, and release the file. May be called again."""
         self._closed = True
-        finished = self._turn.acquire(timeout=_LAST_WRITE)
+        finished = self._write_lock.acquire(timeout=_SHUTDOWN_SECONDS)
         try:
             self.memory.close()
         finally:
             if finished:
-                self._turn.release()
+                self._write_lock.release()

@@ -1,4 +1,4 @@
-"""Which tools a server has, and what they promise."""
+"""Registers the tools of a server, with their titles and annotations."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from worldthread.mcp.reading import ReadingTools
 from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.writing import WritingTools
 
-_LOOKS: Final = ToolAnnotations(
+_READ_ONLY: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-_ADDS: Final = ToolAnnotations(
+_ADDITIVE: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
-_REMOVES: Final = ToolAnnotations(
+_DESTRUCTIVE: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
 
 
 def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
-    """Give a server the tools of a memory, without those that write where the memory is for reading only."""
-    extraction = ReadingTools(shared)
-    add_tool(server, extraction.recall, "Recall", _LOOKS)
-    add_tool(server, extraction.ask, "Ask the memory", _LOOKS)
-    add_tool(server, extraction.about, "What holds about something", _LOOKS)
-    add_tool(server, extraction.timeline, "History of something", _LOOKS)
-    add_tool(server, extraction.stats, "Size of the memory", _LOOKS)
+    """Add the tools of a memory to a server; those that write only if the memory is not read-only."""
+    reading = ReadingTools(shared)
+    add_tool(server, reading.recall, "Recall", _READ_ONLY)
+    add_tool(server, reading.ask, "Ask the memory", _READ_ONLY)
+    add_tool(server, reading.about, "List what holds about something", _READ_ONLY)
+    add_tool(server, reading.timeline, "Show the history of something", _READ_ONLY)
+    add_tool(server, reading.stats, "Show the size of the memory", _READ_ONLY)
     if not shared.readonly:
         writing = WritingTools(shared)
-        add_tool(server, writing.remember, "Remember", _ADDS)
-        add_tool(server, writing.forget, "Forget for good", _REMOVES)
+        add_tool(server, writing.remember, "Remember", _ADDITIVE)
+        add_tool(server, writing.forget, "Forget for good", _DESTRUCTIVE)
 
 
 def add_tool(
@@ -45,6 +45,6 @@ def add_tool(
     title: str,
     annotations: ToolAnnotations,
 ) -> None:
-    """Give a server a tool, which is called as the function is and described by its docstring."""
+    """Add a tool to a server; the tool has the name of the function, and its docstring as the description."""
     description = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(tool) or "")
     server.add_tool(tool, title=title, description=description, annotations=annotations)

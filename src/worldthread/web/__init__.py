@@ -1,12 +1,15 @@
-"""Pages on which people see a memory, look through runs, and watch or play games. Needs the extra ``web``.
+"""Web pages that show a memory and recorded runs, and on which people watch or play games. Needs the extra ``web``.
 
-The command ``worldthread web`` is made of these parts::
+The command ``worldthread web`` uses these parts::
 
-    access = Access.of("127.0.0.1", 8766)
-    with listening_socket(access.host, access.port) as listening, Desk(Path("home.worldthread")) as desk:
-        serve(create_app(desk, read_assets(), access), listening)
+    access = Access.for_web("127.0.0.1", 8766)
+    with (
+        listening_socket(access.host, access.port) as listening,
+        AppState(Path("home.worldthread")) as app_state,
+    ):
+        serve(create_app(app_state, read_assets(), access), listening)
 
-What a browser gets is built from the sources in ``frontend`` by ``make web``, and is part of every wheel.
+The files for browsers are built by ``make web`` from the sources in ``frontend``, and are part of every wheel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the server answers: JSON, and errors as JSON in our own words."""
+"""JSON responses, errors as JSON, and checked parameters of requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from worldthread.errors import (
 )
 
 MAX_BODY: Final = 64 * 1024
-"""Bytes that a request may bring."""
+"""The most bytes of a request body."""
 _STATUS: Final[dict[type[WorldthreadError], int]] = {
     NotFoundError: 404,
     UnknownGameError: 404,
@@ -32,31 +32,38 @@ _STATUS: Final[dict[type[WorldthreadError], int]] = {
 T = TypeVar("T")
 
 
-def answer(data: Any, status: int = 200) -> Response:
-    """Data as JSON."""
+def json_response(data: Any, status: int = 200) -> Response:
+    """Return data as a JSON response."""
     return Response(orjson.dumps(data), status, media_type="application/json")
 
 
-def refusal(status: int, kind: str, message: str) -> Response:
-    """An error as JSON."""
-    return answer({"error": {"kind": kind, "message": message}}, status)
+def error_response(status: int, kind: str, message: str) -> Response:
+    """Return an error as a JSON response."""
+    return json_response({"error": {"kind": kind, "message": message}}, status)
 
 
 async def render_error(_: Request, error: Exception) -> Response:
-    """The answer to a request that failed: our own errors in their own words, of all others only that there was one."""
+    """Return the response to a request that failed; only our own errors and HTTP errors show their message."""
     if isinstance(error, HTTPException):
-        return refusal(error.status_code, "HTTPError", error.detail)
+        return error_response(error.status_code, "HTTPError", error.detail)
     if isinstance(error, WorldthreadError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
-        return refusal(status, type(error).__name__, _writable(str(error)))
-    return refusal(500, "InternalError", "the server failed; its own output tells more")
+        return error_response(status, type(error).__name__, escape_surrogates(str(error)))
+    return error_response(500, "InternalError", "the server failed; see its own output for the reason")
 
 
-async def sent(request: Request, kind: type[T]) -> T:
-    """The JSON that a request brought, as a value of ``kind``.
+async def read_json(request: Request, type_: type[T]) -> T:
+    """Return the JSON body of a request.
+
+    Args:
+        request: the request.
+        type_: the type of the value, which msgspec checks.
+
+    Returns:
+        The value.
 
     Raises:
-        InputError: it is something else.
+        InputError: the body is too long, is not JSON, or does not fit the type.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise InputError("the body must be JSON, with the content type application/json")
@@ -64,18 +71,25 @@ async def sent(request: Request, kind: type[T]) -> T:
     async for part in request.stream():
         body += part
         if len(body) > MAX_BODY:
-            raise InputError(f"at most {MAX_BODY} bytes are taken")
+            raise InputError(f"the body must have at most {MAX_BODY} bytes")
     try:
-        return msgspec.json.decode(body, type=kind)
+        return msgspec.json.decode(body, type=type_)
     except msgspec.MsgspecError as error:
-        raise InputError(f"this is not what is taken here: {error}") from None
+        raise InputError(f"the body does not have the expected form: {error}") from None
 
 
-def text_of(request: Request, name: str) -> str:
-    """A parameter of the query that must be there.
+def text_parameter(request: Request, name: str) -> str:
+    """Return a required parameter of the query.
+
+    Args:
+        request: the request.
+        name: name of the parameter.
+
+    Returns:
+        The value as text.
 
     Raises:
-        InputError: it is absent.
+        InputError: the parameter is missing.
     """
     value = request.query_params.get(name)
     if value is None:
@@ -83,26 +97,35 @@ def text_of(request: Request, name: str) -> str:
     return value
 
 
-def number_of(request: Request, name: str, default: int, most: int) -> int:
-    """A parameter of the query that is a whole number from 0 to ``most``.
+def number_parameter(request: Request, name: str, default: int, maximum: int) -> int:
+    """Return a parameter of the query that must be a whole number.
+
+    Args:
+        request: the request.
+        name: name of the parameter.
+        default: the value if the parameter is missing.
+        maximum: the largest value; the smallest is 0.
+
+    Returns:
+        The number.
 
     Raises:
-        InputError: it is none.
+        InputError: the parameter is not a number in this range.
     """
     value = request.query_params.get(name)
     if value is None:
         return default
-    if not (value.isascii() and value.isdigit()) or len(value) > 12 or int(value) > most:
-        raise InputError(f"the parameter {name} must be a whole number from 0 to {most}")
+    if not (value.isascii() and value.isdigit()) or len(value) > 12 or int(value) > maximum:
+        raise InputError(f"the parameter {name} must be a whole number from 0 to {maximum}")
     return int(value)
 
 
 def shown_path(path: Path) -> str:
-    """A path for people: from the folder in which the server was started, where it is below that."""
+    """Return a path as shown to people: relative to the current folder if it is below it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _writable(text: str) -> str:
-    """``text`` with escapes for what UTF-8 cannot write: a message may repeat half a character."""
+def escape_surrogates(text: str) -> str:
+    """Return ``text`` with escapes for lone surrogates, which UTF-8 cannot encode; a message may quote them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

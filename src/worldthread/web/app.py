@@ -1,4 +1,4 @@
-"""The server as an ASGI application."""
+"""The web pages and their JSON routes as an ASGI application."""
 
 from __future__ import annotations
 
@@ -14,40 +14,50 @@ from starlette.types import ASGIApp
 
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
-from worldthread.web.access import Access, Guard
-from worldthread.web.answers import answer, render_error
+from worldthread.server_access import Access
+from worldthread.web.access import Guard
+from worldthread.web.answers import json_response, render_error
 from worldthread.web.app_state import AppState
-from worldthread.web.assets import PAGES, Asset, served
+from worldthread.web.assets import PAGES, Asset, asset_response
 from worldthread.web.memory_routes import memory_routes
 from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
 
 
-def create_app(desk: AppState, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
-    """The pages and what they ask for, behind their guard. Whoever made the desk closes it."""
+def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
+    """Return the application.
+
+    Args:
+        app_state: the memories, runs and plays to show; the caller closes it.
+        assets: the files for browsers by name; see :func:`worldthread.web.assets.read_assets`.
+        access: the host names and the token of the server.
+
+    Returns:
+        The application behind its :class:`~worldthread.web.access.Guard`.
+    """
 
     def page(name: str) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            return served(assets[name], request)
+            return asset_response(assets[name], request)
 
         return endpoint
 
     async def static(request: Request) -> Response:
         asset = assets.get(request.path_params["name"])
         if asset is None:
-            raise HTTPException(404, "there is no such file")
-        return served(asset, request)
+            raise HTTPException(404, "this file does not exist")
+        return asset_response(asset, request)
 
     async def about(_: Request) -> Response:
-        return answer({"version": __version__})
+        return json_response({"version": __version__})
 
     routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items()]
     routes += [
         Route("/static/{name}", static),
         Route("/api/about", about),
-        *memory_routes(desk),
-        *run_routes(desk),
-        *play_routes(desk),
+        *memory_routes(app_state),
+        *run_routes(app_state),
+        *play_routes(app_state),
     ]
     handled = (HTTPException, WorldthreadError, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))

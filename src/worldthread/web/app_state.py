@@ -1,4 +1,4 @@
-"""All that the pages are about, in one place: the memory, the runs, and the plays that go on."""
+"""The state behind the pages: the memories, the runs, and the running plays."""
 
 from __future__ import annotations
 
@@ -19,25 +19,32 @@ if TYPE_CHECKING:
     from worldthread.models import Embedder
 
 FILE_KEY: Final = "file"
-"""The key of the memory that the server was started for; all others are those of runs."""
-_RUN: Final = "run-"
-_MOST_LISTED: Final = 200
+"""The key of the memory that the server was started for; all other keys belong to runs."""
+_RUN_PREFIX: Final = "run-"
+_MAX_LISTED: Final = 200
 
 
 def run_key(id_: str) -> str:
-    """The key of the memory of a run."""
-    return _RUN + id_
+    """Return the key of the memory of a run."""
+    return _RUN_PREFIX + id_
 
 
 class AppState:
-    """Use as a context manager, or call :meth:`close`.
+    """The memories, the folder of runs, and the plays of one server.
+
+    Use it as a context manager, or call :meth:`close`.
 
     Args:
-        memory: the file of a memory; it need not be there yet.
-        namespace: which memory of the file.
-        runs: the folder with the runs; it need not be there yet.
-        model: name of a chat model that agents may ask; ``None`` for what the environment says.
-        embedder: name of an embedder, or one, for questions; see :class:`~worldthread.memory.Memory`.
+        memory: the file of a memory; it need not exist yet.
+        namespace: the memory in the file.
+        runs: the folder of runs; it need not exist yet.
+        model: name of the chat model for agents; ``None`` for the one that the environment configures.
+        embedder: an embedder or its name; see :class:`~worldthread.memory.Memory`.
+
+    Attributes:
+        location: the memory that the server was started for.
+        runs: the runs.
+        plays: the plays.
     """
 
     def __init__(
@@ -49,51 +56,59 @@ class AppState:
         model: str | None = None,
         embedder: Embedder | str | None = None,
     ) -> None:
-        self.place = MemoryLocation(memory.expanduser().absolute(), namespace)
+        self.location = MemoryLocation(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
         self._memories = Memories(self._open)
         self.runs = RunFolder(runs)
         self.plays = Plays(self.runs.root, model)
 
-    def _open(self, place: MemoryLocation) -> Memory:
+    def _open(self, location: MemoryLocation) -> Memory:
         return Memory(
-            place.path, namespace=place.namespace, readonly=True, model="none", embedder=self._embedder
+            location.path, namespace=location.namespace, readonly=True, model="none", embedder=self._embedder
         )  # fmt: skip
 
     @contextmanager
     def memory(self, key: str) -> Iterator[OpenMemory]:
-        """A memory by its key.
+        """Open the memory with a key.
+
+        Args:
+            key: :data:`FILE_KEY`, or a :func:`run_key`.
+
+        Yields:
+            The memory, which stays open at least until the block ends.
 
         Raises:
             NotFoundError: there is no such memory.
             StoreError: the file cannot be opened; the message says why.
         """
-        with self._memories.using(self._place_of(key)) as opened:
+        with self._memories.using(self._location_of(key)) as opened:
             yield opened
 
     def warm(self) -> None:
-        """Make ready for the first page, where there is a memory: open it, and count its names."""
+        """Open the memory and count its names, if it exists, so that the first page appears sooner."""
         with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.read_lock():
             pass
 
-    def _place_of(self, key: str) -> MemoryLocation:
-        if key.startswith(_RUN):
-            return self.runs.memory_of(key.removeprefix(_RUN))
+    def _location_of(self, key: str) -> MemoryLocation:
+        if key.startswith(_RUN_PREFIX):
+            return self.runs.memory_of(key.removeprefix(_RUN_PREFIX))
         if key != FILE_KEY:
-            raise NotFoundError("there is no such memory (any more)")
-        if not self.place.path.exists():
-            raise NotFoundError(f"nothing is remembered yet in {self.place.path}: worldthread remember FILE...")
-        return self.place
+            raise NotFoundError("this memory does not exist, or was removed")
+        if not self.location.path.exists():
+            raise NotFoundError(
+                f"{self.location.path} does not exist yet: create it with `worldthread remember FILE...`"
+            )
+        return self.location
 
     def memory_list(self) -> list[dict[str, Any]]:
-        """The memories that can be shown, that of the server first."""
-        own = {"key": FILE_KEY, "label": self.place.path.name, "exists": self.place.path.exists()}
+        """Return the memories that can be shown; the one that the server was started for comes first."""
+        own = {"key": FILE_KEY, "label": self.location.path.name, "exists": self.location.path.exists()}
         of_runs = [
             {"key": run_key(run["id"]), "label": run["name"], "exists": True}
             for run in self.runs.runs()
             if run.get("has_memory")
         ]
-        return [own, *of_runs[:_MOST_LISTED]]
+        return [own, *of_runs[:_MAX_LISTED]]
 
     def close(self) -> None:
         """Stop the plays, and close the memories. May be called again."""

@@ -1,4 +1,4 @@
-"""What browsers load: read from the package once, so that no path of a request ever meets the disk."""
+"""The files for browsers, read from the package once, so that no path of a request reaches the disk."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ from starlette.responses import Response
 from worldthread.errors import InputError
 
 PAGES: Final = {"/": "memory.html", "/runs": "runs.html", "/play": "play.html"}
-"""Paths of the pages, and the files that they are."""
+"""The file of each page by its path."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file for browsers."""
+    """A file for browsers.
+
+    Args:
+        data: the content.
+        media_type: the content type.
+        tag: the entity tag (ETag), which changes with the content.
+    """
 
     data: bytes
     media_type: str
@@ -29,25 +35,28 @@ class Asset:
 
 
 def read_assets() -> Mapping[str, Asset]:
-    """The files by name.
+    """Read the files for browsers.
+
+    Returns:
+        The files by name.
 
     Raises:
-        InputError: they were not built.
+        InputError: the files were not built.
     """
     folder = Path(str(files("worldthread.web").joinpath("static")))
     found = {}
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
             data = path.read_bytes()
-            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-            found[path.name] = Asset(data, kind, f'"{hashlib.blake2b(data, digest_size=12).hexdigest()}"')
+            media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            found[path.name] = Asset(data, media_type, f'"{hashlib.blake2b(data, digest_size=12).hexdigest()}"')
     if not found.keys() >= set(PAGES.values()):
         raise InputError(_how_to_build(folder))
     return found
 
 
 def _how_to_build(folder: Path) -> str:
-    """What to do about missing pages: a checkout needs a build, and an installed copy must be installed again too."""
+    """Return how to build the pages: in a checkout, or for an installed copy, which must be installed again."""
     needs = "it needs node and npm; on Debian or Ubuntu: apt-get install nodejs npm"
     checkout = folder.parents[3]
     if (checkout / "frontend" / "build.mjs").is_file():
@@ -58,8 +67,8 @@ def _how_to_build(folder: Path) -> str:
     )
 
 
-def served(asset: Asset, request: Request) -> Response:
-    """A file, or that the browser has it already."""
+def asset_response(asset: Asset, request: Request) -> Response:
+    """Return a file, or status 304 if the browser has it already."""
     headers = {"etag": asset.tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == asset.tag:
         return Response(status_code=304, headers=headers)

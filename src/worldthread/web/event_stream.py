@@ -1,4 +1,4 @@
-"""What is told of a play to whoever watches it, as it happens: server-sent events, as the HTML standard has them."""
+"""The events of a play as server-sent events (HTML standard), for any number of watchers."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from typing import Any, Final
 
 import orjson
 
-_HEARTBEAT: Final = 15.0  # seconds: a browser that went away is noticed by it
+_HEARTBEAT: Final = 15.0  # seconds between comments, which detect that a browser has disconnected
 
 
 class EventStream:
-    """Events in order, which one thread adds and any number of watchers follow from wherever they were.
+    """Events that one thread adds, and that any number of watchers follow from any number on.
 
-    Beside them stands a picture, of which a watcher gets the latest alone.
+    In addition, there is a snapshot of the present state; watchers get only its latest version.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._events: list[bytes] = []
-        self._picture = b""
-        self._pictures = 0
+        self._snapshot = b""
+        self._snapshot_count = 0
         self._is_over = False
         self._watchers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     def __len__(self) -> int:
-        """How many events there are."""
+        """Return the number of events."""
         return len(self._events)
 
     def add(self, kind: str, data: dict[str, Any]) -> None:
-        """Tell of something that every watcher gets."""
+        """Add an event, which every watcher gets."""
         with self._lock:
             self._events.append(_event(kind, data, len(self._events) + 1))
             self._wake()
 
-    def show(self, picture: dict[str, Any]) -> None:
-        """Tell how things stand now."""
+    def set_snapshot(self, data: dict[str, Any]) -> None:
+        """Replace the snapshot of the present state."""
         with self._lock:
-            self._picture = _event("picture", picture)
-            self._pictures += 1
+            self._snapshot = _event("picture", data)
+            self._snapshot_count += 1
             self._wake()
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """End the stream after the events so far."""
         with self._lock:
             self._is_over = True
             self._wake()
@@ -54,34 +54,41 @@ class EventStream:
             loop.call_soon_threadsafe(event.set)
 
     async def follow(self, after: int = 0) -> AsyncIterator[bytes]:
-        """The events from number ``after`` on (counted from 0), and then what comes, until the end."""
-        news = asyncio.Event()
+        """Yield the events from a number on, then new ones as they come, until the stream ends.
+
+        Args:
+            after: how many events to skip: those that the watcher has already.
+
+        Yields:
+            Server-sent events, one or more at a time, and comments while nothing happens.
+        """
+        changed = asyncio.Event()
         with self._lock:
-            self._watchers[news] = asyncio.get_running_loop()
+            self._watchers[changed] = asyncio.get_running_loop()
         shown = 0
         try:
             while True:
                 with self._lock:
                     fresh = self._events[after:]
-                    picture, pictures = self._picture, self._pictures
+                    snapshot, snapshot_count = self._snapshot, self._snapshot_count
                     is_over = self._is_over
-                    news.clear()
+                    changed.clear()
                 after += len(fresh)
                 if fresh:
                     yield b"".join(fresh)
-                if pictures > shown:
-                    shown = pictures
-                    yield picture
+                if snapshot_count > shown:
+                    shown = snapshot_count
+                    yield snapshot
                 if is_over:
                     yield _event("over", {})
                     return
                 try:
-                    await asyncio.wait_for(news.wait(), _HEARTBEAT)
+                    await asyncio.wait_for(changed.wait(), _HEARTBEAT)
                 except TimeoutError:
                     yield b": still here\n\n"
         finally:
             with self._lock:
-                del self._watchers[news]
+                del self._watchers[changed]
 
 
 def _event(kind: str, data: dict[str, Any], number: int | None = None) -> bytes:

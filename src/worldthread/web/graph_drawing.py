@@ -1,8 +1,8 @@
-"""What of a graph is drawn: all of a small one, and the neighbourhood of a name in any.
+"""Drawings of a graph: all of a small graph, or the neighbourhood of a name.
 
-A picture is made of vertices and edges. A fact is an edge between two names; a thesis is a vertex with an edge to each
-of its objects; an episode is a vertex with an edge to each name that it speaks of. Every edge bears the intervals in
-which it held, so that a browser can show any moment without asking again.
+A drawing has vertices and edges. A fact is an edge between two names; a thesis is a vertex with an edge to each of its
+objects; an episode is a vertex with an edge to each name that it mentions. Every edge has the intervals in which it
+held, so that a browser can show any time without another request.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from worldthread.types import Fact, Statement, Version
 from worldthread.web.names import NameIndex
 
 MAX_WHOLE: Final = 5000
-"""Vertices up to which a graph is drawn whole."""
+"""The most vertices of a graph that is drawn as a whole."""
 MAX_STATEMENTS: Final = 20_000
-"""Statements up to which a graph is drawn whole."""
+"""The most statements of a graph that is drawn as a whole."""
 _LABEL: Final = 80  # characters
-_CLOSE: Final = 200  # a neighbour with more statements is not searched for facts about other neighbours
-_MOST_BETWEEN: Final = 400  # facts between neighbours
+_MAX_SEARCHED: Final = 200  # a neighbour with more statements is not searched for facts about other neighbours
+_MAX_BETWEEN: Final = 400  # facts between neighbours
 _SOURCES: Final = 3  # episodes drawn for one statement
 
 
 @dataclass
 class GraphDrawing:
-    """Vertices and edges, each once.
+    """The vertices and edges of a drawing, each once.
 
     Args:
-        graph: nobody may change it while the picture is made.
-        names: for the weights of vertices.
-        with_episodes: whether episodes are drawn.
+        graph: the graph; it must not change while it is drawn.
+        names: gives the weights of vertices.
+        with_episodes: also draw episodes.
     """
 
     graph: TemporalGraph
@@ -48,15 +48,18 @@ class GraphDrawing:
         self._statements: set[int] = set()
 
     def as_json(self) -> dict[str, Any]:
-        """``vertices``: ``id``, ``kind``, ``label``, ``name`` (of an entity), ``weight`` (statements about it).
+        """Return the drawing as data for JSON.
 
-        ``edges``: ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number`` (of the statement), ``episode``, and
-        ``held``: intervals of world time, half-open, with ``null`` for an open end.
+        Returns:
+            ``vertices``, each with ``id``, ``kind``, ``label``, ``name`` (of an entity) and ``weight`` (the number of
+            statements about it); and ``edges``, each with ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number``
+            (of the statement), ``episode``, and ``held``: half-open intervals of world time, with ``null`` for an open
+            end.
         """
         return {"vertices": list(self._vertices.values()), "edges": list(self._edges.values())}
 
     def add_entity(self, name: str, label: str | None = None) -> str:
-        """Draw a name: the id of its vertex."""
+        """Draw a name, and return the id of its vertex."""
         id_ = f"e:{name}"
         if id_ not in self._vertices:
             shown = _label(label or name)
@@ -66,7 +69,7 @@ class GraphDrawing:
         return id_
 
     def add_statement(self, number: int) -> None:
-        """Draw a statement, with all that it speaks of; one that nothing asserts is left out."""
+        """Draw a statement with its names; leave it out if no episode asserts it."""
         if number in self._statements:
             return
         self._statements.add(number)
@@ -86,22 +89,22 @@ class GraphDrawing:
                 "id": vertex, "kind": "thesis", "label": _label(statement.text), "number": number,
                 "weight": len(objects),
             }  # fmt: skip
-            for place, name in enumerate(objects):
+            for index, name in enumerate(objects):
                 end = self.add_entity(name, written.get(name))
-                self._add_edge(f"s:{number}:{place}", vertex, end, "thesis", "speaks of", held, number)
+                self._add_edge(f"s:{number}:{index}", vertex, end, "thesis", "speaks of", held, number)
         if self.with_episodes:
             for id_ in dict.fromkeys(source for version in versions for source in version.sources[:_SOURCES]):
-                self._tie_episode(id_, number)
+                self._connect_episode(id_, number)
 
     def add_episode(self, number: int) -> None:
-        """Draw an episode, given by number, with all that it states; one that was forgotten is left out."""
+        """Draw the episode with a number and its statements; leave it out if it was forgotten."""
         record = self.graph.numbered_episode(number)
         if record is None:
             return
         self._episode_vertex(record.id)
         for statement in self.graph.statements_of(number):
             self.add_statement(statement)
-            self._tie_episode(record.id, statement)
+            self._connect_episode(record.id, statement)
 
     def _episode_vertex(self, id_: str) -> tuple[str, float]:
         vertex, record = f"p:{id_}", self.graph.episode(id_)
@@ -112,8 +115,8 @@ class GraphDrawing:
             }  # fmt: skip
         return vertex, record.at
 
-    def _tie_episode(self, id_: str, statement: int) -> None:
-        """Draw that an episode states something: an edge to the thesis, or to the two names of a fact."""
+    def _connect_episode(self, id_: str, statement: int) -> None:
+        """Connect an episode with a statement: with the thesis, or with the two names of a fact."""
         vertex, at = self._episode_vertex(id_)
         is_fact = self.graph.is_fact(statement)
         ends = [f"e:{name}" for name in self.graph.names_of(statement)] if is_fact else [f"t:{statement}"]
@@ -132,7 +135,7 @@ class GraphDrawing:
 
 
 def is_small(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False) -> bool:
-    """Whether a graph is drawn whole."""
+    """Return whether a graph is drawn as a whole."""
     statements = graph.statement_numbers
     if len(statements) > MAX_STATEMENTS or len(names) > MAX_WHOLE:
         return False
@@ -141,25 +144,35 @@ def is_small(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = Fa
 
 
 def whole(graph: TemporalGraph, names: NameIndex, *, with_episodes: bool = False) -> GraphDrawing:
-    """All of a graph, the past included."""
-    picture = GraphDrawing(graph, names, with_episodes)
+    """Return a drawing of the whole graph, including the past."""
+    drawing = GraphDrawing(graph, names, with_episodes)
     for number in graph.statement_numbers:
-        picture.add_statement(number)
-    return picture
+        drawing.add_statement(number)
+    return drawing
 
 
 def neighbourhood(
     graph: TemporalGraph, names: NameIndex, name: str, *, offset: int, limit: int, with_episodes: bool = False
 ) -> tuple[GraphDrawing, int]:
-    """A name with some of the statements about it and what they speak of, and how many statements there are.
+    """Draw a name with some of the statements about it, the names in those, and facts between these names.
 
-    Those that hold now come first, and among them those that lead to the strongest names. Facts between the names in
-    the picture are drawn too.
+    Statements that hold now come first, and among them those with the strongest names.
+
+    Args:
+        graph: the graph.
+        names: gives the weights of names.
+        name: the name at the centre.
+        offset: how many statements to skip.
+        limit: how many statements to draw.
+        with_episodes: also draw episodes.
+
+    Returns:
+        The drawing, and the number of all statements about the name.
     """
     key = normalise_name(name)
     numbers = graph.numbers_about(key)
-    picture = GraphDrawing(graph, names, with_episodes)
-    picture.add_entity(key)
+    drawing = GraphDrawing(graph, names, with_episodes)
+    drawing.add_entity(key)
 
     def rank(number: int) -> tuple[bool, int, int]:
         others = (names.weight(other) for other in graph.names_of(number) if other != key)
@@ -167,34 +180,34 @@ def neighbourhood(
 
     shown = heapq.nsmallest(offset + limit, numbers, key=rank)[offset:]
     for number in shown:
-        picture.add_statement(number)
-    _add_between(picture, (other for number in shown for other in graph.names_of(number) if other != key))
-    return picture, len(numbers)
+        drawing.add_statement(number)
+    _add_between(drawing, (other for number in shown for other in graph.names_of(number) if other != key))
+    return drawing, len(numbers)
 
 
-def _add_between(picture: GraphDrawing, others: Iterable[str]) -> None:
-    """Draw facts that join two of these names."""
-    graph = picture.graph
+def _add_between(drawing: GraphDrawing, others: Iterable[str]) -> None:
+    """Draw facts between two of these names."""
+    graph = drawing.graph
     known = set(others)
-    left = _MOST_BETWEEN
+    left = _MAX_BETWEEN
     for name in sorted(known):
-        if picture.names.weight(name) > _CLOSE:
+        if drawing.names.weight(name) > _MAX_SEARCHED:
             continue
         for number in graph.numbers_about(name):
             if graph.is_fact(number) and known.issuperset(graph.names_of(number)):
-                picture.add_statement(number)
+                drawing.add_statement(number)
                 left -= 1
                 if not left:
                     return
 
 
 def intervals(versions: Iterable[Version]) -> list[list[float | None]]:
-    """When a statement held, as JSON has it."""
+    """Return the intervals in which a statement held, with ``None`` for an open end."""
     return [[v.interval.valid_from, None if v.interval.is_open else v.interval.valid_to] for v in versions]
 
 
 def _written_names(statement: Statement) -> dict[str, str]:
-    """The names in a statement as they were written, by normalised name."""
+    """Return the names in a statement as they were written, by normalised name."""
     names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
     return {normalise_name(name): name for name in names}
 

@@ -1,4 +1,4 @@
-"""The memories that pages can show: the one that the server was started for, and those of the runs."""
+"""The open memories of the server: the one that it was started for, and those of runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
 from worldthread.web.names import NameIndex
 
-_KEPT_OPEN: Final = 8
-_COUNTED: Final = 200_000  # statements up to which what holds and what ended are counted
+_MAX_OPEN: Final = 8
+_MAX_COUNTED: Final = 200_000  # the most statements of a graph for which all counts are computed
 
 
 @dataclass(frozen=True)
 class MemoryLocation:
-    """Where a memory lies: a file, and a namespace of it."""
+    """The location of a memory: a file, and a namespace in it."""
 
     path: Path
     namespace: str
@@ -28,7 +28,7 @@ class MemoryLocation:
 
 @dataclass
 class OpenMemory:
-    """A memory that is open for reading, and follows whoever writes it."""
+    """A memory that is open for reading, and follows its writers."""
 
     path: Path
     memory: Memory
@@ -36,67 +36,77 @@ class OpenMemory:
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
 
     def counts(self, graph: TemporalGraph) -> dict[str, int]:
-        """Numbers of what there is, as :meth:`~worldthread.memory.Memory.stats` has them; counted after a change.
+        """Return counts as :meth:`~worldthread.memory.Memory.stats` does, computed again only after a change.
 
-        Of a very large graph episodes and statements alone: all others would wait for the rest.
+        Args:
+            graph: the graph, locked for reading.
+
+        Returns:
+            The counts; for a very large graph only those of episodes and statements, since the others take long.
         """
-        if len(graph.statement_numbers) > _COUNTED:
+        if len(graph.statement_numbers) > _MAX_COUNTED:
             return {"episodes": len(graph), "statements": len(graph.statement_numbers)}
-        known = self._counts
-        if known is None or known[0] is not graph or known[1] != graph.change_count:
-            known = self._counts = graph, graph.change_count, graph.counts()
-        return known[2]
+        cached = self._counts
+        if cached is None or cached[0] is not graph or cached[1] != graph.change_count:
+            cached = self._counts = graph, graph.change_count, graph.counts()
+        return cached[2]
 
     @contextmanager
     def read_lock(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:
-        """The graph, which nobody can change until the block ends, and its names."""
+        """Lock the graph against changes until the block ends; yields the graph and its names."""
         with self.memory.record.read_lock() as graph:
             self.names.update(graph)
             yield graph, self.names
 
 
 class Memories:
-    """Opens memories when they are first asked for, and keeps the last ones open. May be used from several threads.
+    """Opens memories at their first use, and keeps the last used ones open. Thread-safe.
 
-    Use as a context manager, or call :meth:`close`.
+    Call :meth:`close` at the end.
 
     Args:
-        opens: opens a memory for reading.
+        open_memory: opens a memory for reading.
     """
 
-    def __init__(self, opens: Callable[[MemoryLocation], Memory]) -> None:
-        self._opens = opens
+    def __init__(self, open_memory: Callable[[MemoryLocation], Memory]) -> None:
+        self._open_memory = open_memory
         self._lock = threading.Lock()
         self._open: OrderedDict[MemoryLocation, OpenMemory] = OrderedDict()
         self._users: dict[MemoryLocation, int] = {}
 
     @contextmanager
-    def using(self, place: MemoryLocation) -> Iterator[OpenMemory]:
-        """A memory; it stays open at least until the block ends.
+    def using(self, location: MemoryLocation) -> Iterator[OpenMemory]:
+        """Open a memory.
+
+        Args:
+            location: the location of the memory.
+
+        Yields:
+            The memory, which stays open at least until the block ends.
 
         Raises:
             StoreError: the file cannot be opened; the message says why.
         """
         with self._lock:
-            found = self._open.get(place)
+            found = self._open.get(location)
             if found is None:
-                found = self._open[place] = OpenMemory(place.path, self._opens(place))
-            self._open.move_to_end(place)
-            self._users[place] = self._users.get(place, 0) + 1
+                found = self._open[location] = OpenMemory(location.path, self._open_memory(location))
+            self._open.move_to_end(location)
+            self._users[location] = self._users.get(location, 0) + 1
             self._close_unused()
         try:
             yield found
         finally:
             with self._lock:
-                self._users[place] -= 1
+                self._users[location] -= 1
 
     def _close_unused(self) -> None:
-        for place in list(self._open):
-            if len(self._open) <= _KEPT_OPEN:
+        for location in list(self._open):
+            if len(self._open) <= _MAX_OPEN:
                 return
-            if not self._users.get(place):
-                self._users.pop(place, None)
-                self._open.pop(place).memory.close()
+            if not self._users.get(location):
+                self._users.pop(location, None)
+                self._open.pop(location).memory.close()
 
     def close(self) -> None:
         """Close all of them. May be called again."""

@@ -1,4 +1,4 @@
-"""What the page of a memory asks for. Nothing here changes a memory."""
+"""The JSON routes of the memory page; they only read."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
 from worldthread.play.run_page import map_drawing
 from worldthread.types import Episode, Fact, Hit, Statement, Version
-from worldthread.web.answers import answer, number_of, shown_path, text_of
+from worldthread.web.answers import json_response, number_parameter, shown_path, text_parameter
 from worldthread.web.app_state import AppState
 from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, whole
 from worldthread.web.memories import OpenMemory
 
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40
-_MOST_NEIGHBOURS: Final = 500
+_MAX_NEIGHBOURS: Final = 500
 _STATEMENTS: Final = 100
-_MOST_STATEMENTS: Final = 1000
+_MAX_STATEMENTS: Final = 1000
 _HITS: Final = 8
-_MOST_HITS: Final = 50
+_MAX_HITS: Final = 50
 _SOURCES: Final = 8  # episodes named for one version: a common statement has thousands
 _TEXT: Final = 20_000  # characters of an episode
 _QUESTION: Final = 2000  # characters
 
 
-def memory_routes(desk: AppState) -> list[Route]:
-    """The routes below ``/api/memories``."""
+def memory_routes(app_state: AppState) -> list[Route]:
+    """Return the routes below ``/api/memories``."""
 
-    def route(path: str, ask: Any) -> Route:
+    def route(path: str, query: Any) -> Route:
         async def endpoint(request: Request) -> Response:
             def work() -> Any:
-                with desk.memory(request.path_params["key"]) as opened:
-                    return ask(opened, request)
+                with app_state.memory(request.path_params["key"]) as opened:
+                    return query(opened, request)
 
-            return answer(await run_in_threadpool(work))
+            return json_response(await run_in_threadpool(work))
 
         return Route(f"/api/memories/{{key}}{path}", endpoint)
 
     async def listed(_: Request) -> Response:
-        return answer({"memories": await run_in_threadpool(desk.memory_list)})
+        return json_response({"memories": await run_in_threadpool(app_state.memory_list)})
 
     return [
         Route("/api/memories", listed),
@@ -64,7 +64,7 @@ def memory_routes(desk: AppState) -> list[Route]:
 
 
 def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
-    """How large a memory is, and where to begin."""
+    """Return the size of a memory, and the names to begin with."""
     with opened.read_lock() as (graph, names):
         return {
             "file": shown_path(opened.path),
@@ -78,68 +78,68 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
 
 
 def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """The first picture: the whole of a small graph, or the neighbourhood of the strongest name."""
-    wanted = _with_episodes(request)
+    """Return the first drawing: all of a small graph, or the neighbourhood of the strongest name."""
+    wants_episodes = _with_episodes(request)
     with opened.read_lock() as (graph, names):
         if is_small(graph, names):
-            with_episodes = wanted and is_small(graph, names, with_episodes=True)
-            picture = whole(graph, names, with_episodes=with_episodes)
-            return {**picture.as_json(), "whole": True, "episodes": with_episodes, "centre": None, "total": None}
+            with_episodes = wants_episodes and is_small(graph, names, with_episodes=True)
+            drawing = whole(graph, names, with_episodes=with_episodes)
+            return {**drawing.as_json(), "whole": True, "episodes": with_episodes, "centre": None, "total": None}
         centre = next(iter(names.strongest), None)
         if centre is None:
             return {"vertices": [], "edges": [], "whole": True, "episodes": False, "centre": None, "total": None}
-        picture, total = neighbourhood(
-            graph, names, centre, offset=0, limit=_NEIGHBOURS, with_episodes=wanted
+        drawing, total = neighbourhood(
+            graph, names, centre, offset=0, limit=_NEIGHBOURS, with_episodes=wants_episodes
         )  # fmt: skip
-        return {**picture.as_json(), "whole": False, "episodes": wanted, "centre": centre, "total": total}
+        return {**drawing.as_json(), "whole": False, "episodes": wants_episodes, "centre": centre, "total": total}
 
 
 def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """The neighbourhood of a name or of an episode, a part at a time."""
-    limit = number_of(request, "limit", _NEIGHBOURS, _MOST_NEIGHBOURS)
-    offset = number_of(request, "offset", 0, 10**9)
+    """Return a part of the neighbourhood of a name."""
+    limit = number_parameter(request, "limit", _NEIGHBOURS, _MAX_NEIGHBOURS)
+    offset = number_parameter(request, "offset", 0, 10**9)
     with opened.read_lock() as (graph, names):
-        centre = _known_name(graph, text_of(request, "name"))
-        picture, total = neighbourhood(
+        centre = _known_name(graph, text_parameter(request, "name"))
+        drawing, total = neighbourhood(
             graph, names, centre, offset=offset, limit=limit, with_episodes=_with_episodes(request)
         )
-        return {**picture.as_json(), "centre": centre, "offset": offset, "limit": limit, "total": total}
+        return {**drawing.as_json(), "centre": centre, "offset": offset, "limit": limit, "total": total}
 
 
 def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """Names that hold a text."""
-    limit = number_of(request, "limit", _NAMES, _MOST_STATEMENTS)
+    """Return names that contain a text."""
+    limit = number_parameter(request, "limit", _NAMES, _MAX_STATEMENTS)
     with opened.read_lock() as (graph, names):
-        found = [name for name in names.matching(text_of(request, "q"), limit) if graph.numbers_about(name)]
+        found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name)]
         return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
 
 
 def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """What a question recalls, at a moment."""
-    question = text_of(request, "q")
+    """Return the hits for a question, now or at a given time."""
+    question = text_parameter(request, "q")
     if not question.strip() or len(question) > _QUESTION:
         raise InputError(f"a question has 1 to {_QUESTION} characters")
-    k = max(number_of(request, "k", _HITS, _MOST_HITS), 1)
+    k = max(number_parameter(request, "k", _HITS, _MAX_HITS), 1)
     given = request.query_params.get("at")
     at = world_time(given, 0.0) if given else None
-    # now, the past is told as well, and marked; of a moment, what held then
+    # without a time, the past is included and marked; with one, only what held then
     found = opened.memory.recall(question, k=k, as_of=at, only_current=at is not None)
     return {"question": question, "method": found.method, "hits": [_hit(hit) for hit in found.hits]}
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
     item = hit.item
-    told: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": list(hit.path)}
+    common: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": list(hit.path)}
     if isinstance(item, Episode):
-        return {**told, "text": item.text[:_TEXT], "names": [], "episode": item.id, "at": item.at}
-    return {**told, **_said(item), "version": _version(hit.version) if hit.version else None}
+        return {**common, "text": item.text[:_TEXT], "names": [], "episode": item.id, "at": item.at}
+    return {**common, **_statement_fields(item), "version": _version_fields(hit.version) if hit.version else None}
 
 
 def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """What ever held about a name: what holds now first, then what was recorded last."""
-    limit = number_of(request, "limit", _STATEMENTS, _MOST_STATEMENTS)
+    """Return what ever held about a name: first what holds now, then what was recorded last."""
+    limit = number_parameter(request, "limit", _STATEMENTS, _MAX_STATEMENTS)
     with opened.read_lock() as (graph, _):
-        name = _known_name(graph, text_of(request, "name"))
+        name = _known_name(graph, text_parameter(request, "name"))
         numbers = graph.numbers_about(name)
         current = sum(map(graph.statement_holds, numbers))
         shown = heapq.nsmallest(limit, numbers, key=lambda number: (not graph.statement_holds(number), -number))
@@ -148,23 +148,23 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "label": _label(graph, name, shown),
             "current": current,
             "total": len(numbers),
-            "statements": [_stated(graph, number) for number in shown],
+            "statements": [_statement_with_versions(graph, number) for number in shown],
         }
 
 
 def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """A statement with all its versions."""
-    number = number_of(request, "number", 0, 10**12)
+    """Return a statement with all its versions."""
+    number = number_parameter(request, "number", 0, 10**12)
     with opened.read_lock() as (graph, _):
         if number not in graph.statement_numbers or not graph.numbered_versions(number):
-            raise NotFoundError("this statement is not in the memory (any more)")
-        return _stated(graph, number)
+            raise NotFoundError("this statement is not in the memory, or was forgotten")
+        return _statement_with_versions(graph, number)
 
 
 def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """An episode: its text, what it states, and what it ended."""
+    """Return an episode: its text, its statements, and what it ended."""
     with opened.read_lock() as (graph, _):
-        episode = opened.memory.episode(text_of(request, "id"))
+        episode = opened.memory.episode(text_parameter(request, "id"))
         return {
             "id": episode.id,
             "text": episode.text[:_TEXT],
@@ -174,29 +174,31 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "recorded_at": episode.recorded_at,
             "reader": episode.extraction.extractor,
             "failures": list(episode.extraction.failures),
-            "statements": [_said(statement) for statement in dict.fromkeys(episode.extraction.statements)],
-            "ended": [{**_said(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)],
+            "statements": [_statement_fields(statement) for statement in dict.fromkeys(episode.extraction.statements)],
+            "ended": [
+                {**_statement_fields(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)
+            ],
         }
 
 
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
-    """The map that the memory of a game holds, at a moment: see :func:`worldthread.play.run_page.map_drawing`."""
+    """Return the map of a game, now or at a given time; see :func:`worldthread.play.run_page.map_drawing`."""
     at = request.query_params.get("at")
     with opened.read_lock() as (graph, _):
         return map_drawing(graph.view(world_time(at, 0.0) if at else None))
 
 
-def _stated(graph: TemporalGraph, number: int) -> dict[str, Any]:
+def _statement_with_versions(graph: TemporalGraph, number: int) -> dict[str, Any]:
     versions = graph.numbered_versions(number)
     return {
-        **_said(versions[0].statement),
+        **_statement_fields(versions[0].statement),
         "number": number,
         "held": intervals(versions),
-        "versions": [_version(version) for version in versions],
+        "versions": [_version_fields(version) for version in versions],
     }
 
 
-def _said(statement: Statement) -> dict[str, Any]:
+def _statement_fields(statement: Statement) -> dict[str, Any]:
     if isinstance(statement, Fact):
         subject, _, object_ = statement.key
         parts = {"subject": statement.subject, "relation": statement.relation, "object": statement.object}
@@ -205,7 +207,7 @@ def _said(statement: Statement) -> dict[str, Any]:
     return {"kind": "thesis", "text": statement.text, "names": list(statement.key[1])}
 
 
-def _version(version: Version) -> dict[str, Any]:
+def _version_fields(version: Version) -> dict[str, Any]:
     interval = version.interval
     return {
         "since": interval.valid_from,
@@ -218,7 +220,14 @@ def _version(version: Version) -> dict[str, Any]:
 
 
 def _known_name(graph: TemporalGraph, name: str) -> str:
-    """The name, or the one in the other grammatical number that something is known about.
+    """Return the normalised name about which something is known.
+
+    Args:
+        graph: the graph.
+        name: the name as asked for, in the singular or plural.
+
+    Returns:
+        The name, or its form in the other grammatical number.
 
     Raises:
         InputError: it is empty.
@@ -234,7 +243,7 @@ def _known_name(graph: TemporalGraph, name: str) -> str:
 
 
 def _label(graph: TemporalGraph, name: str, numbers: list[int]) -> str:
-    """A name as it was written."""
+    """Return a name as it was written in one of the statements with these numbers."""
     for number in numbers:
         statement = graph.numbered_statement(number)
         written = (statement.subject, statement.object) if isinstance(statement, Fact) else ()

@@ -1,4 +1,4 @@
-"""The names that statements speak of, for search as one types: in RAM, and brought up to date by what is new."""
+"""An index of the names in statements, for search while typing; in RAM, and updated incrementally."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
 
 STRONGEST: Final = 12
-_MOST_LOOKED_AT: Final = 5000  # of the names that hold what is asked for, how many are ranked
+"""How many of the strongest names are known."""
+_MAX_RANKED: Final = 5000  # the most matching names that are ranked
 
 
 class NameIndex:
-    """How many statements of any time speak of each name. May be used from several threads."""
+    """Counts the statements of any time that mention each name. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,14 +25,16 @@ class NameIndex:
         self._strongest: list[str] = []
 
     def update(self, graph: TemporalGraph) -> None:
-        """Take in what is new in a graph that nobody changes meanwhile."""
+        """Add the new statements of a graph, which must be locked against changes."""
         with self._lock:
             if graph is not self._graph:
                 self._graph, self._counted, self._weights, self._strongest = graph, 0, {}, []
             if self._counted == len(graph.statement_numbers):
                 return
             weights = self._weights
-            touched = set(self._strongest)  # weights only grow: no other name can have become one of the strongest
+            touched = set(
+                self._strongest
+            )  # weights only grow, so only these and the counted names can be the strongest
             for number in graph.statement_numbers[self._counted :]:
                 for name in graph.names_of(number):
                     weights[name] = weights.get(name, 0) + 1
@@ -40,20 +43,20 @@ class NameIndex:
             self._strongest = heapq.nsmallest(STRONGEST, touched, key=lambda name: (-weights[name], name))
 
     def __len__(self) -> int:
-        """How many names there are; some may have been forgotten."""
+        """Return the number of names; it includes names that were forgotten since."""
         return len(self._weights)
 
     def weight(self, name: str) -> int:
-        """How many statements ever spoke of a normalised name, or did before they were forgotten."""
+        """Return the number of statements that mention a normalised name, including forgotten ones."""
         return self._weights.get(name, 0)
 
     @property
     def strongest(self) -> list[str]:
-        """The names that most statements speak of, :data:`STRONGEST` of them, the strongest first."""
+        """The :data:`STRONGEST` names that most statements mention, the strongest first."""
         return self._strongest
 
     def matching(self, text: str, number: int) -> list[str]:
-        """Names that hold a text: the same name first, those that begin with it, words that do, then all others."""
+        """Return names that contain a text: equal ones first, then prefixes, then prefixes of a word, then others."""
         key = normalise_name(text)
         if not key:
             return []
@@ -62,14 +65,14 @@ class NameIndex:
             for name in self._weights:
                 if key in name:
                     found.append(name)
-                    if len(found) == _MOST_LOOKED_AT:
+                    if len(found) == _MAX_RANKED:
                         break
-            if key in self._weights:  # however many others there are
+            if key in self._weights:  # even if the limit was reached before it
                 found.append(key)
-            return heapq.nsmallest(number, set(found), key=lambda name: (*_likeness(name, key), name))
+            return heapq.nsmallest(number, set(found), key=lambda name: (*_match_rank(name, key), name))
 
 
-def _likeness(name: str, key: str) -> tuple[int, int]:
+def _match_rank(name: str, key: str) -> tuple[int, int]:
     if name == key:
         return 0, 0
     if name.startswith(key):

@@ -1,4 +1,4 @@
-"""The wheel of a play: it lets the play go on, holds it, and hands its decisions to a person."""
+"""The control of a play: it pauses and resumes the play, and lets a person decide instead of the agent."""
 
 from __future__ import annotations
 
@@ -12,159 +12,176 @@ from worldthread.agents import Decision
 from worldthread.errors import InputError
 
 LONGEST_ACTION: Final = 1000
-"""Characters of a move."""
-_MOST_WAITING: Final = 20  # moves that were typed and not made yet
+"""The most characters of a move."""
+_MAX_QUEUED: Final = 20  # moves that were typed and not made yet
 BY_HAND: Final = "by hand"
-"""The reason of a decision that a person made in an agent's place."""
+"""The reason of a decision that a person made instead of the agent."""
 
 
 class Stopped(Exception):
-    """The play is to end here; it can go on another time."""
+    """Ends the play; it can be resumed later."""
 
 
 class PlayControl:
-    """One thread plays and waits here; others turn the wheel.
+    """Controls one play: the thread that plays waits here, and other threads change the settings.
 
     Args:
         delay: seconds between moves of an agent.
         by_hand: whether a person decides from the beginning.
-        on_change: called, in any thread, when the wheel was turned or a person is waited for.
+        on_change: called, in any thread, after a change of a setting or of ``is_asking``.
+
+    Attributes:
+        delay: seconds between moves of an agent.
+        by_hand: whether a person decides.
+        is_paused: whether the agent makes no further moves.
+        is_asking: whether the play waits for a person.
     """
 
     def __init__(self, *, delay: float, by_hand: bool, on_change: Callable[[], None]) -> None:
-        self._turned = threading.Condition()
+        self._changed = threading.Condition()
         self._on_change = on_change
         self._typed: deque[str | None] = deque()  # None: an end of the input
         self._steps = 0
         self._is_stopped = False
         self.delay = delay
         self.by_hand = by_hand
-        self.is_held = False
+        self.is_paused = False
         self.is_asking = False
-        """Whether a person is waited for."""
 
-    # -- turned by people ---------------------------------------------------------------------------------------------
+    # -- called by people ---------------------------------------------------------------------------------------------
 
-    def hold(self) -> None:
-        """Make no further move."""
-        self._turn(is_held=True)
+    def pause(self) -> None:
+        """Make no further moves."""
+        self._set(is_paused=True)
 
-    def go_on(self) -> None:
-        """Move on."""
-        self._turn(is_held=False)
+    def resume(self) -> None:
+        """Continue to make moves."""
+        self._set(is_paused=False)
 
     def step(self) -> None:
-        """Make one move, and hold."""
-        with self._turned:
+        """Make one move, and pause."""
+        with self._changed:
             self._steps += 1
-        self._turn(is_held=True)
+        self._set(is_paused=True)
 
-    def slow(self, delay: float) -> None:
-        """Make moves this many seconds apart."""
-        self._turn(delay=delay)
+    def set_delay(self, delay: float) -> None:
+        """Set the number of seconds between moves."""
+        self._set(delay=delay)
 
-    def take(self) -> None:
-        """A person decides from now on."""
-        self._turn(by_hand=True)
+    def take_over(self) -> None:
+        """Let a person decide from now on."""
+        self._set(by_hand=True)
 
-    def give_back(self) -> None:
-        """The agent decides again."""
-        self._turn(by_hand=False)
+    def hand_back(self) -> None:
+        """Let the agent decide again."""
+        self._set(by_hand=False)
 
-    def type(self, line: str | None) -> None:
-        """A person types a move; ``None`` ends the input.
+    def type_line(self, line: str | None) -> None:
+        """Queue a move of a person.
+
+        Args:
+            line: the move; ``None`` ends the input.
 
         Raises:
-            InputError: it is no move, or nobody is asked.
+            InputError: this is not a move, the agent decides, or too many moves are queued.
         """
         if line is not None and (not line.strip() or len(line) > LONGEST_ACTION or not line.isprintable()):
             raise InputError(f"a move is one line of 1 to {LONGEST_ACTION} characters")
-        with self._turned:
+        with self._changed:
             if not self.by_hand:
                 raise InputError("the agent plays: take over first")
-            if len(self._typed) >= _MOST_WAITING:
-                raise InputError("too many moves wait to be made")
+            if len(self._typed) >= _MAX_QUEUED:
+                raise InputError(f"{_MAX_QUEUED} moves are waiting already")
             self._typed.append(line)
-            self._turned.notify_all()
+            self._changed.notify_all()
 
     def stop(self) -> None:
-        """End the play at the next chance."""
-        with self._turned:
+        """End the play at the next opportunity."""
+        with self._changed:
             self._is_stopped = True
-            self._turned.notify_all()
+            self._changed.notify_all()
 
-    def _turn(self, **settings: bool | float) -> None:
-        with self._turned:
+    def _set(self, **settings: bool | float) -> None:
+        with self._changed:
             for name, value in settings.items():
                 setattr(self, name, value)
-            self._turned.notify_all()
+            self._changed.notify_all()
         self._on_change()
 
-    # -- waited for by the play ---------------------------------------------------------------------------------------
+    # -- called by the play -------------------------------------------------------------------------------------------
 
     def wait(self) -> None:
-        """Wait for as long as the wheel says before the next decision.
+        """Wait until the next decision is due.
 
         Raises:
-            Stopped: the play is to end.
+            Stopped: the play was stopped.
         """
-        begun = time.monotonic()
-        with self._turned:
+        start = time.monotonic()
+        with self._changed:
             while not self.by_hand:
-                self._require_going()
-                left = begun + self.delay - time.monotonic()
-                if self.is_held:
+                self._require_not_stopped()
+                left = start + self.delay - time.monotonic()
+                if self.is_paused:
                     if self._steps:
                         self._steps -= 1
                         return
-                    self._turned.wait()
+                    self._changed.wait()
                 elif left <= 0:
                     return
                 else:
-                    self._turned.wait(left)
-            self._require_going()
+                    self._changed.wait(left)
+            self._require_not_stopped()
 
-    def line(self) -> str | None:
-        """What a person types next; ``None`` when the agent is to decide.
+    def next_line(self) -> str | None:
+        """Wait for the next move of a person.
+
+        Returns:
+            The move; ``None`` if the agent decides.
 
         Raises:
-            EOFError: the input is at its end.
-            Stopped: the play is to end.
+            EOFError: the input has ended.
+            Stopped: the play was stopped.
         """
-        self._ask(True)
+        self._set_asking(True)
         try:
-            with self._turned:
+            with self._changed:
                 while not self._typed:
-                    self._require_going()
+                    self._require_not_stopped()
                     if not self.by_hand:
                         return None
-                    self._turned.wait()
+                    self._changed.wait()
                 typed = self._typed.popleft()
         finally:
-            self._ask(False)
+            self._set_asking(False)
         if typed is None:
             raise EOFError
         return typed
 
     def decide(self, agent: Callable[[], Decision]) -> Decision:
-        """The decision of the person, or of the agent.
+        """Return the decision of the person or of the agent, as the settings say.
+
+        Args:
+            agent: returns the decision of the agent.
+
+        Returns:
+            The decision.
 
         Raises:
-            Stopped: the play is to end.
+            Stopped: the play was stopped.
         """
         while self.by_hand:
             try:
-                line = self.line()
+                line = self.next_line()
             except EOFError:
                 return Decision("", BY_HAND, finished=True)
             if line is not None:
                 return Decision(line.strip(), BY_HAND)
         return agent()
 
-    def _ask(self, asking: bool) -> None:
-        self.is_asking = asking
+    def _set_asking(self, is_asking: bool) -> None:
+        self.is_asking = is_asking
         self._on_change()
 
-    def _require_going(self) -> None:
+    def _require_not_stopped(self) -> None:
         if self._is_stopped:
             raise Stopped

@@ -1,8 +1,8 @@
-"""What the page of plays asks for."""
+"""The JSON routes and the event stream of the play page."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -12,81 +12,84 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from worldthread.errors import InputError
-from worldthread.web.answers import answer, sent
+from worldthread.web.answers import json_response, read_json
 from worldthread.web.app_state import AppState
 from worldthread.web.plays import LivePlay, PlayRequest
 
-_STREAM: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}  # proxies shall not keep it back
+_STREAM: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}  # proxies must not buffer it
 
 
 class ControlRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """How a person turns the wheel of a play."""
+    """A request to control a play."""
 
     do: Literal["hold", "go_on", "step", "slow", "take", "give_back", "type", "undo", "finish", "stop"]
     text: Annotated[str, msgspec.Meta(max_length=1000)] = ""
     delay: Annotated[float, msgspec.Meta(ge=0, le=60)] = 0.5
 
 
-def play_routes(desk: AppState) -> list[Route]:
-    """The routes below ``/api/plays``."""
+def play_routes(app_state: AppState) -> list[Route]:
+    """Return the routes ``/api/choices`` and those below ``/api/plays``."""
 
     async def choices(_: Request) -> Response:
-        return answer(await run_in_threadpool(desk.plays.choices))
+        return json_response(await run_in_threadpool(app_state.plays.choices))
 
     async def listed(_: Request) -> Response:
-        return answer({"plays": desk.plays.listed()})
+        return json_response({"plays": app_state.plays.listed()})
 
     async def begin(request: Request) -> Response:
-        wanted = await sent(request, PlayRequest)
-        play = await run_in_threadpool(desk.plays.begin, wanted)
-        return answer(_told(desk, play), 201)
+        wanted = await read_json(request, PlayRequest)
+        play = await run_in_threadpool(app_state.plays.begin, wanted)
+        return json_response(_fields(app_state, play), 201)
 
-    async def one(request: Request) -> Response:
-        return answer(await run_in_threadpool(_told, desk, desk.plays.play(request.path_params["id"])))
+    async def show(request: Request) -> Response:
+        return json_response(
+            await run_in_threadpool(_fields, app_state, app_state.plays.play(request.path_params["id"]))
+        )
 
-    async def turn(request: Request) -> Response:
-        play = desk.plays.play(request.path_params["id"])
-        _turn(play, await sent(request, ControlRequest))
-        return answer(play.told())
+    async def control(request: Request) -> Response:
+        play = app_state.plays.play(request.path_params["id"])
+        _control(play, await read_json(request, ControlRequest))
+        return json_response(play.as_json())
 
     async def events(request: Request) -> Response:
-        play = desk.plays.play(request.path_params["id"])
+        play = app_state.plays.play(request.path_params["id"])
         seen = request.headers.get("last-event-id", "0")
         after = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 12 else 0
-        stream: AsyncIterator[bytes] = play.feed.follow(after)
+        stream: AsyncIterator[bytes] = play.events.follow(after)
         return StreamingResponse(stream, media_type="text/event-stream", headers=_STREAM)
 
     return [
         Route("/api/choices", choices),
         Route("/api/plays", listed),
         Route("/api/plays", begin, methods=["POST"]),
-        Route("/api/plays/{id}", one),
-        Route("/api/plays/{id}/turn", turn, methods=["POST"]),
+        Route("/api/plays/{id}", show),
+        Route("/api/plays/{id}/turn", control, methods=["POST"]),
         Route("/api/plays/{id}/events", events),
     ]
 
 
-def _told(desk: AppState, play: LivePlay) -> dict[str, Any]:
-    return {**play.told(), "run": desk.runs.id_of(play.folder)}
+def _fields(app_state: AppState, play: LivePlay) -> dict[str, Any]:
+    return {**play.as_json(), "run": app_state.runs.id_of(play.folder)}
 
 
-def _turn(play: LivePlay, turn: ControlRequest) -> None:
+def _control(play: LivePlay, request: ControlRequest) -> None:
     if play.is_over:
         raise InputError("this play is over")
-    wheel = play.wheel
-    if turn.do == "type":
-        wheel.type(turn.text)
-    elif turn.do == "undo":
-        if not play.told()["can_undo"]:
-            raise InputError("an agent's play cannot be taken back")
-        wheel.type("undo")
-    elif turn.do == "finish":
-        wheel.type(None)
-    elif turn.do == "slow":
-        wheel.slow(turn.delay)
-    elif turn.do == "stop":
-        wheel.stop()
-    elif turn.do in ("take", "give_back") and play.run.agent == "human":
-        raise InputError("a person plays this one from the beginning")
-    else:
-        getattr(wheel, turn.do)()
+    if request.do in ("take", "give_back") and play.is_human:
+        raise InputError("there is no agent in this play: a person makes all moves")
+    if request.do == "undo" and not play.is_human:
+        raise InputError("moves of an agent cannot be taken back")
+    control = play.control
+    actions: dict[str, Callable[[], None]] = {
+        "hold": control.pause,
+        "go_on": control.resume,
+        "step": control.step,
+        "slow": lambda: control.set_delay(request.delay),
+        "take": control.take_over,
+        "give_back": control.hand_back,
+        "type": lambda: control.type_line(request.text),
+        "undo": lambda: control.type_line("undo"),
+        "finish": lambda: control.type_line(None),
+        "stop": control.stop,
+    }
+    actions[request.do]()

@@ -1,4 +1,4 @@
-"""Plays that go on while browsers watch, each in a thread of its own and kept as a run."""
+"""Plays that browsers watch, each in a thread of its own and stored as a run."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from worldthread.play.run_page import map_drawing
 from worldthread.play.runs import Run, file_name
 from worldthread.play.step_record import StepRecord
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.web.answers import escape_surrogates
 from worldthread.web.event_stream import EventStream
 from worldthread.web.play_control import PlayControl, Stopped
 
-_MOST_GOING: Final = 6
-_MOST_KEPT: Final = 30  # plays that came to their end and can still be looked at as if they went on
-_LAST_MOVE: Final = 3.0  # seconds for the move that is under way when the server ends
+_MAX_RUNNING: Final = 6
+_MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
+_SHUTDOWN_SECONDS: Final = 3.0  # the longest wait for a running move when the server ends
 _HUMAN: Final = "human"
 _log = logging.getLogger(__name__)
 
 
 class PlayRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What a browser asks to be played."""
+    """A request to begin a play."""
 
     game: Annotated[str, msgspec.Meta(max_length=200)]
     agent: Annotated[str, msgspec.Meta(max_length=40)] = "explorer"
@@ -54,46 +55,56 @@ class PlayRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class LivePlay:
-    """One play. Made and begun by :meth:`Plays.begin`.
+    """One play; :meth:`Plays.begin` creates and begins it.
 
     Args:
-        id: by which browsers know it.
-        run: what is played.
-        folder: where it is kept.
-        argument: names the model; see :func:`worldthread.play.run_model.recorded_model`.
-        wanted: how it begins.
+        id: the id of the play for browsers.
+        run: the game, the player, and the settings.
+        folder: stores the run.
+        model: name of the model; see :func:`worldthread.play.run_model.recorded_model`.
+        request: the request to begin the play.
+
+    Attributes:
+        events: the events for watchers.
+        control: pauses and resumes the play, and takes moves of a person.
+        state: ``preparing``, ``playing``, ``ended``, ``stopped`` or ``failed``.
     """
 
-    def __init__(self, id: str, run: Run, folder: Path, argument: str | None, wanted: PlayRequest) -> None:
+    def __init__(self, id: str, run: Run, folder: Path, model: str | None, request: PlayRequest) -> None:
         self.id = id
         self.run = run
         self.folder = folder
-        self.feed = EventStream()
+        self.events = EventStream()
         self.state = "preparing"
-        self._argument = argument
-        self.wheel = PlayControl(delay=wanted.delay, by_hand=run.agent == _HUMAN, on_change=self._tell_state)
-        if wanted.hold:
-            self.wheel.hold()
+        self._model = model
+        self.control = PlayControl(delay=request.delay, by_hand=run.agent == _HUMAN, on_change=self._publish_state)
+        if request.hold:
+            self.control.pause()
         self._thread = threading.Thread(target=self._work, name=f"play {folder.name}", daemon=True)
 
     @property
     def is_over(self) -> bool:
-        """Whether it came to its end, in whatever way."""
+        """Whether the play has ended, for whatever reason."""
         return self.state in ("ended", "stopped", "failed")
 
+    @property
+    def is_human(self) -> bool:
+        """Whether a person makes all moves."""
+        return self.run.agent == _HUMAN
+
     def begin(self) -> None:
-        """Play, in a thread of its own."""
-        self._tell_state()
+        """Start to play in a thread of its own."""
+        self._publish_state()
         self._thread.start()
 
     def stop(self, wait: float = 0.0) -> None:
-        """End the play, and wait some seconds for that."""
-        self.wheel.stop()
+        """End the play, and wait up to ``wait`` seconds for the end."""
+        self.control.stop()
         self._thread.join(wait)
 
-    def told(self) -> dict[str, Any]:
-        """What it is, ready for JSON."""
-        run, wheel = self.run, self.wheel
+    def as_json(self) -> dict[str, Any]:
+        """Return the run and the state of the play as data for JSON."""
+        run, control = self.run, self.control
         return {
             "id": self.id,
             "game": run.game,
@@ -103,75 +114,74 @@ class LivePlay:
             "seed": run.seed,
             "name": self.folder.name,
             "state": self.state,
-            "held": wheel.is_held,
-            "by_hand": wheel.by_hand,
-            "asking": wheel.is_asking,
-            "delay": wheel.delay,
-            "can_undo": run.agent == _HUMAN,
+            "held": control.is_paused,
+            "by_hand": control.by_hand,
+            "asking": control.is_asking,
+            "delay": control.delay,
+            "can_undo": self.is_human,
         }
 
-    # -- in its thread ------------------------------------------------------------------------------------------------
+    # -- in the thread that plays -------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         try:
             summary = self._play()
-            self.feed.add("end", {"summary": summary})
+            self.events.add("end", {"summary": summary})
             self.state = "ended"
         except Stopped:
             self.state = "stopped"
         except WorldthreadError as error:
-            self.feed.add("problem", {"message": _writable(str(error))})
+            self.events.add("problem", {"message": escape_surrogates(str(error))})
             self.state = "failed"
         except Exception as error:
             _log.exception("the play in %s failed", self.folder)
-            self.feed.add("problem", {"message": _writable(f"{type(error).__name__}: {error}")})
+            self.events.add("problem", {"message": escape_surrogates(f"{type(error).__name__}: {error}")})
             self.state = "failed"
         finally:
-            self._tell_state()
-            self.feed.end()
+            self._publish_state()
+            self.events.end()
 
     def _play(self) -> dict[str, Any]:
-        self.run.require_playable(self._argument)
+        self.run.require_playable(self._model)
         more: dict[str, Any] = {}
-        if self.run.agent == _HUMAN:
-            more = {"read": self._read, "show": _unheard}
+        if self.is_human:
+            more = {"read": self._read, "show": _show_nothing}
         file = self.folder / "memory.worldthread"
         header = {"memory": file.name, "namespace": DEFAULT_NAMESPACE}
         with Memory(file, model="none") as memory:
             return play_in(
-                self.folder, self.run, self._argument, name=self.folder.name, memory=memory.record,
-                graph=memory.record.graph,
-                header=header, watch=self._watched, **more,
+                self.folder, self.run, self._model, name=self.folder.name, memory=memory.record,
+                graph=memory.record.graph, header=header, watch=self._watched, **more,
             )  # fmt: skip
 
     @contextmanager
     def _watched(self, play: Play) -> Iterator[Callable[[StepRecord], None]]:
-        if self.run.agent != _HUMAN:
+        if not self.is_human:
             decide = play.agent.decide
-            # the play looks at the class of its agent, which no wrapper would have
-            play.agent.decide = lambda: self.wheel.decide(decide)  # type: ignore[method-assign]
+            # the play inspects the class of its agent, so a wrapper object would not do
+            play.agent.decide = lambda: self.control.decide(decide)  # type: ignore[method-assign]
         self.state = "playing"
-        self._tell_state()
+        self._publish_state()
 
         def show(record: StepRecord) -> None:
-            self.feed.add("step", {**record.as_json(), "label": record.label})
-            self.feed.show(_picture(play, record))
-            self.wheel.wait()
+            self.events.add("step", {**record.as_json(), "label": record.label})
+            self.events.set_snapshot(_snapshot(play, record))
+            self.control.wait()
 
         yield show
 
     def _read(self, _: str) -> str:
-        """For a person who plays alone: the next line."""
-        line = self.wheel.line()
-        assert line is not None  # nobody else could decide
+        """Return the next move of a person who plays without an agent."""
+        line = self.control.next_line()
+        assert line is not None  # there is no agent to decide
         return line
 
-    def _tell_state(self) -> None:
-        self.feed.add("state", self.told())
+    def _publish_state(self) -> None:
+        self.events.add("state", self.as_json())
 
 
-def _picture(play: Play, record: StepRecord) -> dict[str, Any]:
-    """How things stand after a step: the map, what is carried, the goal, and what was spent."""
+def _snapshot(play: Play, record: StepRecord) -> dict[str, Any]:
+    """Return the state after a step: the map, what is carried, the goal, and the cost."""
     view = play.graph.view()
     costs = play.costs() if play.model is not None else {"cost_usd": None}
     goal = record.info.goal or " ".join(thesis.text for thesis in view.theses(about=v.GOAL))
@@ -198,11 +208,11 @@ def _tokens(play: Play) -> int | None:
 
 
 class Plays:
-    """All plays of a server. May be used from several threads.
+    """All plays of a server. Thread-safe.
 
     Args:
-        folder: where they are kept, each in a folder of its own.
-        model: names the chat model that agents may ask; ``None`` for what the environment says.
+        folder: stores the runs, each in a folder of its own.
+        model: name of the chat model for agents; ``None`` for the one that the environment configures.
     """
 
     def __init__(self, folder: Path, model: str | None = None) -> None:
@@ -212,7 +222,7 @@ class Plays:
         self._plays: dict[str, LivePlay] = {}
 
     def choices(self) -> dict[str, Any]:
-        """What can be played, and by whom."""
+        """Return the games, agents and memory modules to choose from."""
         listed: list[dict[str, Any]] = [
             {"name": spec.name, "title": spec.title, "description": spec.description,
              "max_moves": spec.default_max_moves, "missing": None if spec.installed else spec.extra}
@@ -222,59 +232,71 @@ class Plays:
             {"name": name, "title": name, "description": "A game file.", "max_moves": None, "missing": None}
             for name in _file_games()
         ]
-        kinds = {name: agent_class(name) for name in sorted(AGENTS)}
+        classes = {name: agent_class(name) for name in sorted(AGENTS)}
         agents = [
-            {"name": name, "asks_model": kind.asks_model, "takes_module": "memory_module" in agent_options(kind)}
-            for name, kind in kinds.items()
+            {"name": name, "asks_model": class_.asks_model, "takes_module": "memory_module" in agent_options(class_)}
+            for name, class_ in classes.items()
         ]
         return {"games": listed, "agents": agents, "modules": list(MEMORY_MODULES), "model": self._model_name()}
 
     def _model_name(self) -> str:
         try:
             return model_name(self._model)
-        except WorldthreadError:  # said when an agent is to ask it
+        except WorldthreadError:  # reported when a play needs the model
             return ""
 
-    def begin(self, wanted: PlayRequest) -> LivePlay:
+    def begin(self, request: PlayRequest) -> LivePlay:
         """Begin a play.
 
+        Args:
+            request: the game, the player, and the settings.
+
+        Returns:
+            The play, which has begun.
+
         Raises:
-            InputError: there is no such game or agent, or too many plays go on.
-            WorldthreadError: no model can be reached as configured.
+            InputError: there is no such game or agent, or too many plays are running.
+            WorldthreadError: the model cannot be used as configured.
         """
-        run, argument = self._run_of(wanted)
+        run, model = self._run_of(request)
         with self._lock:
-            if sum(not play.is_over for play in self._plays.values()) >= _MOST_GOING:
-                raise InputError(f"{_MOST_GOING} plays go on already: stop one first")
-            for play in [play for play in self._plays.values() if play.is_over][:-_MOST_KEPT]:
+            if sum(not play.is_over for play in self._plays.values()) >= _MAX_RUNNING:
+                raise InputError(f"{_MAX_RUNNING} plays are running already: stop one first")
+            for play in [play for play in self._plays.values() if play.is_over][:-_MAX_FINISHED]:
                 del self._plays[play.id]
-            live = LivePlay(secrets.token_hex(8), run, _new_folder(self._folder, run), argument, wanted)
+            live = LivePlay(secrets.token_hex(8), run, _new_folder(self._folder, run), model, request)
             self._plays[live.id] = live
         live.begin()
         return live
 
-    def _run_of(self, wanted: PlayRequest) -> tuple[Run, str | None]:
+    def _run_of(self, request: PlayRequest) -> tuple[Run, str | None]:
         by_name = {spec.name: spec.id for spec in games()}
-        game = by_name.get(wanted.game, wanted.game)
-        if wanted.game not in by_name and wanted.game not in _file_games():
-            raise InputError(f"no game is called {wanted.game!r}")
-        if wanted.agent not in AGENTS:
-            raise InputError(f"no agent is called {wanted.agent!r}")
-        kind = agent_class(wanted.agent)
-        if wanted.module and ("memory_module" not in agent_options(kind) or wanted.module not in MEMORY_MODULES):
-            raise InputError(f"{wanted.agent} asks no memory module called {wanted.module!r}")
-        argument = FAKE_MODEL if wanted.fake_model else self._model
+        game = by_name.get(request.game, request.game)
+        if request.game not in by_name and request.game not in _file_games():
+            raise InputError(f"no game is called {request.game!r}")
+        if request.agent not in AGENTS:
+            raise InputError(f"no agent is called {request.agent!r}")
+        class_ = agent_class(request.agent)
+        if request.module and ("memory_module" not in agent_options(class_) or request.module not in MEMORY_MODULES):
+            raise InputError(f"{request.agent} has no memory module called {request.module!r}")
+        model = FAKE_MODEL if request.fake_model else self._model
         more: dict[str, Any] = {}
-        if kind.asks_model:
-            more = {"model": model_name(argument), "budget_tokens": wanted.budget_tokens}
-            more["budget_dollars"] = wanted.budget_dollars
+        if class_.asks_model:
+            more = {"model": model_name(model), "budget_tokens": request.budget_tokens}
+            more["budget_dollars"] = request.budget_dollars
         run = Run(
-            game, wanted.agent, wanted.seed, steps=wanted.steps, version=__version__, memory=wanted.module, **more
+            game, request.agent, request.seed, steps=request.steps, version=__version__, memory=request.module, **more
         )  # fmt: skip
-        return run, argument
+        return run, model
 
     def play(self, id_: str) -> LivePlay:
-        """A play by its id.
+        """Return the play with an id.
+
+        Args:
+            id_: the id.
+
+        Returns:
+            The play.
 
         Raises:
             NotFoundError: there is no such play.
@@ -282,50 +304,45 @@ class Plays:
         with self._lock:
             if id_ in self._plays:
                 return self._plays[id_]
-        raise NotFoundError("there is no such play (any more)")
+        raise NotFoundError("this play does not exist, or is no longer kept")
 
     def listed(self) -> list[dict[str, Any]]:
-        """All of them, the latest first."""
+        """Return all plays as data for JSON, the latest first."""
         with self._lock:
-            return [play.told() for play in reversed(self._plays.values())]
+            return [play.as_json() for play in reversed(self._plays.values())]
 
     def close(self) -> None:
-        """Stop all plays: they are kept as far as they went. May be called again."""
+        """Stop all plays, and keep their moves so far. May be called again."""
         with self._lock:
             plays = list(self._plays.values())
         for play in plays:
-            play.wheel.stop()
+            play.control.stop()
         for play in plays:
-            play.stop(_LAST_MOVE)
+            play.stop(_SHUTDOWN_SECONDS)
 
 
 def _file_games() -> list[str]:
-    """Games of the folders in ``$WORLDTHREAD_GAMES``, by the names under which they can be played."""
+    """Return the names of the games in the folders of ``$WORLDTHREAD_GAMES``."""
     return [f"textworld:{file.stem}" for file in game_files(subfolder="textworld", suffixes=(".z8",))]
 
 
 def _new_folder(folder: Path, run: Run) -> Path:
-    """A folder for a run that is new, named as people would."""
+    """Create a folder with a readable name for a new run."""
     name = f"{file_name(run.game)}-{re.sub(':.*', '', file_name(run.player))}-seed{run.seed}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         number = 1
         while True:
-            made = folder / (name if number == 1 else f"{name}-{number}")
+            new = folder / (name if number == 1 else f"{name}-{number}")
             try:
-                made.mkdir()
+                new.mkdir()
             except FileExistsError:
                 number += 1
             else:
-                return made
+                return new
     except OSError as error:
-        raise InputError(f"cannot make the folder {error.filename or folder}: {error.strerror}") from error
+        raise InputError(f"cannot create the folder {error.filename or folder}: {error.strerror}") from error
 
 
-def _writable(text: str) -> str:
-    """``text`` with escapes for what UTF-8 cannot write."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _unheard(_: str) -> None:
-    """A browser shows the steps themselves."""
+def _show_nothing(_: str) -> None:
+    """Print nothing, since the browser shows the steps."""

@@ -1,4 +1,4 @@
-"""What the page of runs asks for."""
+"""The JSON routes of the runs page; they only read."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from worldthread.models.chat import ChatAnswer
 from worldthread.models.recording_file import RecordedCall
 from worldthread.play.run_page import step_label
 from worldthread.play.runs import Run
-from worldthread.web.answers import answer, number_of, shown_path
+from worldthread.web.answers import json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
 from worldthread.web.run_folder import RunFolder
 
 _STEPS: Final = 100
-_MOST_STEPS: Final = 1000
+_MAX_STEPS: Final = 1000
 _CURVES: Final = {"turn": "turn", "score": "score", "facts": "facts", "vertices": "vertices"}
 
 
-def run_routes(desk: AppState) -> list[Route]:
-    """The routes below ``/api/runs`` and ``/api/sweeps``."""
+def run_routes(app_state: AppState) -> list[Route]:
+    """Return the routes below ``/api/runs`` and ``/api/sweeps``."""
 
-    def route(path: str, ask: Callable[[RunFolder, Request], Any]) -> Route:
+    def route(path: str, query: Callable[[RunFolder, Request], Any]) -> Route:
         async def endpoint(request: Request) -> Response:
-            return answer(await run_in_threadpool(ask, desk.runs, request))
+            return json_response(await run_in_threadpool(query, app_state.runs, request))
 
         return Route(path, endpoint)
 
@@ -47,7 +47,7 @@ def _runs(runs: RunFolder, _: Request) -> dict[str, Any]:
 
 
 def _run(runs: RunFolder, request: Request) -> dict[str, Any]:
-    """A run without its steps: header, summary, and figures over the steps."""
+    """Return a run without its steps: header, summary, and curves over the steps."""
     found, trajectory, summary = runs.run(request.path_params["id"])
     steps = trajectory.steps
     curves = {name: [step.get(field) or 0 for step in steps] for name, field in _CURVES.items()}
@@ -66,10 +66,10 @@ def _run(runs: RunFolder, request: Request) -> dict[str, Any]:
 
 
 def _steps(runs: RunFolder, request: Request) -> dict[str, Any]:
-    """Some steps of a run, as its trajectory has them, each with what was done in words."""
+    """Return some steps of a run as in its trajectory, each with a label of its action."""
     _, trajectory, _ = runs.run(request.path_params["id"])
-    offset = number_of(request, "offset", 0, 10**9)
-    limit = number_of(request, "limit", _STEPS, _MOST_STEPS)
+    offset = number_parameter(request, "offset", 0, 10**9)
+    limit = number_parameter(request, "limit", _STEPS, _MAX_STEPS)
     shown = trajectory.steps[offset : offset + limit]
     return {
         "offset": offset,
@@ -79,40 +79,40 @@ def _steps(runs: RunFolder, request: Request) -> dict[str, Any]:
 
 
 def _calls(runs: RunFolder, request: Request) -> dict[str, Any]:
-    """What the model was asked for a step, and what it answered."""
+    """Return the model calls of a step."""
     calls = runs.calls(request.path_params["id"], request.path_params["step"])
     return {"calls": [_call(call) for call in calls]}
 
 
 def _call(call: RecordedCall) -> dict[str, Any]:
-    asked, outcome = call.request, call.outcome
-    told: dict[str, Any] = {
-        "purpose": asked.purpose,
-        "messages": [{"role": message.role, "content": message.content} for message in asked.messages],
+    request, outcome = call.request, call.outcome
+    fields: dict[str, Any] = {
+        "purpose": request.purpose,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
     }
     if isinstance(outcome, ChatAnswer):
         usage = outcome.usage
         tokens = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-        return {**told, "answer": outcome.text, "was_cut_off": outcome.finish_reason == "length", **tokens}
-    return {**told, "error": str(outcome)}
+        return {**fields, "answer": outcome.text, "was_cut_off": outcome.finish_reason == "length", **tokens}
+    return {**fields, "error": str(outcome)}
 
 
 def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
-    """The figures of a sweep by game, player and memory module, and its runs."""
-    found, done = runs.sweep(request.path_params["id"])
-    below = f"{found.name}/" if found.path.parent != runs.root else ""
+    """Return the figures of a sweep by game, player and memory module, and its runs."""
+    found, finished = runs.sweep(request.path_params["id"])
+    prefix = f"{found.name}/" if found.path.parent != runs.root else ""
     return {
         "id": found.id,
         "name": found.name,
-        "groups": _figures(done),
+        "groups": _figures(finished),
         "has_intervals": importlib.util.find_spec("scipy") is not None,
-        "runs": [run for run in runs.runs() if run["name"].startswith(below)],
+        "runs": [run for run in runs.runs() if run["name"].startswith(prefix)],
     }
 
 
-def _figures(done: list[tuple[Run, dict[str, Any]]]) -> list[dict[str, Any]]:
-    if importlib.util.find_spec("scipy") is None:  # it makes the intervals
+def _figures(finished: list[tuple[Run, dict[str, Any]]]) -> list[dict[str, Any]]:
+    if importlib.util.find_spec("scipy") is None:  # it computes the confidence intervals
         return []
     from worldthread.play.sweep_figures import aggregate, groups_of
 
-    return [aggregate(group) for group in groups_of(done)]
+    return [aggregate(group) for group in groups_of(finished)]

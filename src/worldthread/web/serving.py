@@ -1,4 +1,4 @@
-"""How the server runs."""
+"""Runs the server of the web pages."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
-_LAST_ANSWERS: Final = 1  # second for requests that are under way when the server ends: streams would never
+_SHUTDOWN_SECONDS: Final = 1  # for running requests when the server ends; streams would never end
 
 
 def serve(app: ASGIApp, listening: socket.socket) -> None:
     """Serve browsers until a signal ends the process.
 
     Args:
-        app: made by :func:`worldthread.web.app.create_app`.
-        listening: made by :func:`worldthread.addresses.listening_socket`; closed when this returns.
+        app: the application; see :func:`worldthread.web.app.create_app`.
+        listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
     """
     import uvicorn
 
@@ -27,7 +27,7 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
         server_header=False,
         ws="none",
         lifespan="off",
-        timeout_graceful_shutdown=_LAST_ANSWERS,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     with listening:
         uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,199 @@
+"""Where a server listens and whom it serves: addresses, sockets, host names, and tokens."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from worldthread.errors import InputError
+
+MCP_TOKEN_VARIABLE: Final = "WORLDTHREAD_MCP_TOKEN"
+"""The environment variable that holds the token of an MCP server."""
+_LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_TOKEN_BYTES: Final = 32
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where a server listens and whom it serves.
+
+    Make it with :meth:`for_mcp` or :meth:`for_web`, which reject unsafe combinations.
+
+    Args:
+        host: the address or name to listen on.
+        port: the port; 0 for a free one.
+        names: further host names under which clients reach the server, such as that of a proxy.
+        token: the token that clients must send; ``None`` if they need none.
+        is_generated: whether the token was generated here, so that the user does not know it yet.
+    """
+
+    host: str
+    port: int
+    names: tuple[str, ...] = ()
+    token: str | None = field(default=None, repr=False)
+    is_generated: bool = False
+
+    @classmethod
+    def for_mcp(
+        cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None, no_token: bool = False
+    ) -> Self:
+        """Return the access to an MCP server.
+
+        A server on a loopback address needs a token too, since processes of all users of the machine can reach it; if
+        none is given, one is generated. For any other address, the user must choose the token.
+
+        Args:
+            host: see :class:`Access`.
+            port: see :class:`Access`.
+            names: see :class:`Access`.
+            token: the token; ``None`` to generate one.
+            no_token: serve every process on this machine without a token.
+
+        Returns:
+            The access.
+
+        Raises:
+            InputError: the combination is unsafe; the message says what to change.
+        """
+        if no_token and token is not None:
+            raise InputError(
+                f"a token is set (--token or ${MCP_TOKEN_VARIABLE}) but --no-token is given as well: choose one"
+            )
+        _require_valid_token(token)
+        if not is_loopback(host) and token is None:
+            raise InputError(
+                f"other machines can reach {host}: give a token in ${MCP_TOKEN_VARIABLE} (or with --token)"
+            )
+        _require_names(host, names)
+        return cls._create(host, port, names, token, generate=not no_token)
+
+    @classmethod
+    def for_web(cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None) -> Self:
+        """Return the access to the web pages.
+
+        A server that other machines can reach gets a generated token if none is given.
+
+        Args:
+            host: see :class:`Access`.
+            port: see :class:`Access`.
+            names: see :class:`Access`.
+            token: the token; ``None`` to generate one where it is needed.
+
+        Returns:
+            The access.
+
+        Raises:
+            InputError: the combination is unsafe; the message says what to change.
+        """
+        _require_valid_token(token)
+        _require_names(host, names)
+        return cls._create(host, port, names, token, generate=not is_loopback(host))
+
+    @classmethod
+    def _create(cls, host: str, port: int, names: Sequence[str], token: str | None, *, generate: bool) -> Self:
+        is_generated = token is None and generate
+        return cls(host, port, tuple(names), generate_secret() if is_generated else token, is_generated)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The host names of the loopback interface and of the address to listen on, as written in a URL."""
+        return (*_LOOPBACK_NAMES, host_in_url(self.host))
+
+    def is_own_host(self, header: str) -> bool:
+        """Return whether the value of a ``Host`` header names this server, to prevent DNS rebinding.
+
+        Args:
+            header: the value, with or without a port.
+
+        Returns:
+            Whether the name is one of the server's; any port is accepted, since a tunnel may have another one.
+        """
+        name = header[: header.rfind(":")] if not header.endswith("]") and ":" in header else header
+        return name.lower() in {own.lower() for own in (*self.own_names, *self.names)}
+
+    def is_token(self, given: str) -> bool:
+        """Return whether ``given`` is the token; the comparison takes constant time."""
+        return self.token is not None and secrets.compare_digest(given.encode(), self.token.encode())
+
+    def url(self, port: int, path: str = "/") -> str:
+        """Return the URL under which clients reach the server on ``port``."""
+        name = self.names[0] if self.names else host_in_url(self.host)
+        return f"http://{name}:{port}{path}"
+
+
+def generate_secret() -> str:
+    """Return a new random token, safe in URLs and headers."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def bearer_token(authorization: str) -> str:
+    """Return the token in the value of an ``Authorization`` header (RFC 6750); empty for other schemes."""
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach ``host``."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_every_address(host: str) -> bool:
+    """Return whether ``host`` means all addresses of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return not host
+
+
+def host_in_url(host: str) -> str:
+    """Return ``host`` as written in a URL: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Open a socket that listens.
+
+    Args:
+        host: an address or name of this machine.
+        port: the port; 0 takes a free one.
+
+    Returns:
+        The socket.
+
+    Raises:
+        InputError: the address cannot be used, for example because another program listens on it.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen on {host_in_url(host)}:{port}: {error.strerror}. Choose another --port"
+        ) from None
+
+
+def port_of(listening: socket.socket) -> int:
+    """Return the port that a socket listens on."""
+    port: int = listening.getsockname()[1]
+    return port
+
+
+def _require_valid_token(token: str | None) -> None:
+    if token is not None and (not token or not token.isascii() or not token.isprintable() or " " in token):
+        raise InputError("a token must be printable ASCII without spaces, and not empty")
+
+
+def _require_names(host: str, names: Sequence[str]) -> None:
+    if is_every_address(host) and not names:
+        raise InputError(
+            f"{host} means every address of this machine: give the host name that clients use with --allow-host"
+        )
