@@ -159,16 +159,11 @@ class GamePlay:
 
     def path(self) -> list[StepRecord]:
         """Return the steps from the beginning to the present state."""
-        steps: list[StepRecord] = []
-        moment: int | None = self.now.percept.moment
-        while moment is not None:
-            steps.append(self._moments[moment])
-            moment = steps[-1].percept.before
-        return steps[::-1]
+        return [self._moments[number] for number in self._client.path_to(self.now.percept.moment)]
 
     def episodes(self) -> list[Episode]:
         """Return the episodes of the play, in order."""
-        return self._client.way_to(self.now.percept.moment)
+        return self._client.episodes_to(self.now.percept.moment)
 
     def had_no_effect(self, step: StepRecord) -> bool:
         """Return whether a step seems to have changed nothing."""
@@ -278,7 +273,7 @@ class GamePlay:
         action = None
         if tried is not None:  # the same direction in another room is not a repetition
             action = action_key(tried.outcome.action) + (f" (in {tried.room})" if tried.room else "")
-        self.loop_detector.see(action, step.info.score, step.info.state)
+        self.loop_detector.record(action, step.info.score, step.info.state)
 
     def _new_warnings(self) -> tuple[str, ...]:
         """Return the warnings that the last action did not have too, ignoring numbers in them, and all of loops."""

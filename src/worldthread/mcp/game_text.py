@@ -269,7 +269,7 @@ def _exits_line(view: GraphView, world: WorldMap, room: str) -> str:
 
 
 def _known_exits(view: GraphView, world: WorldMap, room: str) -> list[str]:
-    exits = sorted(world.ways.get(room, {}).items())
+    exits = sorted(world.exits.get(room, {}).items())
     return [f"{direction} to {there}{_door(view, world, room, direction)}" for direction, there in exits]
 
 
