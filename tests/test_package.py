@@ -131,7 +131,7 @@ MAY_IMPORT_BENCH = {"cli.main", "cli.report", *(f"cli.{name}" for name in module
 
 def test_nothing_but_the_bench_commands_and_reports_reaches_the_benchmarks() -> None:
     """Playing, replaying, sweeping and remembering work without any module of ``bench``, imported late or not."""
-    graph = imports(typing=False)
+    graph = imports()
     starts = {
         module
         for module in graph

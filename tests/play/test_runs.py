@@ -17,9 +17,10 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.fake_player import FakePlayer
 from worldthread.models.recording_file import read_recording
+from worldthread.play.run import Run, file_name
 from worldthread.play.run_files import play_in, read_summary, replay
 from worldthread.play.run_model import model_name
-from worldthread.play.runs import Run, file_name, limit_of, make_player
+from worldthread.play.runs import limit_of, make_player, require_playable
 from worldthread.play.trajectory import read_trajectory
 
 RESTLESS = Run("tiny-v1", "game_players:Restless", 1, steps=30, model="fake", attempt=3)
@@ -230,7 +231,7 @@ def test_settings_reach_the_agent() -> None:
 )
 def test_mistakes_are_reported_before_the_play(run: Run, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        run.require_playable("fake")
+        require_playable(run, "fake")
 
 
 def test_limits_and_names() -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.extract.game import vocabulary as v
+from worldthread.play.run import Run
 from worldthread.play.run_files import play_in
-from worldthread.play.runs import Run
 from worldthread.play.trajectory import TrajectoryWriter
 
 pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.usefixtures("built_pages")]

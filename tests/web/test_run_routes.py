@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from worldthread.memory import Memory
+from worldthread.play.run import Run
 from worldthread.play.run_files import play_in
-from worldthread.play.runs import Run
 from worldthread.play.sweep import SweepResults
 
 pytestmark = pytest.mark.web

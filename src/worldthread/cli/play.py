@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from worldthread.play.loop import Play
-    from worldthread.play.runs import Run
+    from worldthread.play.run import Run
     from worldthread.play.step_record import StepRecord
 
 _SECONDS_PER_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
@@ -264,7 +264,7 @@ def run_folder(out: Path | None, name: str) -> Path:
 
 def _name(run: Run) -> str:
     """Return the name of a run: the game with its version, the player, and the seeds."""
-    from worldthread.play.runs import file_name
+    from worldthread.play.run import file_name
 
     attempt = f"-attempt{run.attempt}" if run.attempt else ""
     return f"{file_name(run.game)}-{re.sub(':.*', '', file_name(run.player))}-seed{run.seed}{attempt}"

@@ -12,7 +12,8 @@ from worldthread import __version__
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
-    from worldthread.play.runs import Run
+    from worldthread.play.run import Run
+    from worldthread.play.runs import require_playable
 
 PlayerModelOption = Annotated[
     str | None,
@@ -132,21 +133,21 @@ def runs_of(
         settings: arguments of the agents.
         budget_tokens: the limit of tokens of each run with a model.
         budget_dollars: the limit of dollars of each run with a model.
-        fields: further fields of every :class:`~worldthread.play.runs.Run`.
+        fields: further fields of every :class:`~worldthread.play.run.Run`.
 
     Returns:
         The runs.
 
     Raises:
         InputError: an agent does not exist, or no agent accepts a setting or memory module.
-        ModelError, GameError, MissingExtraError: see :meth:`Run.require_playable`.
+        ModelError, GameError, MissingExtraError: see :func:`~worldthread.play.runs.require_playable`.
     """
     import orjson
 
     from worldthread.agents import agent_class, agent_options
     from worldthread.envs import spec_of
+    from worldthread.play.run import Run
     from worldthread.play.run_model import model_name
-    from worldthread.play.runs import Run
 
     kinds = {agent: agent_class(agent) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}
@@ -172,5 +173,5 @@ def runs_of(
                     for seed in seeds
                     for attempt in (attempts if "seed" in options else attempts[:1])
                 ]
-                runs[first].require_playable(model)
+                require_playable(runs[first], model)
     return runs

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from worldthread.play.runs import Run
+    from worldthread.play.run import Run
     from worldthread.play.sweep import RunProgress
 
 _SHOWN_AT_ONCE: Final = 8  # progress bars of unfinished runs

@@ -13,7 +13,7 @@ from worldthread.envs import make, spec_of
 from worldthread.errors import GameError
 from worldthread.mcp.game_play import GamePlay
 from worldthread.memory import Memory
-from worldthread.play.runs import file_name
+from worldthread.play.run import file_name
 from worldthread.stores import SQLiteStore
 from worldthread.types import Episode
 

@@ -25,8 +25,9 @@ from worldthread.errors import FormatError, ReplayError
 from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
 from worldthread.play.loop import Play
+from worldthread.play.run import Run
 from worldthread.play.run_model import recorded_model, replayed_model
-from worldthread.play.runs import Run, opened
+from worldthread.play.runs import opened
 from worldthread.play.step_record import StepRecord
 from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison, TrajectoryWriter, read_trajectory
 

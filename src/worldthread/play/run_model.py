@@ -14,10 +14,10 @@ from worldthread.errors import ModelConfigError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.meter import Meter
 from worldthread.models.prices import PriceTable
+from worldthread.play.run import Run
 
 if TYPE_CHECKING:
     from worldthread.models.config import ChatConfig
-    from worldthread.play.runs import Run
 
 RECORDING_FILE: Final = "recording.jsonl"
 """The name of the file with the calls of the model, in the folder of a run."""

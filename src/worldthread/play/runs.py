@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -17,6 +13,7 @@ from worldthread.agents import Agent, AgentMemory, agent_class, agent_options
 from worldthread.errors import InputError, ModelConfigError
 from worldthread.graph import TemporalGraph
 from worldthread.play.loop import Play
+from worldthread.play.run import Run
 from worldthread.play.run_model import FAKE_MODEL, RunModel, configured_model
 
 if TYPE_CHECKING:
@@ -32,88 +29,27 @@ _RESERVED: Final = frozenset(
 """Arguments of agents that :attr:`Run.options` may not set, because other fields of the run set them."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """Everything that determines one play.
+def require_playable(run: Run, argument: str | None = None) -> None:
+    """Check all names and settings, for example before the first of many plays.
 
     Args:
-        game: the game, in a form that :func:`worldthread.envs.make` accepts.
-        agent: the agent, in a form that :func:`worldthread.agents.agent_class` accepts.
-        seed: the seed of the game.
-        steps: the limit of moves; ``None``: the game's own limit.
-        audit: whether the memory is compared with the true state of the world.
-        valid_actions: whether the agent sees the list of valid actions.
-        version: the version of worldthread; a sweep plays runs of other versions again.
-        memory: the memory module that the agent uses (its argument ``memory_module``); empty: the agent's default.
-        attempt: the seed of the agent; 0 for the first attempt.
-        model: the name of the chat model; empty without one.
-        options: further arguments of the agent, as a JSON object with sorted keys.
-        goal: a task for the player that replaces the game's own.
-        budget_tokens: the number of tokens that the model may use; ``None``: no limit.
-        budget_dollars: the amount in dollars that the model may cost; ``None``: no limit.
+        run: the run.
+        argument: the name of the model as given by the caller; see
+            :func:`~worldthread.play.run_model.recorded_model`.
+
+    Raises:
+        InputError: the agent does not exist or does not accept an argument, or a budget is not above 0.
+        ModelConfigError: the agent needs a model, and none can be reached as configured; or the run has a budget in
+            dollars, and the price of the model is not known.
+        GameError: the game does not exist.
+        MissingExtraError: the engine of the game is not installed.
     """
-
-    game: str
-    agent: str
-    seed: int
-    steps: int | None = None
-    audit: bool = True
-    valid_actions: bool = True
-    version: str = ""
-    memory: str = ""
-    attempt: int = 0
-    model: str = ""
-    options: str = "{}"
-    goal: str | None = None
-    budget_tokens: int | None = None
-    budget_dollars: float | None = None
-
-    @property
-    def player(self) -> str:
-        """The agent and its memory module, such as ``ariadne+worldthread``."""
-        return f"{self.agent}+{self.memory}" if self.memory else self.agent
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the run within that of a sweep: a readable name and a digest of all settings."""
-        digest = hashlib.blake2b(orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS), digest_size=4).hexdigest()
-        attempt = f"-attempt{self.attempt}" if self.attempt else ""
-        return Path(file_name(self.game), file_name(self.player), f"seed{self.seed}{attempt}-{digest}")
-
-    def require_playable(self, argument: str | None = None) -> None:
-        """Check all names and settings, for example before the first of many plays.
-
-        Args:
-            argument: the name of the model as given by the caller; see
-                :func:`~worldthread.play.run_model.recorded_model`.
-
-        Raises:
-            InputError: the agent does not exist or does not accept an argument, or a budget is not above 0.
-            ModelConfigError: the agent needs a model, and none can be reached as configured; or the run has a budget in
-                dollars, and the price of the model is not known.
-            GameError: the game does not exist.
-            MissingExtraError: the engine of the game is not installed.
-        """
-        with ExitStack() as stack:
-            model = None
-            if self.model:
-                inner, settings = configured_model(self, argument, stack)
-                model = RunModel(inner, max_tokens=self.budget_tokens, max_dollars=self.budget_dollars, **settings)
-            stack.enter_context(opened(self, model=model))
-
-
-def file_name(text: str) -> str:
-    """Return ``text`` as a file name of at most 60 letters, digits, dots, hyphens, plus signs and underscores.
-
-    Args:
-        text: a name; of a game file such as ``textworld:games/hunt.z8`` only the engine and the stem are used.
-
-    Returns:
-        The file name; ``"run"`` when nothing is left of the text.
-    """
-    kind, colon, rest = text.partition(":")
-    text = f"{kind}-{Path(rest).stem}" if colon else text
-    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text).strip("-.")[-60:] or "run"
+    with ExitStack() as stack:
+        model = None
+        if run.model:
+            inner, settings = configured_model(run, argument, stack)
+            model = RunModel(inner, max_tokens=run.budget_tokens, max_dollars=run.budget_dollars, **settings)
+        stack.enter_context(opened(run, model=model))
 
 
 def make_player(
@@ -197,7 +133,7 @@ def opened(
         The play, before its first step.
 
     Raises:
-        InputError, GameError, MissingExtraError, ModelConfigError: see :meth:`Run.require_playable`.
+        InputError, GameError, MissingExtraError, ModelConfigError: see :func:`~worldthread.play.runs.require_playable`.
     """
     from worldthread.envs import make
 

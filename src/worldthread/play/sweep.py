@@ -21,8 +21,8 @@ import orjson
 
 from worldthread.errors import InputError, MissingExtraError
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
+from worldthread.play.run import Run
 from worldthread.play.run_files import play_in, read_summary
-from worldthread.play.runs import Run
 from worldthread.play.trajectory import TRAJECTORY_FILE
 
 RESULTS_FILE: Final = "results.jsonl"

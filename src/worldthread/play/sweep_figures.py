@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from worldthread.play.audit import NOTHING_AUDITED, AuditResult
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 from worldthread.play.statistics import bootstrap_interval, wilson_interval
 
 _DIGITS = 5

@@ -22,10 +22,11 @@ from worldthread.errors import InputError, NotFoundError, WorldthreadError
 from worldthread.extract.game import vocabulary as v
 from worldthread.memory import Memory
 from worldthread.play.loop import Play
+from worldthread.play.run import Run, file_name
 from worldthread.play.run_files import play_in
 from worldthread.play.run_model import FAKE_MODEL, model_name
 from worldthread.play.run_page import map_drawing
-from worldthread.play.runs import Run, file_name
+from worldthread.play.runs import require_playable
 from worldthread.play.step_record import StepRecord
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
@@ -142,7 +143,7 @@ class LivePlay:
             self.events.end()
 
     def _play(self) -> dict[str, Any]:
-        self.run.require_playable(self._model)
+        require_playable(self.run, self._model)
         more: dict[str, Any] = {}
         if self.is_human:
             more = {"read": self._read, "show": _show_nothing}

@@ -20,9 +20,9 @@ import orjson
 from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.json_lines import JsonLinesReader
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
+from worldthread.play.run import Run
 from worldthread.play.run_files import SUMMARY_FILE, read_summary
 from worldthread.play.run_model import RECORDING_FILE
-from worldthread.play.runs import Run
 from worldthread.play.sweep import RESULTS_FILE, RESULTS_VERSION
 from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, decode_header, read_trajectory
 from worldthread.stores import DEFAULT_NAMESPACE

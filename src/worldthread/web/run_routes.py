@@ -13,8 +13,8 @@ from starlette.routing import Route
 
 from worldthread.models.chat import ChatAnswer
 from worldthread.models.recording_file import RecordedCall
+from worldthread.play.run import Run
 from worldthread.play.run_page import step_label
-from worldthread.play.runs import Run
 from worldthread.web.answers import json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
 from worldthread.web.run_folder import RunFolder

@@ -23,7 +23,7 @@ from worldthread.bench.sweep_report.tables_memory import nethack
 from worldthread.cli.main import app
 from worldthread.cli.running import runs_of
 from worldthread.errors import FormatError, InputError
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 from worldthread.play.sweep import SweepResults, play_run
 
 pytestmark = pytest.mark.games  # brings what reports need

@@ -19,7 +19,7 @@ from worldthread.bench.sweep_report.report import tables_of
 from worldthread.bench.sweep_report.tables import AgentTable, compact, dollars, in_markdown
 from worldthread.bench.sweep_report.tables_gap import gap_closed
 from worldthread.envs import games
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 from worldthread.play.sweep import SweepResults, play_run
 from worldthread.play.trajectory import TRAJECTORY_FILE
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from worldthread.bench.sweep_report.published import settings_of
 from worldthread.errors import InputError
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 from worldthread.play.sweep import RESULTS_FILE, read_results
 from worldthread.play.sweep_figures import best_attempts
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory

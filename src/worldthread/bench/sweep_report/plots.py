@@ -24,7 +24,7 @@ from worldthread.bench.sweep_report.lines import (
 from worldthread.bench.sweep_report.plays import PlayGroup, Sweep
 from worldthread.bench.sweep_report.published import Figure, glow_score, memory_score
 from worldthread.bench.sweep_report.tables_scores import main_players
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

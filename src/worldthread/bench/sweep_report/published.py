@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 
 SWITCHES: Final = ("use_mar", "use_global_memory", "use_frontier")
 """Settings of the agent ``glow`` that Table 2 of its paper turns off."""

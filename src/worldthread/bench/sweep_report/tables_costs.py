@@ -8,7 +8,7 @@ from collections.abc import Callable
 from worldthread.bench.sweep_report.plays import Sweep
 from worldthread.bench.sweep_report.published import glow_costs, published
 from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, TableColumns, compact, dollars
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 from worldthread.play.statistics import wilson_interval
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.bench.sweep_report.plays import PlayGroup, Sweep
 from worldthread.bench.sweep_report.tables import NOTHING, AgentTable, TableColumns
-from worldthread.play.runs import ORACLE, Run
+from worldthread.play.run import Run
+from worldthread.play.runs import ORACLE
 from worldthread.play.statistics import CONFIDENCE, RESAMPLES
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from worldthread.bench.sweep_report.tables import (
     number_of_plays,
     quoted,
 )
-from worldthread.play.runs import Run
+from worldthread.play.run import Run
 
 _DEVIATIONS: Final = (
     "Its deviations fit a division by the number of runs: those of three are to be multiplied by 1.22 beside ours."
