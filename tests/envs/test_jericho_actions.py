@@ -104,10 +104,10 @@ def test_a_crowded_place_has_a_limit(
         return attempt(trials, line, chance)
 
     monkeypatch.setattr(CommandTrials, "attempt", counted)
-    monkeypatch.setattr(jericho_actions, "_MOST_PAIRS", 100_000)
+    monkeypatch.setattr(jericho_actions, "_MAX_PAIRS", 100_000)
     everything = finder.find()
     all_pairs, pairs = pairs, 0
-    monkeypatch.setattr(jericho_actions, "_MOST_PAIRS", most)
+    monkeypatch.setattr(jericho_actions, "_MAX_PAIRS", most)
     some = finder.find()
     assert pairs < 0.6 * all_pairs
     with engine.trials() as trials:

@@ -41,7 +41,7 @@ def test_the_first_answer_stays(tmp_path: Path) -> None:
 
 
 def test_the_file_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jericho_cache, "MOST_STATES", 3)
+    monkeypatch.setattr(jericho_cache, "MAX_STATES", 3)
     cache = ActionCache("game", tmp_path)
     for number in range(5):
         cache.actions(bytes([number]), lambda: ("look",))
