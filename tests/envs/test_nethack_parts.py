@@ -61,7 +61,7 @@ def test_traps_are_only_the_end_of_a_way_and_boulders_and_creatures_block_it() -
     blocked = ShortestPaths(free, at(0, 0), occupied=[at(2, 0)])
     assert blocked.reaches(at(2, 0))
     assert not blocked.reaches(at(3, 0))
-    free.shut.add((at(0, 0), at(1, 0)))
+    free.impossible_steps.add((at(0, 0), at(1, 0)))
     assert ShortestPaths(free, at(0, 0)).cost == {at(0, 0): 0}
 
 
