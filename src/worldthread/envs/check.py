@@ -48,15 +48,15 @@ def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
     _check_is_outside(env, "before reset()")
     if isinstance(env, RestorableEnvironment):
         _check_save_before_reset(env)
-    first = _play(env, steps, seed)
-    again = _play(env, steps, seed, [action for action, _ in first[1:]])
-    for number, ((action, one), (_, two)) in enumerate(zip(first, again, strict=True)):
+    played = _play(env, steps, seed)
+    again = _play(env, steps, seed, [action for action, _ in played[1:]])
+    for number, ((action, first), (_, second)) in enumerate(zip(played, again, strict=True)):
         where = f"after the same {number} actions (the last: {action!r})"
         for name in _Step._fields:
-            same = getattr(one, name) == getattr(two, name)
-            _require(same, f"{name} differs {where}: {getattr(one, name)!r}, then {getattr(two, name)!r}")
+            same = getattr(first, name) == getattr(second, name)
+            _require(same, f"{name} differs {where}: {getattr(first, name)!r}, then {getattr(second, name)!r}")
     if isinstance(env, RestorableEnvironment):
-        _check_restoring(env, first, seed)
+        _check_restoring(env, played, seed)
     _check_truth(env)
     _check_refusals(env, seed)
 
@@ -199,10 +199,10 @@ def _saved(env: RestorableEnvironment) -> bytes:
     return saved
 
 
-def _check_same(one: _Step, two: _Step, what: str) -> None:
+def _check_same(first: _Step, second: _Step, what: str) -> None:
     for name in _Step._fields:
-        same = getattr(one, name) == getattr(two, name)
-        _require(same, f"{name} {what} differs: {getattr(one, name)!r}, then {getattr(two, name)!r}")
+        same = getattr(first, name) == getattr(second, name)
+        _require(same, f"{name} {what} differs: {getattr(first, name)!r}, then {getattr(second, name)!r}")
 
 
 def _check_truth(env: Environment) -> None:

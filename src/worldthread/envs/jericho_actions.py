@@ -370,8 +370,8 @@ class _Table:
         size = self._in_reach
         near, far = ((at + 1) % size, (at + 2) % size) if is_row else ((at - 1) % size, (at - 2) % size)
 
-        def answer(one: int, other: int) -> bytes | None:
-            return (self._answer(one, other) if is_row else self._answer(other, one)).rejection
+        def answer(first: int, second: int) -> bytes | None:
+            return (self._answer(first, second) if is_row else self._answer(second, first)).rejection
 
         rejection = answer(at, near)
         if rejection is None or answer(at, far) != rejection:

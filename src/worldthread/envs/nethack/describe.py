@@ -54,9 +54,9 @@ def scene(game: Game, view: View) -> list[str]:
     for feature in view.features_in(place):
         where = offset(game.here, feature.square)
         if feature.ground in (Ground.UP, Ground.DOWN):
-            lines.append(f"There is {_leading(sight.name)}, {where} of you.")
+            lines.append(f"There is {_leading(feature.name)}, {where} of you.")
         else:
-            lines.append(f"{capital(with_article(sight.name))} {_is(sight.name)} nearby, {where}.")
+            lines.append(f"{capital(with_article(feature.name))} {_is(feature.name)} nearby, {where}.")
     if place is not None:
         lines += _exits(game, view, place)
     return lines

@@ -115,7 +115,7 @@ def _try_harder(game: Game, monitor: SkillMonitor, paths: ShortestPaths) -> None
     else:
         near = {monster.name for monster in game.monsters() if monster.square in beside(paths.cost.keys())}
         hindrance = (
-            f" In the way may be {enumerate_words([with_article(one) for one in sorted(near)])}." if near else ""
+            f" In the way may be {enumerate_words([with_article(name) for name in sorted(near)])}." if near else ""
         )
         game.say(f"There is nothing left to explore within reach.{hindrance}")
 

@@ -119,8 +119,8 @@ class Level:
         shown = tables.ground[glyphs]
         # a thing on a square hides its ground, which may have been seen before
         covered = shown == Ground.COVERED
-        tells = (shown > Ground.UNKNOWN) & (~covered | (known == Ground.UNKNOWN))
-        known[tells] = shown[tells]
+        shows_ground = (shown > Ground.UNKNOWN) & (~covered | (known == Ground.UNKNOWN))
+        known[shows_ground] = shown[shows_ground]
         # nothing can lie in a closed door, so the door has been opened or broken
         known[covered & (known == Ground.CLOSED_DOOR)] = Ground.DOORWAY
         if here not in self.visited:

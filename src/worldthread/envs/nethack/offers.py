@@ -99,9 +99,9 @@ def _walks(game: Game, view: View) -> Iterator[str]:
         elif feature.ground == Ground.UP and not _is_way_out(game):
             yield "ascend"
         if feature.ground != Ground.TRAP:
-            yield f"move to {plain_name(sight.name)}"
+            yield f"move to {plain_name(feature.name)}"
         if feature.ground is None and game.level.shows(feature.square) == GlyphKind.THING:
-            yield f"pick up {plain_name(sight.name)}"
+            yield f"pick up {plain_name(feature.name)}"
     places = [*([view.place] if view.place is not None else []), *view.other_places()]
     for place in places:
         if place is not view.place and any(view.paths.reaches(square) for square in place.squares):
