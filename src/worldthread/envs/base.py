@@ -17,6 +17,13 @@ Proposition: TypeAlias = tuple[str, ...]
 """A ground proposition of the true state: the predicate, then the names of its arguments as the game prints them, such
 as ``("in", "Key 2", "White locker")``. The player is ``"P"``, the inventory is ``"I"``."""
 
+ONE_ACTION_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
+"""Observation of worlds with an engine when an action consists of several commands."""
+ENGINE_COMMAND = "That is a command to the game's engine, not an action in its world; it was not passed on."
+"""Observation of worlds with an engine when an action is a command to the engine, such as saving the game."""
+NO_OUTPUT = "The game says nothing."
+"""Observation of worlds with an engine when the engine prints nothing."""
+
 
 @dataclass(frozen=True)
 class Info:

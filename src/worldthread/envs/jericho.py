@@ -23,7 +23,17 @@ from typing import Any
 
 import orjson
 
-from worldthread.envs.base import Info, Proposition, RestorableEnvironment, Truth, require_action, require_running
+from worldthread.envs.base import (
+    ENGINE_COMMAND,
+    NO_OUTPUT,
+    ONE_ACTION_AT_A_TIME,
+    Info,
+    Proposition,
+    RestorableEnvironment,
+    Truth,
+    require_action,
+    require_running,
+)
 from worldthread.envs.files import GAMES_VARIABLE, find_game_file
 from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_cache import ActionCache
@@ -55,9 +65,6 @@ _ENGINE_VERBS = frozenset(
 )
 _LAST_QUESTION = re.compile(r"\n+Would you like to RESTART, [^\n]*\Z")
 _VICTORY = re.compile(r"\*\*\*\s+you have won\s+\*\*\*", re.IGNORECASE)
-_ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
-_SILENCE = "The game says nothing."
-_REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} characters that the game reads; it was not passed on."
 _LEAVE = "q"
 """The key that leaves every menu, and that continues where the game waits for any key."""
@@ -231,7 +238,7 @@ class JerichoEnvironment(RestorableEnvironment):
         engine = self._engine
         while engine.awaits_key and len(texts) <= _MAX_KEYS and not (engine.over or engine.won):
             texts.append(clean_text(engine.step(_LEAVE)))
-        return "\n\n".join(filter(None, texts)) or _SILENCE
+        return "\n\n".join(filter(None, texts)) or NO_OUTPUT
 
     def _inventory_and_actions(self, now: EngineState, digest: bytes) -> tuple[str | None, tuple[str, ...] | None]:
         """Return the inventory and the valid actions of a state in which the game is not over."""
@@ -282,9 +289,9 @@ class JerichoEnvironment(RestorableEnvironment):
             return _TOO_LONG
         line = action.casefold()
         if "\\" in line or any(self._is_for_engine(part.split()) for part in _BOUNDARY.split(line)):
-            return _REFUSAL
+            return ENGINE_COMMAND
         commands = [command for command in _SEPARATOR.split(line) if command.strip()]
-        return _ONE_AT_A_TIME if len(commands) > 1 and "," not in commands[0] else None
+        return ONE_ACTION_AT_A_TIME if len(commands) > 1 and "," not in commands[0] else None
 
     def _is_for_engine(self, words: list[str]) -> bool:
         while words and words[0] in ("oops", "o"):  # the next word replaces a word of the previous line

@@ -13,7 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from worldthread.envs.base import Environment, Info, Proposition, Truth, require_action, require_running
+from worldthread.envs.base import (
+    ENGINE_COMMAND,
+    NO_OUTPUT,
+    ONE_ACTION_AT_A_TIME,
+    Environment,
+    Info,
+    Proposition,
+    Truth,
+    require_action,
+    require_running,
+)
 from worldthread.envs.cache import cached_game
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, GenerationError, MissingExtraError
@@ -37,9 +47,6 @@ _ENGINE_VERBS = frozenset(
     }
 )
 _SEPARATOR = re.compile(r"[.]|\bthen\b")
-_ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
-_SILENCE = "The game says nothing."
-_REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} bytes that the game reads; it was not passed on."
 
 
@@ -111,7 +118,7 @@ class TextWorldEnvironment(Environment):
             self._info = replace(before, moves=before.moves + 1)
         else:
             self._state, _, _ = self._engine.step(action)
-            observation = clean_feedback(self._state.feedback) or _SILENCE
+            observation = clean_feedback(self._state.feedback) or NO_OUTPUT
             if self._state.score is not None:
                 self._engine_score = self._state.score
             self._info = self._read_info(goal=before.goal, moves=before.moves + 1, score=self._engine_score)
@@ -341,8 +348,8 @@ def _refusal(action: str) -> str | None:
         return _TOO_LONG
     commands = [command.split() for command in _SEPARATOR.split(action.casefold())]
     if any(_is_for_engine(words) for words in commands):
-        return _REFUSAL
-    return _ONE_AT_A_TIME if sum(map(bool, commands)) > 1 else None
+        return ENGINE_COMMAND
+    return ONE_ACTION_AT_A_TIME if sum(map(bool, commands)) > 1 else None
 
 
 def _is_for_engine(words: list[str]) -> bool:

@@ -34,7 +34,9 @@ _DEPTH_BEHIND_WALL: Final = 30
 
 
 def explore(game: Game, direction: str | None = None) -> None:
-    """Walk to unexplored parts of the level until something new comes into view or nothing accessible is left.
+    """Walk to unexplored parts of the level until the player sees a new room or thing, or nothing open is left.
+
+    If nothing open is left at the start, the player forces a door, pushes a boulder, or searches.
 
     Args:
         game: the game.
