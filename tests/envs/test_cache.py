@@ -29,7 +29,7 @@ def write_game_slowly(log: Path, cache: Path) -> None:
     assert game.read_bytes() == b"story"
 
 
-def test_the_cache_is_where_the_platform_wants_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_is_in_the_platforms_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("WORLDTHREAD_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
@@ -56,7 +56,7 @@ def test_a_game_is_built_once_for_each_seed_and_generator(tmp_path: Path) -> Non
     assert len(built) == 3
 
 
-def test_a_build_that_fails_leaves_nothing_to_be_taken_for_a_game(tmp_path: Path) -> None:
+def test_a_failed_build_leaves_no_file_that_looks_like_a_game(tmp_path: Path) -> None:
     def fail(path: Path) -> None:
         path.write_bytes(b"half")
         raise GenerationError("the compiler refused the game")

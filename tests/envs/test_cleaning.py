@@ -75,7 +75,7 @@ class TestTidyingScore:
         at_rest: dict[str, Place] = {"toothbrush": BED, "duvet": BED}
         assert scores(tidying, carried, dropped, carried, at_rest, carried) == [-1, -1, -1, -1, -2]
 
-    def test_a_thing_that_went_there_and_on_within_one_action_was_picked_up(self, tidying: TidyingScore) -> None:
+    def test_a_thing_that_moves_twice_within_one_action_counts_as_picked_up(self, tidying: TidyingScore) -> None:
         assert scores(tidying, {"toothbrush": SINK, "duvet": BED}) == [2]
 
     def test_a_thing_that_vanishes_leaves_its_place_once(self, tidying: TidyingScore) -> None:
@@ -110,7 +110,7 @@ class TestDrawnHouses:
                 assert relation in ("at", "on")
                 assert room_of[wrong] != room_of[right]
 
-    def test_all_other_things_are_where_the_table_says_and_no_furniture_is_without(self) -> None:
+    def test_all_other_things_are_in_place_and_no_furniture_is_empty(self) -> None:
         for house in self.HOUSES:
             pieces = {piece.name: piece for room in house.rooms for piece in HOUSEHOLD[room]}
             own = {thing: place for thing, place in house.start.items() if thing not in house.belongs}
@@ -183,7 +183,7 @@ class TestGeneratedGame:
         closed = {piece.name for room in drawn.rooms for piece in HOUSEHOLD[room] if piece.kind == "closed"}
         assert {p[1] for p in truth.propositions if p[0] == "closed"} == closed
 
-    def test_only_the_truth_tells_the_right_places(self, house: Environment) -> None:
+    def test_only_the_truth_contains_the_right_places(self, house: Environment) -> None:
         with house:
             observation, info = house.reset(0)
             truth = house.truth()
@@ -210,7 +210,7 @@ class TestGeneratedGame:
         assert [reward for _, reward, *_ in results] == [-1, 0, -1, 0]
         assert [info.score for *_, info in results] == [-1, -1, -2, -2]
 
-    def test_reset_begins_anew(self, house: Environment) -> None:
+    def test_reset_starts_a_new_episode(self, house: Environment) -> None:
         with house:
             replay(house, 0)
             _, info = house.reset(0)
@@ -261,7 +261,7 @@ class TestTableOfRightPlaces:
             shutil.copy(source.with_suffix(suffix), tmp_path / f"home{suffix}")
         return tmp_path / "home.z8"
 
-    def test_the_table_decides(self, game: Path) -> None:
+    def test_the_table_of_right_places_decides_the_score(self, game: Path) -> None:
         thing, place = next(iter(draw_house(0).belongs.items()))
         places_file(game).write_text(json.dumps({"belongs": {thing: place}}), "utf-8")
         with make(f"textworld:{game}", goal="Tidy up.") as env:
@@ -275,7 +275,7 @@ class TestTableOfRightPlaces:
         # the other misplaced things count as being in their place
         assert info.score < 2
 
-    def test_without_a_table_it_is_a_game_without_score(self, game: Path) -> None:
+    def test_a_game_without_a_table_has_no_score(self, game: Path) -> None:
         with make(f"textworld:{game}") as env:
             env.reset()
             assert not any(p[0] == "belongs" for p in env.truth().propositions)

@@ -78,7 +78,7 @@ class TestGeneratedGame:
         slots = [p for p in propositions if p[0] in ("free", "used") and len(p) == 2]
         assert len(slots) == (5 if hardest else 0)
 
-    def test_the_task_is_told_once_with_the_use_of_the_appliances(self, id: str, game: Environment) -> None:
+    def test_the_task_is_stated_once_with_the_use_of_the_appliances(self, id: str, game: Environment) -> None:
         with game:
             observation, info = game.reset()
         assert info.goal == GOAL

@@ -93,7 +93,7 @@ def test_every_action_that_is_offered_is_understood_and_the_state_follows_the_te
             _, info = env.reset()
 
 
-def test_what_is_said() -> None:
+def test_texts_of_actions() -> None:
     assert play("look")[0] == (
         "-= Hall =-\nYou are in the Hall.\n\nYou see a closed red box. You see a shelf. On the shelf you see a pin.\n\n"
         "There is an exit to the east.\n\nThere is a nail on the floor."
@@ -137,7 +137,7 @@ def test_what_is_said() -> None:
         ("dance", "That's not a verb I recognise."),
     ],
 )
-def test_what_cannot_be_done_is_said_and_costs_a_move(action: str, answer: str) -> None:
+def test_an_impossible_action_is_explained_and_costs_a_move(action: str, answer: str) -> None:
     env = ScriptedWorld(lambda _: HALL)
     env.reset()
     before = env.truth()
@@ -155,7 +155,7 @@ def test_points_are_given_once() -> None:
     assert rewards == [2.0, 0.0, 0.0]
 
 
-def test_another_goal_is_told_instead_of_the_own_one() -> None:
+def test_a_given_goal_replaces_the_own_goal() -> None:
     observation, info = ScriptedWorld(lambda _: HALL, goal="Sit still.").reset()
     assert observation.endswith("\n\nSit still.")
     assert info.goal == "Sit still."
@@ -187,6 +187,6 @@ def test_there_is_no_truth_before_reset() -> None:
         ({"locks": {"green box": "open"}}, "green box is missing"),
     ],
 )
-def test_a_house_refuses_what_is_not_in_it(change: dict[str, object], message: str) -> None:
+def test_a_house_with_an_unknown_place_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         replace(HALL, **change)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ THINGS = [thing for piece in PIECES for thing in piece.things]
 NAMES = [*HOUSEHOLD, *(piece.name for piece in PIECES), *THINGS]
 
 
-def test_the_pool_is_wide() -> None:
+def test_the_vocabulary_is_large_enough() -> None:
     assert len(HOUSEHOLD) >= 14
     assert len(PIECES) >= 35
     assert len(THINGS) >= 120

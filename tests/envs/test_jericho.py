@@ -36,7 +36,7 @@ def play(env: JerichoEnvironment, actions: list[str]) -> list[tuple[str, float, 
 
 
 @pytest.mark.parametrize("file", ["zork1.z5", "zork3.z5", "detective.z5", "enchanter.z3"])
-def test_worlds_with_valid_actions_keep_the_contract(jericho_games: Path, cache: Path, file: str) -> None:
+def test_worlds_with_valid_actions_follow_the_interface(jericho_games: Path, cache: Path, file: str) -> None:
     with opened(jericho_games, file, cache) as env:
         check_env(env, steps=6, seed=3)
         _, info = env.reset(3)
@@ -63,7 +63,7 @@ def test_the_walkthrough_wins_with_seed_0(jericho_games: Path, cache: Path, file
         assert env.truth().walkthrough == ()
 
 
-def test_the_seed_decides_chance_and_nothing_else_does(jericho_games: Path, cache: Path) -> None:
+def test_only_the_seed_decides_random_events(jericho_games: Path, cache: Path) -> None:
     actions = ["wait", "jump", "hello", "wait", "wait", "wait"]
     with opened(jericho_games, "zork1.z5", cache, valid_actions=False, seed=1) as env:
         texts = {}
@@ -79,7 +79,9 @@ def test_the_seed_decides_chance_and_nothing_else_does(jericho_games: Path, cach
         assert [opening, *(text for text, _, _ in play(env, actions))] == texts[2][0]
 
 
-def test_looking_ahead_changes_nothing(jericho_games: Path, cache: Path, tmp_path: Path) -> None:
+def test_finding_actions_and_inventory_does_not_change_the_state(
+    jericho_games: Path, cache: Path, tmp_path: Path
+) -> None:
     """Texts, scores and the chance to come are those of a world that is not asked for valid actions."""
     for file, seed in (("zork1.z5", 4), ("temple.z5", 4)):
         with (
@@ -135,7 +137,7 @@ def test_a_flag_outside_the_tree_of_objects_makes_another_state(jericho_games: P
     pytest.fail("the walkthrough presses no button")
 
 
-def test_inventory_is_told_without_a_move(jericho_games: Path, cache: Path) -> None:
+def test_the_inventory_costs_no_move(jericho_games: Path, cache: Path) -> None:
     with opened(jericho_games, "temple.z5", cache, valid_actions=False) as env:
         _, info = env.reset()
         assert info.inventory == "You are carrying nothing."
@@ -147,7 +149,7 @@ def test_inventory_is_told_without_a_move(jericho_games: Path, cache: Path) -> N
         assert info.inventory == "Grunk have:\n  torch (on fire)\n  pants (Grunk wearing them)"
 
 
-def test_the_truth_tells_where_everything_is(jericho_games: Path, cache: Path) -> None:
+def test_the_truth_contains_the_place_of_everything(jericho_games: Path, cache: Path) -> None:
     with opened(jericho_games, "zork1.z5", cache, valid_actions=False) as env:
         with pytest.raises(EpisodeOverError, match="reset"):
             env.truth()
@@ -160,7 +162,7 @@ def test_the_truth_tells_where_everything_is(jericho_games: Path, cache: Path) -
         assert ("in", "leaflet", "mailbox") not in facts
 
 
-def test_an_end_is_told_and_can_be_left_by_an_earlier_state(jericho_games: Path, cache: Path) -> None:
+def test_an_end_is_reported_and_an_earlier_state_can_be_restored(jericho_games: Path, cache: Path) -> None:
     with opened(jericho_games, "zork3.z5", cache) as env:
         env.reset()
         saved = [env.save()]
@@ -182,7 +184,7 @@ def test_an_end_is_told_and_can_be_left_by_an_earlier_state(jericho_games: Path,
         env.step("wait")
 
 
-def test_states_are_kept_by_another_environment_of_the_same_game_only(jericho_games: Path, cache: Path) -> None:
+def test_states_are_accepted_by_another_environment_of_the_same_game_only(jericho_games: Path, cache: Path) -> None:
     with (
         opened(jericho_games, "zork1.z5", cache, valid_actions=False) as one,
         opened(jericho_games, "zork1.z5", cache, valid_actions=False, seed=7) as two,
@@ -290,7 +292,7 @@ def test_valid_actions_are_the_same_in_every_process(jericho_games: Path, tmp_pa
     assert printed[0].endswith("False\n")
 
 
-def test_texts_are_cleaned_of_what_no_player_reads() -> None:
+def test_prompts_and_questions_are_removed_from_texts() -> None:
     assert clean_text("\n\n\nHall  \nYou are here.\n\n\n\nA key.\n\n>") == "Hall\nYou are here.\n\nA key."
     ending = "You fall.\n\n    *** You have died ***\n\n\nWould you like to RESTART, RESTORE a saved game or QUIT?"
     assert clean_text(ending) == "You fall.\n\n    *** You have died ***"

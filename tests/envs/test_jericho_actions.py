@@ -58,7 +58,7 @@ def test_everything_that_jericho_finds_is_found(jericho_games: Path, file: str, 
                 assert trials.attempt(action.encode()).change in changes, f"nothing like {action} in {found}"
 
 
-def test_what_is_only_told_of_is_found_by_the_games_own_dictionary(jericho_games: Path) -> None:
+def test_mentioned_things_are_found_by_the_games_own_dictionary(jericho_games: Path) -> None:
     """The lake is no object of the room: its text alone tells of it."""
     engine = JerichoEngine(jericho_games / "zork3.z5")
     engine.reset(engine.own_seed)
@@ -70,7 +70,7 @@ def test_what_is_only_told_of_is_found_by_the_games_own_dictionary(jericho_games
     assert "enter lake" in ActionFinder(engine).find()
 
 
-def test_what_a_description_tells_of_is_tried_by_itself(jericho_games: Path) -> None:
+def test_things_in_descriptions_are_tried_alone(jericho_games: Path) -> None:
     """The button is no object of the room, and the room's text has none: only a description tells of it."""
     engine = JerichoEngine(jericho_games / "ludicorp.z5")
     finder = ActionFinder(engine)
@@ -104,10 +104,10 @@ def test_a_crowded_place_has_a_limit(
         return attempt(trials, line, chance)
 
     monkeypatch.setattr(CommandTrials, "attempt", counted)
-    monkeypatch.setattr(jericho_actions, "_MOST_PAIRS", 100_000)
+    monkeypatch.setattr(jericho_actions, "_MAX_PAIRS", 100_000)
     everything = finder.find()
     all_pairs, pairs = pairs, 0
-    monkeypatch.setattr(jericho_actions, "_MOST_PAIRS", most)
+    monkeypatch.setattr(jericho_actions, "_MAX_PAIRS", most)
     some = finder.find()
     assert pairs < 0.6 * all_pairs
     with engine.trials() as trials:
@@ -117,7 +117,7 @@ def test_a_crowded_place_has_a_limit(
     assert {action for action in everything if not PREPOSITIONS & set(action.split())} <= set(some)
 
 
-def test_chance_does_not_hide_what_may_happen(jericho_games: Path) -> None:
+def test_commands_with_a_random_outcome_are_found(jericho_games: Path) -> None:
     engine = JerichoEngine(jericho_games / "zork1.z5")
     engine.reset(engine.own_seed)
     finder = ActionFinder(engine)

@@ -19,7 +19,7 @@ def refuse() -> tuple[str, ...]:
     raise AssertionError("it was kept")
 
 
-def test_what_was_found_is_kept(tmp_path: Path) -> None:
+def test_found_actions_are_cached(tmp_path: Path) -> None:
     for kept in ((), ("look",), ("go north", "take lamp")):
         state = repr(kept).encode()
         cache = ActionCache("game", tmp_path)
@@ -34,14 +34,14 @@ def test_what_was_found_is_kept(tmp_path: Path) -> None:
     assert ActionCache("game", tmp_path).noise(lambda: b"\1\1") == b"\0\1"
 
 
-def test_the_first_answer_stays(tmp_path: Path) -> None:
+def test_the_first_result_for_a_state_is_kept(tmp_path: Path) -> None:
     """Another process that was at it at the same time takes what was kept first."""
     one, two = ActionCache("game", tmp_path), ActionCache("game", tmp_path)
     assert one.actions(b"s", lambda: two.actions(b"s", lambda: ("north",)) and ("south",)) == ("north",)
 
 
 def test_the_file_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jericho_cache, "MOST_STATES", 3)
+    monkeypatch.setattr(jericho_cache, "MAX_STATES", 3)
     cache = ActionCache("game", tmp_path)
     for number in range(5):
         cache.actions(bytes([number]), lambda: ("look",))
@@ -82,7 +82,7 @@ def test_processes_share_the_file(tmp_path: Path) -> None:
         assert cache.actions(number.to_bytes(2, "big"), refuse) == (f"go {number}",)
 
 
-def test_a_play_that_was_played_is_not_probed_again(
+def test_a_replayed_game_finds_all_actions_in_the_cache(
     jericho_games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(jericho_games / "zork1.z5")

@@ -106,7 +106,7 @@ def test_the_same_seed_and_actions_give_the_same_texts_whatever_plays_beside_it(
         assert play(one, ACTIONS) == play(two, ACTIONS)  # and after a reset in the middle of a game
 
 
-def test_another_process_tells_the_same() -> None:
+def test_another_process_gives_the_same_texts() -> None:
     program = (
         "import sys, hashlib; from worldthread.envs import make; env = make('nethack', seed=9, observation='level');"
         "told = [env.reset()] + [env.step(a) for a in sys.argv[1:]];"
@@ -122,7 +122,7 @@ def test_another_process_tells_the_same() -> None:
     assert len(digests) == 1
 
 
-def test_the_clock_has_no_say_in_a_game() -> None:
+def test_the_clock_does_not_change_a_game() -> None:
     birthdays = set()
     for _ in range(2):
         engine = NetHackEngine("valkyrie")
@@ -134,7 +134,7 @@ def test_the_clock_has_no_say_in_a_game() -> None:
     assert birthdays == {77}
 
 
-def test_the_next_level_is_the_same_whatever_was_done_before() -> None:
+def test_the_next_level_does_not_depend_on_earlier_actions() -> None:
     told = []
     for waits in (0, 7):
         with make("nethack", seed=4, observation="level") as env:
@@ -166,13 +166,13 @@ def test_characters_and_modes() -> None:
         env.reset()
 
 
-def test_without_the_engine_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_engine_the_error_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'worldthread\[nethack\]'"):
         NetHackEnvironment()
 
 
-def test_an_observation_tells_place_things_exits_and_state(world: Environment) -> None:
+def test_an_observation_describes_place_things_exits_and_state(world: Environment) -> None:
     text, info = world.reset()
     assert info.goal in text
     assert "-= Room 1 of level 1 =-\nThere is a staircase leading up, right under you.\n" in text
@@ -201,7 +201,7 @@ def test_the_game_reader_understands_it() -> None:
     assert any(relation.startswith("leads ") and subject.startswith("doorway ") for subject, relation, _ in facts)
 
 
-def test_the_level_is_remembered_in_one_mode_and_not_told_in_the_other() -> None:
+def test_only_the_level_mode_describes_the_remembered_level() -> None:
     walk = ["explore"] * 12
     with make("nethack", seed=4, observation="level") as whole, make("nethack", seed=4) as near:
         told, narrow = play(whole, walk), play(near, walk)
@@ -258,7 +258,7 @@ def test_doors_keep_their_names() -> None:
     assert len(set(places.values())) == len(places)
 
 
-def test_what_is_carried_can_be_dropped_taken_worn_wielded_and_eaten(world: Environment) -> None:
+def test_carried_things_can_be_dropped_taken_worn_wielded_and_eaten(world: Environment) -> None:
     world.reset()
     text, _, _, _, info = world.step("drop dagger")
     assert "You drop a" in text
@@ -292,7 +292,7 @@ def test_of_several_things_one_or_all_are_picked_up(world: Environment) -> None:
     assert "pick up" not in (info.valid_actions or ())
 
 
-def test_what_is_not_understood_costs_a_move_and_no_turn(world: Environment) -> None:
+def test_an_unknown_action_costs_a_move_and_no_turn(world: Environment) -> None:
     turn = status(world.reset()[0])["turn"]
     for moves, action in enumerate(
         ("dance", "save", "#quit", "fight dragon", "eat", "explore upwards", "pick up moon"), 1
@@ -320,7 +320,7 @@ def test_questions_are_left_to_the_player(world: Environment) -> None:
         world.step("look")
 
 
-def test_death_is_told_with_its_cause() -> None:
+def test_death_is_reported_with_its_cause() -> None:
     with make("nethack", seed=2, character="tourist") as env:
         env.reset()
         for _ in range(60):
@@ -352,7 +352,7 @@ def test_skills_alone_find_the_second_level() -> None:
 
 @pytest.mark.parametrize("mode", ["room", "level"])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
-def test_random_actions_give_sane_texts(mode: str, seed: int) -> None:
+def test_random_actions_give_well_formed_texts(mode: str, seed: int) -> None:
     rng = random.Random(seed)
     with make("nethack", seed=seed, character="random", observation=mode) as env:
         text, info = env.reset()
@@ -377,7 +377,7 @@ def test_random_actions_give_sane_texts(mode: str, seed: int) -> None:
                 assert not re.search(r"\s{2}|\(|move to $|fight $", one), one
 
 
-def test_a_player_without_a_model_gets_deep() -> None:
+def test_a_scripted_player_gets_deep() -> None:
     deepest = []
     for seed in range(5):
         with make("nethack", seed=seed, observation="level", max_moves=300) as env:
@@ -394,7 +394,7 @@ def test_a_player_without_a_model_gets_deep() -> None:
     assert sum(deepest) / len(deepest) >= 3, deepest
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_no_files_are_left_behind(tmp_path: Path) -> None:
     program = (
         "from worldthread.envs import make\n"
         "env = make('nethack', seed=1); env.reset(); [env.step('explore') for _ in range(5)]; env.reset(2)\n"
@@ -416,7 +416,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "temporary").iterdir()] == []
 
 
-def test_the_truth_is_not_told(world: Environment) -> None:
+def test_the_truth_is_empty(world: Environment) -> None:
     with pytest.raises(EpisodeOverError):
         world.truth()
     world.reset()

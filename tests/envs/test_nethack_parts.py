@@ -43,7 +43,7 @@ ROOMS = (
 )
 
 
-def test_a_way_leads_through_an_open_door_only_straight() -> None:
+def test_paths_lead_straight_through_open_doors() -> None:
     ways = ShortestPaths(level(*ROOMS), at(3, 1))
     # the door is a diagonal step away
     assert ways.steps_to(at(5, 2)) == [at(3, 2), at(4, 2), at(5, 2)]
@@ -52,7 +52,7 @@ def test_a_way_leads_through_an_open_door_only_straight() -> None:
     assert not ways.reaches(at(0, 0))
 
 
-def test_traps_are_only_the_end_of_a_way_and_boulders_and_creatures_block_it() -> None:
+def test_paths_end_at_traps_and_are_blocked_by_boulders_and_creatures() -> None:
     hall = level("-----", "..^..", "-----")
     assert ShortestPaths(hall, at(0, 1)).reaches(at(2, 1))
     assert not ShortestPaths(hall, at(0, 1)).reaches(at(3, 1))
@@ -61,11 +61,11 @@ def test_traps_are_only_the_end_of_a_way_and_boulders_and_creatures_block_it() -
     blocked = ShortestPaths(free, at(0, 0), occupied=[at(2, 0)])
     assert blocked.reaches(at(2, 0))
     assert not blocked.reaches(at(3, 0))
-    free.shut.add((at(0, 0), at(1, 0)))
+    free.impossible_steps.add((at(0, 0), at(1, 0)))
     assert ShortestPaths(free, at(0, 0)).cost == {at(0, 0): 0}
 
 
-def test_rooms_and_corridors_keep_their_names_while_they_come_to_light() -> None:
+def test_rooms_and_corridors_keep_their_names_while_they_are_discovered() -> None:
     known = level(*ROOMS)
     left, right, corridor = (known.place_at(at(*where)) for where in ((1, 1), (13, 2), (6, 2)))
     assert left is not None
@@ -84,7 +84,7 @@ def test_rooms_and_corridors_keep_their_names_while_they_come_to_light() -> None
     assert known.joined == []
 
 
-def test_places_that_turn_out_to_be_one_are_told() -> None:
+def test_places_that_turn_out_to_be_one_are_reported() -> None:
     cave = level("... ...")
     names = [cave.name_of(place) for place in cave.places()]
     assert sorted(names) == ["room 1 of level 1", "room 2 of level 1"]
@@ -104,7 +104,7 @@ def test_doors_are_numbered_when_they_are_first_named() -> None:
     assert find_door(known, "room 2") is None
 
 
-def test_what_hides_its_ground_belongs_to_what_is_around_it() -> None:
+def test_squares_with_hidden_ground_belong_to_the_place_around_them() -> None:
     known = level("##%##", "     ", ".%.  ")
     corridor, room = known.place_at(at(2, 0)), known.place_at(at(1, 2))
     assert corridor is not None
@@ -112,7 +112,7 @@ def test_what_hides_its_ground_belongs_to_what_is_around_it() -> None:
     assert (corridor.kind, room.kind) == ("corridor", "room")
 
 
-def test_the_frontier_is_what_was_not_looked_at_from_close_by() -> None:
+def test_the_frontier_borders_on_squares_never_seen_from_nearby() -> None:
     known = level("    ", " ## ", "    ")
     assert known.is_frontier(at(2, 1))
     known.visited.add(at(2, 1))
@@ -137,7 +137,7 @@ def test_directions_and_offsets(target: tuple[int, int], direction: str, told: s
     assert offset(at(5, 5), at(*target)) == told
 
 
-def test_a_wall_hides_what_is_behind_it() -> None:
+def test_a_wall_blocks_the_line_of_sight() -> None:
     known = level("...|..")
 
     def is_clear(square: int) -> bool:

@@ -60,7 +60,7 @@ def test_register_refuses_a_taken_id_and_an_entry_point_without_factory(own_regi
             register("new-v1", entry_point, title="t", description="d")
 
 
-def test_unknown_names_list_near_ones() -> None:
+def test_errors_for_unknown_names_list_similar_names() -> None:
     with pytest.raises(UnknownGameError, match=r"Did you mean .*treasure-hunt-v1"):
         make("tresure-hunt")
     with pytest.raises(UnknownGameError, match="Known: balances-v1, cleaning-v1, "):
@@ -87,7 +87,7 @@ def test_make_refuses_limits_that_are_not_counts(max_moves: object) -> None:
 
 
 @pytest.mark.parametrize(("max_moves", "ends_at"), [(None, 50), (3, 3), (4.0, 4), (math.inf, None)])
-def test_the_limit_is_the_one_given_else_that_of_the_game(max_moves: float | None, ends_at: int | None) -> None:
+def test_the_limit_of_moves_defaults_to_that_of_the_game(max_moves: float | None, ends_at: int | None) -> None:
     env = make("tiny", max_moves=max_moves)
     env.reset()
     for move in range(1, 61):
@@ -114,14 +114,14 @@ def test_options_reach_the_factory_and_override_those_of_the_registry(
         make("optional", nonsense=1)
 
 
-def test_a_missing_engine_is_named_with_the_line_that_installs_it(own_registry: None) -> None:
+def test_a_missing_engine_is_named_with_its_install_command(own_registry: None) -> None:
     register("far-v1", TINY, title="t", description="d", extra="games", package="no_such_engine")
     assert not spec_of("far").installed
     with pytest.raises(MissingExtraError, match=r"no_such_engine.*\n.*pip install 'worldthread\[games\]'"):
         make("far")
 
 
-def test_bare_names_of_game_files_are_looked_for_in_the_named_folders(
+def test_bare_names_of_game_files_are_searched_for_in_the_named_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("WORLDTHREAD_GAMES", raising=False)

@@ -32,7 +32,7 @@ class Kitchen(Environment):
         self.closed = True
 
 
-def test_ways_of_cooking_have_verbs_of_their_own() -> None:
+def test_cooking_actions_have_verbs_of_their_own() -> None:
     kitchen = Kitchen("cook egg with stove", "cook pork chop with BBQ", "cook red onion with oven", "cook", "go north")
     with RenamedCooking(kitchen) as env:
         offered = env.reset()[1].valid_actions
@@ -53,7 +53,7 @@ def test_ways_of_cooking_have_verbs_of_their_own() -> None:
     assert kitchen.closed
 
 
-def test_a_world_that_offers_no_list_stays_one() -> None:
+def test_a_world_without_a_list_of_actions_still_has_none() -> None:
     env = RenamedCooking(Kitchen())
     assert env.reset()[1].valid_actions is None
     assert env.step("look")[4].valid_actions is None

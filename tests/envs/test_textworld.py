@@ -56,7 +56,7 @@ LAST = "*** The End ***\n\nYou scored 7.\n\n\nWould you like to RESTART, RESTORE
         (f">{STATUS}0/2", ""),
     ],
 )
-def test_feedback_is_cleaned_of_what_is_not_the_games_text(raw: str, clean: str) -> None:
+def test_banner_prompt_and_status_are_removed_from_feedback(raw: str, clean: str) -> None:
     assert clean_feedback(raw) == clean
     assert clean_feedback(clean) == clean
 
@@ -75,7 +75,7 @@ def test_the_first_observation_is_the_task_and_the_room_without_the_banner(hunt:
 
 @games
 @pytest.mark.parametrize("name", ["hunt", "hunt_hard", "cook", "cook_hardest", "clean", "cook_level4_a"])
-def test_published_games_start_clean(name: str, textworld_games: Path) -> None:
+def test_published_games_start_without_the_banner(name: str, textworld_games: Path) -> None:
     with make(f"textworld:{textworld_games / name}.z8") as env:
         observation, info = env.reset()
         assert not re.search(r"\$\$|\d+/\d+$|^>|\n\n\n", observation)
@@ -100,7 +100,7 @@ def test_walkthroughs_of_published_games_win(name: str, textworld_games: Path) -
 
 
 @games
-def test_a_goal_is_told_when_it_is_not_the_games_own(game_file: Path) -> None:
+def test_a_goal_is_appended_unless_it_is_the_games_own(game_file: Path) -> None:
     with make(f"textworld:{game_file}") as env:
         observation, own = env.reset()
     with make(f"textworld:{game_file}", goal="Get rich.") as env:
@@ -156,7 +156,7 @@ def test_a_line_is_one_action(action: str, hunt: Environment) -> None:
 
 
 @games
-def test_lines_that_the_game_would_not_read_whole_are_not_passed_on(hunt: Environment) -> None:
+def test_lines_that_are_too_long_are_not_passed_on(hunt: Environment) -> None:
     hunt.reset()
     assert "longer than the 198 bytes" in hunt.step("look " + "\u00e9" * 97)[0]
     assert hunt.step("take cl\u00e9 \u201ckey\u201d \U0001f511")[0] == "You can't see any such thing."
@@ -164,7 +164,7 @@ def test_lines_that_the_game_would_not_read_whole_are_not_passed_on(hunt: Enviro
 
 
 @games
-def test_actions_that_are_no_line_of_text_are_refused(hunt: Environment) -> None:
+def test_actions_that_are_not_a_line_of_text_are_refused(hunt: Environment) -> None:
     hunt.reset()
     for action in ("", " \t", "look\ninventory", "look\n", "a\x00b", "\ud800", "look\u2028", 7):
         with pytest.raises(InputError, match="an action must"):
@@ -277,7 +277,7 @@ def play_in_child(env: Environment, other: Environment, answers: multiprocessing
 
 
 @games
-def test_a_forked_process_plays_on_and_begins_games_of_its_own(game_cache: Path) -> None:
+def test_a_forked_process_continues_the_game_and_starts_others(game_cache: Path) -> None:
     context = multiprocessing.get_context("fork")
     answers = context.SimpleQueue()
     with make("treasure-hunt", seed=0, cache_dir=game_cache) as env:
@@ -318,7 +318,7 @@ def test_close_frees_what_the_engine_holds(game_cache: Path) -> None:
 
 
 @games
-def test_nothing_handed_over_gives_away_the_state(hunt: Environment) -> None:
+def test_results_do_not_reveal_the_true_state(hunt: Environment) -> None:
     observation, info = hunt.reset()
     for _ in range(2):
         told = f"{observation} {info}"
@@ -341,7 +341,7 @@ def test_nothing_handed_over_gives_away_the_state(hunt: Environment) -> None:
         ("game.z8", b"\x08" + bytes(25) + b"\xff\xff\x12\x34" + bytes(100), "damaged"),
     ],
 )
-def test_files_that_are_no_games_are_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_files_that_are_not_games_are_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(GameFileError, match=message):

@@ -1,4 +1,4 @@
-"""Text worlds: one contract, a registry, and the games.
+"""Text worlds: the environment interface, a registry, and the games.
 
 ::
 

@@ -1,7 +1,7 @@
-"""The contract of a world, in Gymnasium's shape, with text as observation.
+"""The interface of a world: Gymnasium's, with text as observation.
 
-An agent is handed the results of :meth:`Environment.reset` and :meth:`Environment.step` and never the environment:
-:meth:`Environment.truth` is for audits only. Everything handed over is plain immutable data without a way back.
+An agent receives the results of :meth:`Environment.reset` and :meth:`Environment.step`, never the environment itself:
+:meth:`Environment.truth` is for audits only. All results are plain immutable data without a reference to the world.
 """
 
 from __future__ import annotations
@@ -14,24 +14,31 @@ from typing import TypeAlias
 from worldthread.errors import EpisodeOverError, InputError
 
 Proposition: TypeAlias = tuple[str, ...]
-"""A ground proposition of the true state: predicate, then the names of its arguments as the game prints them,
-such as ``("in", "Key 2", "White locker")``. The player is ``"P"``, the inventory ``"I"``."""
+"""A ground proposition of the true state: the predicate, then the names of its arguments as the game prints them, such
+as ``("in", "Key 2", "White locker")``. The player is ``"P"``, the inventory is ``"I"``."""
+
+ONE_ACTION_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
+"""Observation of worlds with an engine when an action consists of several commands."""
+ENGINE_COMMAND = "That is a command to the game's engine, not an action in its world; it was not passed on."
+"""Observation of worlds with an engine when an action is a command to the engine, such as saving the game."""
+NO_OUTPUT = "The game says nothing."
+"""Observation of worlds with an engine when the engine prints nothing."""
 
 
 @dataclass(frozen=True)
 class Info:
-    """What a world tells beside the observation, after ``reset`` and after every ``step``.
+    """What ``reset`` and every ``step`` return beside the observation.
 
     Args:
         score: points so far.
-        max_score: points that can be reached; ``None`` when the world does not say.
-        valid_actions: actions that the world offers in this state, sorted; ``None`` when it offers no list. A list may
-            be incomplete: an absent action can still be valid.
-        inventory: the text of the inventory; ``None`` when the world does not say.
+        max_score: the largest possible score; ``None`` when the world does not state it.
+        valid_actions: actions that the world offers in this state, sorted; ``None`` when it offers no list. The list
+            may be incomplete: an action that is not in it can still be valid.
+        inventory: the text of the inventory; ``None`` when the world does not state it.
         goal: the task in words; empty when the world states none.
         moves: primitive steps taken since ``reset``.
-        won: the world says that the task is done.
-        lost: the world says that the task can no longer be done.
+        won: whether the task is done.
+        lost: whether the task can no longer be done.
         state: a digest of the whole state of the world, equal for equal states only; ``None`` when the world has none.
     """
 
@@ -51,9 +58,10 @@ class Truth:
     """The true state of the world, for audits.
 
     Args:
-        propositions: everything that is so now.
-        walkthrough: commands that win from the start, if known; else empty.
-        optimal_moves: the smallest number of moves that wins from the start for a player who knows the world, if known.
+        propositions: every proposition that holds now.
+        walkthrough: commands that win from the start; empty when unknown.
+        optimal_moves: the smallest number of moves with which a player who knows the world wins from the start;
+            ``None`` when unknown.
     """
 
     propositions: frozenset[Proposition]
@@ -62,32 +70,53 @@ class Truth:
 
 
 class Environment(ABC):
-    """A text world. ``reset`` first; then ``step`` until ``terminated`` or ``truncated``.
+    """A text world: call :meth:`reset`, then :meth:`step` until an episode is terminated or truncated.
 
-    Use as a context manager, or call :meth:`close`.
+    Use it as a context manager, or call :meth:`close`. :func:`worldthread.envs.check.check_env` checks an
+    implementation.
     """
 
     id: str
-    """The versioned id by which :func:`worldthread.envs.make` made it, such as ``treasure-hunt-v1``."""
+    """The versioned id with which :func:`worldthread.envs.make` created the world, such as ``treasure-hunt-v1``."""
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
-        """Begin anew. Worlds that are generated use ``seed`` to make the game (``None``: the seed given to ``make``);
-        worlds from a file use it for the engine's chance. The same seed gives the same world.
+        """Start a new episode. May be called at any time.
+
+        Args:
+            seed: generated worlds build the game from it; worlds from a file seed the engine's random generator with
+                it. The same seed gives the same world. ``None`` takes the seed that was passed to ``make``.
+
+        Returns:
+            The first observation and its info, with ``info.moves == 0``.
         """
 
     @abstractmethod
     def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
-        """Do one primitive action: observation, reward of this step, terminated, truncated, info.
+        """Perform one primitive action.
+
+        Args:
+            action: a non-empty single line of text. It need not be one of ``Info.valid_actions``.
+
+        Returns:
+            observation, reward, terminated, truncated and info. The reward is the change of the score in this step.
+            ``terminated``: the world has ended the episode; ``truncated``: the limit of moves has; never both.
 
         Raises:
-            EpisodeOverError: before ``reset``, or after the end.
-            InputError: ``action`` is not a non-empty single line of text.
+            EpisodeOverError: before ``reset``, or after the end of the episode.
+            InputError: ``action`` is not a non-empty single line of text. It costs no move.
         """
 
     @abstractmethod
     def truth(self) -> Truth:
-        """The true state, privileged: for audits and tests, never for an agent."""
+        """Return the true state, which is for audits and tests and never for an agent.
+
+        Returns:
+            The propositions that hold now, with the walkthrough of the episode where it is known.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
+        """
 
     def close(self) -> None:  # noqa: B027 - optional: most worlds hold nothing to release
         """Release the engine. Safe to call twice."""
@@ -100,11 +129,14 @@ class Environment(ABC):
 
 
 class RestorableEnvironment(Environment):
-    """A world that can go back to an earlier state at once. Every other world gets there by playing the moves again."""
+    """A world that can return to a saved state at once; other worlds have to replay the moves."""
 
     @abstractmethod
     def save(self) -> bytes:
-        """The state as it is now, with the chance that is to come; also after the end.
+        """Save the current state, including the state of the random generator. Works after the end of an episode too.
+
+        Returns:
+            The state in a format of the environment's own, for :meth:`restore`.
 
         Raises:
             EpisodeOverError: before ``reset``.
@@ -112,18 +144,28 @@ class RestorableEnvironment(Environment):
 
     @abstractmethod
     def restore(self, saved: bytes) -> tuple[str, Info]:
-        """Go back to a state that this very environment saved since it was made: what was told then.
+        """Return to a saved state. The same actions then give the same results as after :meth:`save`.
+
+        Args:
+            saved: what :meth:`save` of this environment object returned. Can be restored any number of times.
+
+        Returns:
+            The observation and the info of the saved state.
 
         Raises:
-            InputError: ``saved`` is not from here.
+            InputError: ``saved`` is not a state of this environment.
         """
 
 
 def require_running(running: bool, was_reset: bool) -> None:
-    """Refuse a step when the game does not run.
+    """Raise an error unless an episode is running.
+
+    Args:
+        running: whether a step is possible.
+        was_reset: whether ``reset`` was called before; decides between the two messages.
 
     Raises:
-        EpisodeOverError: saying whether the game has ended or has not begun.
+        EpisodeOverError: the game has ended or has not begun.
     """
     if not running:
         raise EpisodeOverError(
@@ -134,16 +176,19 @@ def require_running(running: bool, was_reset: bool) -> None:
 
 
 def require_action(action: object) -> None:
-    """Refuse what is not a non-empty single line of text.
+    """Raise an error unless ``action`` is a non-empty single line of text.
+
+    Args:
+        action: what was passed to ``step``.
 
     Raises:
-        InputError: saying what is wrong.
+        InputError: ``action`` is not a string, is blank, or contains a line break or another control character.
     """
     if not isinstance(action, str):
         raise InputError(f"an action must be a string, not {type(action).__name__}")
     if not action.strip():
         raise InputError("an action must not be empty")
     for character in action:
-        # Cc: line breaks and other control characters; Cs: halves of surrogate pairs, which no engine can read
+        # Cc: line breaks and other control characters; Cs: lone surrogates, which no engine can read
         if (unicodedata.category(character) in ("Cc", "Cs") and character != "\t") or character in "\u2028\u2029":
             raise InputError(f"an action must be a single line of text, but {action!r} contains {character!r}")

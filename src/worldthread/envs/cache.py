@@ -1,4 +1,4 @@
-"""Generated games on disk: made once, seen whole or not at all, shared by processes."""
+"""A cache of generated games on disk: each is built once, written atomically, and shared by processes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ def cached_game(
     build: Callable[[Path], None],
     cache_dir: Path | None = None,
 ) -> Path:
-    """The ``.z8`` file of a generated game, with its ``.json`` beside it; built on first use.
+    """Return the ``.z8`` file of a generated game, with its ``.json`` beside it; build both on first use.
 
-    The files are ``games/<id>/<seed>-<generator>.z8`` and ``.json`` under the cache. They are built in a folder of
-    their own and moved into place, so a reader never sees half a game; a lock keeps two processes from building the
+    The files are ``games/<id>/<seed>-<generator>.z8`` and ``.json`` under the cache. They are built in a temporary
+    folder and moved into place, so that a reader never sees half a game; a lock keeps two processes from building the
     same one.
 
     Args:
         id: versioned id of the game.
-        seed: of the generator.
-        generator: version of whatever decides the content besides the seed.
-        build: writes the game to the path that it is given (ending in ``.z8``), and the ``.json`` beside it.
+        seed: seed of the generator.
+        generator: version of everything that decides the content besides the seed.
+        build: writes the game to the given path (ending in ``.z8``), and the ``.json`` beside it.
         cache_dir: root of the cache; default :func:`default_cache_dir`.
+
+    Returns:
+        The path of the ``.z8`` file.
 
     Raises:
         GenerationError: the folder cannot be written, or ``build`` wrote no game.
@@ -61,7 +64,7 @@ def _build_into_place(build: Callable[[Path], None], folder: Path, game: Path, m
         build(draft)
         if not draft.is_file() or not draft.with_suffix(".json").is_file():
             raise GenerationError(f"the generator of {folder.name} wrote no game for {game.stem}")
-        # the game file last: where it is, its metadata is
+        # the game file last: its presence implies that of its metadata
         draft.with_suffix(".json").replace(metadata)
         draft.replace(game)
     finally:

@@ -1,4 +1,4 @@
-"""Does an environment keep the contract of :mod:`worldthread.envs.base`? For anyone who writes one."""
+"""A check that an environment follows the interface of :mod:`worldthread.envs.base`, for authors of environments."""
 
 from __future__ import annotations
 
@@ -22,42 +22,47 @@ class _Step(NamedTuple):
 
 
 def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
-    """Play ``env`` with random actions and check what every world promises.
+    """Play ``env`` with random actions and check that it follows the interface of an environment.
 
-    Checked are: the types of all that is handed out; that it cannot be changed; that it gives no way to the true state;
-    refusals of steps outside an episode and of actions that are not a line of text; that moves and scores add up; the
-    end of an episode; and that the same seed and the same actions give the same texts. Of a
-    :class:`~worldthread.envs.base.RestorableEnvironment`, that it comes back to states that it saved, with the same
-    future, as often as one likes. The environment is reset several times, and left in the middle of an episode.
+    The checks are:
+
+    - Results have the declared types, are immutable, and hold no reference to the true state.
+    - ``step`` raises the right errors outside an episode and for actions that are not a line of text.
+    - Moves and scores add up, and an episode ends as its flags say.
+    - The same seed and the same actions give the same results.
+    - A :class:`~worldthread.envs.base.RestorableEnvironment` restores its saved states any number of times, and the
+      same actions give the same results from there.
+
+    The environment is reset several times, and left in the middle of an episode.
 
     Args:
         env: fresh from :func:`worldthread.envs.make`, not reset yet.
-        steps: actions to play, fewer when the game ends before.
+        steps: number of actions to play; fewer when the game ends earlier.
         seed: for :meth:`~worldthread.envs.base.Environment.reset`, and for the choice of actions.
 
     Raises:
-        ContractError: naming what is broken.
+        ContractError: a check failed; the message says which, and after which action.
     """
     _require(isinstance(env, Environment), f"{type(env).__name__} is not a worldthread.envs.Environment")
     _require(isinstance(getattr(env, "id", None), str) and bool(env.id), "id must be a non-empty string")
     _check_is_outside(env, "before reset()")
     if isinstance(env, RestorableEnvironment):
         _check_save_before_reset(env)
-    first = _play(env, steps, seed)
-    again = _play(env, steps, seed, [action for action, _ in first[1:]])
-    for number, ((action, one), (_, two)) in enumerate(zip(first, again, strict=True)):
+    played = _play(env, steps, seed)
+    again = _play(env, steps, seed, [action for action, _ in played[1:]])
+    for number, ((action, first), (_, second)) in enumerate(zip(played, again, strict=True)):
         where = f"after the same {number} actions (the last: {action!r})"
         for name in _Step._fields:
-            same = getattr(one, name) == getattr(two, name)
-            _require(same, f"{name} differs {where}: {getattr(one, name)!r}, then {getattr(two, name)!r}")
+            same = getattr(first, name) == getattr(second, name)
+            _require(same, f"{name} differs {where}: {getattr(first, name)!r}, then {getattr(second, name)!r}")
     if isinstance(env, RestorableEnvironment):
-        _check_restoring(env, first, seed)
+        _check_restoring(env, played, seed)
     _check_truth(env)
     _check_refusals(env, seed)
 
 
 def _play(env: Environment, steps: int, seed: int, script: list[str] | None = None) -> list[tuple[str, _Step]]:
-    """The reset and the steps that followed, each with its action; checks every one of them."""
+    """Reset and play, and check every result; return the results, each with its action ("" for the reset)."""
     rng = random.Random(seed)
     result = _tuple_of(env.reset(seed), 2, "reset()")
     played = [("", _Step(result[0], 0.0, False, False, result[1]))]
@@ -160,7 +165,7 @@ def _check_save_before_reset(env: RestorableEnvironment) -> None:
 
 
 def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _Step]], seed: int) -> None:
-    """Play again what was played, saving after each step; then come back to some of these states, and play on."""
+    """Replay the actions, saving after each step; then restore some of the states and replay from there."""
     env.reset(seed)
     saved = [_saved(env)]
     for action, step in played[1:]:
@@ -168,7 +173,7 @@ def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _Step]]
         _check_same(step, again, f"of {action!r}, when every state before it was saved,")
         saved.append(_saved(env))
     last = len(played) - 1
-    # forth and back, to the end and from it, and twice to one state
+    # forwards and backwards, to the last state and from it, and twice to the same state
     for number in (last // 2, 0, last, last // 2, last // 2):
         where = f"after {number} actions"
         for state in (saved[number], None):
@@ -194,10 +199,10 @@ def _saved(env: RestorableEnvironment) -> bytes:
     return saved
 
 
-def _check_same(one: _Step, two: _Step, what: str) -> None:
+def _check_same(first: _Step, second: _Step, what: str) -> None:
     for name in _Step._fields:
-        same = getattr(one, name) == getattr(two, name)
-        _require(same, f"{name} {what} differs: {getattr(one, name)!r}, then {getattr(two, name)!r}")
+        same = getattr(first, name) == getattr(second, name)
+        _require(same, f"{name} {what} differs: {getattr(first, name)!r}, then {getattr(second, name)!r}")
 
 
 def _check_truth(env: Environment) -> None:
@@ -232,7 +237,7 @@ def _check_refusals(env: Environment, seed: int) -> None:
 
 
 def _reachable(value: Any) -> Iterator[Any]:
-    """Everything that can be got at from an info: values of fields, of extra attributes, and of containers."""
+    """Yield every value that an info refers to, with the items of its tuples."""
     if isinstance(value, Info):
         known = {field.name for field in fields(value)}
         extra = set(vars(value)) - known

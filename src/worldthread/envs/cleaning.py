@@ -1,8 +1,8 @@
-"""Cleaning: find what lies in the wrong room and put it where it belongs.
+"""The cleaning task: find the things that lie in the wrong room and put them where they belong.
 
-After the task of the AriGraph paper (appendix E): nine rooms, eleven misplaced things among many others. The rooms, the
-furniture and the things are drawn from :mod:`worldthread.envs.household`. The engine keeps no score for this task:
-:class:`TidyingScore` does.
+It follows the AriGraph paper (appendix E): nine rooms, eleven misplaced things among many others. The rooms, the
+furniture and the things are drawn from :mod:`worldthread.envs.household`. The engine keeps no score for this task;
+:class:`TidyingScore` computes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from worldthread.envs.textworld import TextWorldEnvironment, check_game_file, co
 from worldthread.errors import GameFileError
 
 GENERATOR_VERSION: Final = "1"
-"""Version of what decides a game besides its seed and the version of textworld: this module, the table of
+"""Version of everything that decides a game besides its seed and the version of textworld: this module, the table of
 :mod:`worldthread.envs.household` and the maps of :mod:`worldthread.envs.houses`."""
 
 ROOMS: Final = 9
@@ -40,15 +40,15 @@ Place: TypeAlias = tuple[str, str]
 
 
 class TidyingScore:
-    """The score of a house that is being tidied, from nothing but where things are.
+    """The score of a house that is being tidied, computed from the places of things alone.
 
-    - +1 when a misplaced thing leaves the place where it lay at the start, once for each.
-    - +1 when a misplaced thing comes to where it belongs, once for each.
-    - -1 whenever a thing leaves the place where it belongs: a misplaced thing the place that the table names, any other
-      thing the place where it was at the start. Every time, and for things that were put right before, too; the point
-      of putting it right is not given again. So no going to and fro earns anything, and the score can become negative.
+    - +1 when a misplaced thing leaves the place where it lay at the start, once for each thing.
+    - +1 when a misplaced thing comes to where it belongs, once for each thing.
+    - -1 each time a thing leaves the place where it belongs: for a misplaced thing the place in ``belongs``, for any
+      other thing the place where it was at the start. Putting the thing back earns no second point, so moving it back
+      and forth gains nothing, and the score can become negative.
 
-    Walking, looking, opening, and moving a thing from one wrong place to another change nothing.
+    Walking, looking, opening, and moving a thing from one wrong place to another do not change the score.
 
     Args:
         belongs: right place of every misplaced thing.
@@ -70,7 +70,7 @@ class TidyingScore:
         return all(self._places.get(thing) == place for thing, place in self._belongs.items())
 
     def update(self, places: Mapping[str, Place]) -> None:
-        """Take note of where things are after an action."""
+        """Update the score with the places of things after an action."""
         for thing, first in self._start.items():
             before, now = self._places.get(thing), places.get(thing)
             if now == before:
@@ -90,11 +90,11 @@ class TidyingScore:
 class CleaningEnvironment(TextWorldEnvironment):
     """A TextWorld game scored by :class:`TidyingScore`; won when every misplaced thing is where it belongs.
 
-    :meth:`truth` holds a proposition ``("belongs", thing, relation, place)`` for every misplaced thing; nothing else
-    tells the right places.
+    :meth:`truth` contains a proposition ``("belongs", thing, relation, place)`` for every misplaced thing; the agent
+    never sees the right places.
 
     Args:
-        belongs: right place of every misplaced thing; ``None``: the metadata of the game tells.
+        belongs: right place of every misplaced thing; ``None``: the metadata of the game contains them.
         locate, id, seed, goal, max_moves: see :class:`worldthread.envs.textworld.TextWorldEnvironment`.
     """
 
@@ -149,7 +149,7 @@ class CleaningEnvironment(TextWorldEnvironment):
 def make_cleaning(
     spec: GameSpec, *, seed: int, goal: str | None, max_moves: int | None, cache_dir: Path | None
 ) -> TextWorldEnvironment:
-    """A house to clean, generated from ``seed``: :data:`ROOMS` rooms, :data:`MISPLACED` misplaced things."""
+    """Make a house to clean, generated from ``seed``: :data:`ROOMS` rooms, :data:`MISPLACED` misplaced things."""
     return generated_textworld(
         spec,
         lambda chosen, path: build_house(draw_house(chosen), chosen, path),
@@ -163,27 +163,37 @@ def make_cleaning(
 
 
 def places_file(path: Path) -> Path:
-    """Where the right places of the game ``path`` are looked for: ``house_places.json`` beside ``house.z8``."""
+    """Return the path of the table of right places of a game: ``house_places.json`` beside ``house.z8``."""
     return path.with_name(f"{path.stem}_places.json")
 
 
 def open_cleaning(
     path: Path, *, id: str, seed: int = 0, goal: str | None = None, max_moves: int | None = None
 ) -> CleaningEnvironment:
-    """A TextWorld game to clean, from a ``.z8`` file that has its ``.json`` and its :func:`places_file` beside it.
+    """Open a TextWorld game to clean: a ``.z8`` file with its ``.json`` and its :func:`places_file` beside it.
 
     The table of right places is a JSON object whose ``belongs`` is ``{thing: [relation, place]}``, with the relation
-    ``"on"``, ``"in"`` or ``"at"`` (the floor of a room) and names as the game prints them. The default of ``goal`` is
-    :data:`GOAL`.
+    ``"on"``, ``"in"`` or ``"at"`` (the floor of a room) and names as the game prints them.
+
+    Args:
+        path: the ``.z8`` file.
+        id: the id of the environment.
+        seed: seed of :meth:`~worldthread.envs.base.Environment.reset` when it gets none.
+        goal: the task in words; ``None``: :data:`GOAL`.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
+
+    Returns:
+        The world. Its first reset raises :class:`~worldthread.errors.GameFileError` when the table does not fit the
+        game.
 
     Raises:
-        GameFileError: a file is absent or cannot be used; or, at the first reset, the table does not fit the game.
+        GameFileError: a file is absent or cannot be used.
         MissingExtraError: textworld is not installed.
     """
     check_game_file(path)
     belongs = _read_places(places_file(path))
-    told = GOAL if goal is None else goal
-    return CleaningEnvironment(lambda _: path, id=id, seed=seed, goal=told, max_moves=max_moves, belongs=belongs)
+    task = GOAL if goal is None else goal
+    return CleaningEnvironment(lambda _: path, id=id, seed=seed, goal=task, max_moves=max_moves, belongs=belongs)
 
 
 def _read_places(path: Path) -> dict[str, Place]:
@@ -203,7 +213,7 @@ def _read_places(path: Path) -> dict[str, Place]:
 
 
 def _places(propositions: Iterable[Proposition]) -> dict[str, Place]:
-    """Place of everything that has one, without the player."""
+    """Return the place of everything that has one, without the player."""
     found = (proposition for proposition in propositions if proposition[0] in ("at", "on", "in"))
     return {thing: (relation, where) for relation, thing, where in found if thing != "P"}
 
@@ -213,7 +223,7 @@ class CleaningHouse:
     """A house to clean.
 
     Args:
-        plan: the map; the player begins in room 0.
+        plan: the map; the player starts in room 0.
         rooms: names of the rooms, by number.
         start: place of every thing at the start.
         belongs: right place of every misplaced thing.
@@ -226,7 +236,7 @@ class CleaningHouse:
 
     @property
     def walkthrough(self) -> tuple[str, ...]:
-        """Commands that win with full score: always on to the nearest room where something is to be taken or put."""
+        """Commands that win with full score, always going on to the nearest room with something to take or to put."""
         room_of = {piece.name: number for number, room in enumerate(self.rooms) for piece in HOUSEHOLD[room]}
         room_of.update({room: number for number, room in enumerate(self.rooms)})
         shut = {piece.name for room in self.rooms for piece in HOUSEHOLD[room] if piece.kind == "closed"}
@@ -236,9 +246,9 @@ class CleaningHouse:
         here = 0
         while lying or carried:
             wanted = {room_of[where] for _, where in (*lying.values(), *carried.values())}
-            way = min((self.plan.path(here, room) for room in sorted(wanted)), key=len)
-            commands.extend(f"go {direction}" for direction in way)
-            for direction in way:
+            path = min((self.plan.path(here, room) for room in sorted(wanted)), key=len)
+            commands.extend(f"go {direction}" for direction in path)
+            for direction in path:
                 here = self.plan.exits[here][direction]
             for thing, (relation, where) in list(carried.items()):
                 if room_of[where] == here:
@@ -256,10 +266,16 @@ class CleaningHouse:
 
 
 def draw_house(seed: int) -> CleaningHouse:
-    """The house of ``seed``. A pure function, in every process.
+    """Draw the house of a seed, the same in every process.
 
     Every piece of furniture holds one or two things of its own. The misplaced things belong to different pieces of
     furniture; each lies on the floor or on a supporter of a room other than its own.
+
+    Args:
+        seed: decides the house.
+
+    Returns:
+        The house.
     """
     rng = random.Random(seed)
     plan = grow_house(ROOMS, loops=2, rng=rng)
@@ -273,7 +289,7 @@ def draw_house(seed: int) -> CleaningHouse:
         thing = rng.choice(piece.things)
         belongs[thing] = (piece.relation, piece.name)
         wrong = rng.choice([other for other in rooms if other != room])
-        supporters: list[Place] = [("on", one.name) for one in HOUSEHOLD[wrong] if one.kind == "supporter"]
+        supporters: list[Place] = [("on", other.name) for other in HOUSEHOLD[wrong] if other.kind == "supporter"]
         start[thing] = rng.choice([("at", wrong), *supporters])
     for _, piece in pieces:
         own = [thing for thing in piece.things if thing not in belongs]
@@ -283,7 +299,7 @@ def draw_house(seed: int) -> CleaningHouse:
 
 
 def build_house(house: CleaningHouse, seed: int, path: Path) -> None:
-    """Compile the house with TextWorld to ``path`` (``.z8``); ``seed`` chooses the wording of the descriptions."""
+    """Compile the house with TextWorld to ``path`` (``.z8``); ``seed`` decides the wording of the descriptions."""
     import textworld
 
     options = textworld.GameOptions()

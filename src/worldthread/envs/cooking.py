@@ -1,7 +1,7 @@
-"""Cooking: find the recipe, gather its ingredients, cut and cook them as it says, eat the meal.
+"""Cooking games: find the recipe, gather its ingredients, cut and cook them as it says, eat the meal.
 
 The games come from TextWorld's own generator ``tw-cooking``, with the settings of the AriGraph paper (appendix E):
-three sizes of a whole house, and the four levels of its comparison with reinforcement learning.
+three sizes of a house, and the four levels of the paper's comparison with reinforcement learning.
 
 ==================  =====  ===========  ===  ====  ============  =============  =========
 id                  rooms  ingredients  cut  cook  closed doors  carry at most  max score
@@ -15,8 +15,8 @@ cooking-level3-v1   9      1            no   no    no            no limit       
 cooking-level4-v1   6      3            yes  yes   no            no limit       11
 ==================  =====  ===========  ===  ====  ============  =============  =========
 
-A point for each ingredient found, each right cut, each right cooking, for the meal and for eating it. Where there is
-nothing to cut or to cook, the ingredients lie ready as the recipe wants them.
+There is one point for each ingredient found, each right cut, each right cooking, for the meal and for eating it. In
+games without cutting or cooking, the ingredients are already as the recipe wants them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from worldthread.envs.spec import GameSpec
 from worldthread.envs.textworld import compile_game, generated_textworld
 
 GENERATOR_VERSION: Final = "1"
-"""Version of what decides a game besides its seed and the version of textworld."""
+"""Version of everything that decides a game besides its seed and the version of textworld."""
 
 GOAL: Final = (
     "You are hungry. Read the cookbook in the kitchen: its recipe lists the ingredients and how to prepare each. "
@@ -42,13 +42,13 @@ GOAL: Final = (
     "Slicing, chopping and dicing need a knife. Leave alone what is already as the recipe wants it: an ingredient "
     "that is cooked twice, prepared in another way or eaten is lost, and the meal with it."
 )
-"""The task in words, with the use of each appliance, which the recipe takes for granted."""
+"""The task in words, with the use of each appliance, which the recipe does not explain."""
 
 
 def _settings(
     *, rooms: int, ingredients: int, cut: bool, cook: bool, closed: bool = False, limited: bool = False
 ) -> Mapping[str, Any]:
-    """The settings of ``tw-cooking``; every ingredient has to be found, none is carried at the start."""
+    """Return settings of ``tw-cooking``; every ingredient has to be found, the player carries none at the start."""
     return {
         "go": rooms,
         "recipe": ingredients,
@@ -83,10 +83,18 @@ def make_cooking(
     cache_dir: Path | None,
     rename_cooking: bool = False,
 ) -> Environment:
-    """A cooking game; see :data:`TASKS` for the ids.
+    """Make a cooking game; the factory of the ids in :data:`TASKS`.
 
     Args:
-        rename_cooking: as :class:`~worldthread.envs.renamed.RenamedCooking`.
+        spec: the registered game.
+        seed: seed of :meth:`~worldthread.envs.base.Environment.reset` when it gets none.
+        goal: the task in words, instead of :data:`GOAL`.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
+        cache_dir: root of the cache of generated games.
+        rename_cooking: wrap the game in :class:`~worldthread.envs.renamed.RenamedCooking`.
+
+    Returns:
+        The world.
     """
     environment = generated_textworld(
         spec,
@@ -101,17 +109,17 @@ def make_cooking(
 
 
 def generate(id: str, seed: int) -> Any:
-    """The ``textworld.Game`` of ``id`` and ``seed``, the same in every process; its metadata hold the walkthrough."""
+    """Generate the ``textworld.Game`` of an id and a seed, the same in every process, with a walkthrough."""
     import textworld
     from textworld.challenges.tw_cooking import cooking
 
-    # seeds of their own for each id: otherwise equal seeds of different sizes would share rooms and recipe
+    # the id is part of the seed: otherwise games of different sizes would share rooms and recipe
     dice = random.Random(f"{id}/{seed}")
     options = textworld.GameOptions()
     options.seeds = {part: dice.randrange(2**16) for part in ("map", "objects", "quest", "grammar")}
     game = cooking.make(dict(TASKS[id]), options)
     for quest in game.quests:
-        # the challenge lists what spoils an ingredient in the order of a set, which differs between processes
+        # the challenge lists these events in the order of a set, which differs between processes
         quest.fail_events = tuple(sorted(quest.fail_events, key=_condition_text))
     game.objective = GOAL
     return game

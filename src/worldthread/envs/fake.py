@@ -1,6 +1,6 @@
-"""A world in plain Python, for tests and first steps: needs no engine, and speaks the English of TextWorld games.
+"""A world in plain Python for tests and first steps. It needs no engine, and its texts read like those of TextWorld.
 
-:class:`ScriptedWorld` plays any :class:`ScriptedHouse`; ``tiny-v1`` is a house of four rooms, drawn from its seed.
+:class:`ScriptedWorld` runs any :class:`ScriptedHouse`; ``tiny-v1`` is a house of four rooms, drawn from its seed.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from worldthread.names import normalise_name
 from worldthread.text import one_line
 
 CARRIED = "I"
-"""The place of what the player carries."""
+"""The place of things that the player carries."""
 
 
 @dataclass(frozen=True)
 class ScriptedHouse:
-    """Everything about a scripted world. All names are unique.
+    """The definition of a scripted world. All names are unique.
 
     Args:
         exits: for each room, the room that each direction leads to.
-        start: room in which the player begins.
+        start: room in which the player starts.
         containers: room of each container.
         supporters: room of each supporter.
         things: for each thing that can be carried, the room, container or supporter where it is, or :data:`CARRIED`.
         locks: state of each container: ``open``, ``closed`` or ``locked``.
-        keys: for a container with a lock, the thing that fits.
-        texts: what examining a thing says.
+        keys: for each container with a lock, the thing that fits.
+        texts: the text that examining a thing prints.
         rewards: points for taking a thing for the first time.
         prize: the thing that wins the game when it is carried.
         goal: the task in words.
@@ -63,7 +63,7 @@ class ScriptedHouse:
         if twice:
             raise InputError(f"names of a house must be unique: {', '.join(twice)}")
         rooms = {self.start, *self.containers.values(), *self.supporters.values()}
-        rooms.update(there for ways in self.exits.values() for there in ways.values())
+        rooms.update(there for exits in self.exits.values() for there in exits.values())
         holders = {*self.exits, *self.containers, *self.supporters, CARRIED}
         things = {self.prize, *self.keys.values(), *self.rewards}
         boxes = {*self.locks, *self.keys}
@@ -79,7 +79,7 @@ class ScriptedHouse:
 
 @dataclass(frozen=True)
 class _State:
-    """What can change: room of the player, place of each thing, state of each container, things that gave points."""
+    """The mutable part: room of the player, place of each thing, state of each container, things that gave points."""
 
     room: str
     places: tuple[tuple[str, str], ...]
@@ -100,7 +100,7 @@ class _State:
 
 
 class _Rules:
-    """What actions do in a house: a pure function from a state and a command to the next state and what is said."""
+    """The rules of a house: a pure function from a state and a command to the next state and the text printed."""
 
     def __init__(self, house: ScriptedHouse) -> None:
         self.house = house
@@ -143,7 +143,7 @@ class _Rules:
         return sum(self.house.rewards[thing] for thing in state.rewarded)
 
     def valid_actions(self, state: _State) -> tuple[str, ...]:
-        """Every command of this world that is possible now and does not merely repeat a text."""
+        """Return every command that is possible now, without those that would only repeat a text, sorted."""
         actions = {"look", "inventory", *(f"go {direction}" for direction in self.house.exits[state.room])}
         near = self._visible(state)
         carried = [thing for thing, place in state.places if place == CARRIED]
@@ -171,7 +171,7 @@ class _Rules:
         return actions
 
     def describe(self, state: _State) -> str:
-        """The text of the room."""
+        """Return the description of the player's room."""
         room = state.room
         sights = []
         for name in (name for name, where in self.house.containers.items() if where == room):
@@ -195,12 +195,12 @@ class _Rules:
         return "\n\n".join(part for part in parts if part)
 
     def inventory(self, state: _State) -> str:
-        """The text of the inventory."""
+        """Return the text of the inventory."""
         carried = self._held(state, CARRIED)
         return f"You are carrying: {_list(carried)}." if carried else "You are carrying nothing."
 
     def propositions(self, state: _State) -> frozenset[Proposition]:
-        """The state, with the predicates of TextWorld."""
+        """Return the true state, with the predicates of TextWorld."""
         house = self.house
         facts: set[Proposition] = {("at", "P", state.room)}
         for thing, place in state.places:
@@ -209,9 +209,9 @@ class _Rules:
         facts.update(("at", name, room) for name, room in (*house.containers.items(), *house.supporters.items()))
         facts.update((lock, name) for name, lock in state.locks)
         facts.update(("match", key, container) for container, key in house.keys.items())
-        for here, ways in house.exits.items():
-            facts.update((f"{direction}_of", there, here) for direction, there in ways.items())
-            facts.update(("free", here, there) for there in ways.values())
+        for here, exits in house.exits.items():
+            facts.update((f"{direction}_of", there, here) for direction, there in exits.items())
+            facts.update(("free", here, there) for there in exits.values())
         return frozenset(facts)
 
     def _held(self, state: _State, holder: str) -> list[str]:
@@ -336,9 +336,15 @@ _UNSEEN = "You can't see any such thing."
 
 
 def shortest_win(house: ScriptedHouse) -> tuple[str, ...]:
-    """A shortest list of commands that wins, by breadth-first search; empty when there is none.
+    """Find a shortest list of commands that wins, by breadth-first search.
 
-    Only what can help is tried: going, opening, unlocking, and taking keys and the prize.
+    The search tries only the actions that can help: going, opening, unlocking, and taking keys and the prize.
+
+    Args:
+        house: the house to win.
+
+    Returns:
+        The commands; empty when the house cannot be won.
     """
     rules = _Rules(house)
     wanted = {house.prize, *house.keys.values()}
@@ -348,12 +354,12 @@ def shortest_win(house: ScriptedHouse) -> tuple[str, ...]:
     while queue:
         state = queue.popleft()
         if state.place(house.prize) == CARRIED:
-            way: list[str] = []
+            path: list[str] = []
             step = came_from[state]
             while step is not None:
-                way.append(step[1])
+                path.append(step[1])
                 step = came_from[step[0]]
-            return tuple(reversed(way))
+            return tuple(reversed(path))
         for action in rules.valid_actions(state):
             verb, _, rest = action.partition(" ")
             if verb in ("go", "open", "unlock") or (verb == "take" and rest.partition(" from ")[0] in wanted):
@@ -365,14 +371,14 @@ def shortest_win(house: ScriptedHouse) -> tuple[str, ...]:
 
 
 class ScriptedWorld(Environment):
-    """A house to play in, without an engine.
+    """A world without an engine, defined by a :class:`ScriptedHouse`.
 
     Args:
-        draw: gives the house of a seed; the same house for the same seed.
-        id: the id by which the world was made.
-        seed: the seed of :meth:`reset` when it is given none.
-        goal: the task in words, instead of the house's.
-        max_moves: truncate after so many moves; ``None``: no limit.
+        draw: returns the house of a seed; the same house for the same seed.
+        id: the id of the environment.
+        seed: the seed of :meth:`reset` when it gets none.
+        goal: the task in words, instead of the house's own.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
     """
 
     def __init__(
@@ -441,7 +447,7 @@ class ScriptedWorld(Environment):
 
 
 def tiny_house(seed: int) -> ScriptedHouse:
-    """Four rooms: a key in a closed box, on a table or on the floor, and a locked chest with a gem elsewhere."""
+    """Draw a house of four rooms: a key in a closed box, on a table or on the floor, and a gem in a locked chest."""
     rng = random.Random(seed)
     rooms = rng.sample(("Kitchen", "Library", "Bedroom", "Workshop", "Attic", "Parlour"), 4)
     plan = grow_house(len(rooms), loops=0, rng=rng)
@@ -477,7 +483,7 @@ def tiny_house(seed: int) -> ScriptedHouse:
 def make_tiny(
     spec: GameSpec, *, seed: int, goal: str | None, max_moves: int | None, cache_dir: Path | None
 ) -> Environment:
-    """The factory of ``tiny-v1``; needs no cache."""
+    """Make ``tiny-v1``; ``cache_dir`` is ignored."""
     return ScriptedWorld(tiny_house, id=spec.id, seed=seed, goal=goal, max_moves=max_moves)
 
 

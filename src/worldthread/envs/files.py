@@ -1,4 +1,4 @@
-"""Game files: where a name that is no path is looked for."""
+"""Search for game files by name."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from pathlib import Path
 from worldthread.errors import UnknownGameError
 
 GAMES_VARIABLE = "WORLDTHREAD_GAMES"
-"""Environment variable: folders with game files, separated as in ``PATH``."""
+"""Environment variable that names the folders with game files, separated as in ``PATH``."""
 
 
 def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Path:
-    """The file of a game.
+    """Return the file of a game.
 
-    A path is taken as it is, whether or not there is such a file. A bare name (no folder, no suffix) is looked for as
-    ``name + suffix`` in the folders of ``$WORLDTHREAD_GAMES``, each followed by its ``subfolder``.
+    A path is returned unchanged, without checking that the file exists. A bare name (no folder, no suffix) is searched
+    for as ``name + suffix`` in the folders of ``$WORLDTHREAD_GAMES``, in each folder before its ``subfolder``.
 
     Args:
         name: a path, or a bare name.
-        subfolder: of the kind of game, such as ``textworld``.
-        suffixes: the endings of such files, with their dots, in order of preference.
+        subfolder: name of the subfolder for this kind of game, such as ``textworld``.
+        suffixes: suffixes of such files, with their dots, in order of preference.
+
+    Returns:
+        The path.
 
     Raises:
-        UnknownGameError: a bare name was found nowhere; the message lists near ones.
+        UnknownGameError: no file has this bare name; the message lists similar names.
     """
     path = Path(name).expanduser()
     is_bare = path.name == name and not path.suffix
@@ -48,8 +51,14 @@ def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Pat
 
 
 def game_files(*, subfolder: str, suffixes: Sequence[str]) -> list[Path]:
-    """The game files of a kind in the folders of ``$WORLDTHREAD_GAMES``, the first of each name; see
-    :func:`find_game_file`.
+    """Return the game files of a kind in the folders of ``$WORLDTHREAD_GAMES``, the first of each name.
+
+    Args:
+        subfolder: as in :func:`find_game_file`.
+        suffixes: as in :func:`find_game_file`.
+
+    Returns:
+        The paths, in the order of the search.
     """
     found: dict[str, Path] = {}
     for folder in _named_folders():
@@ -61,7 +70,7 @@ def game_files(*, subfolder: str, suffixes: Sequence[str]) -> list[Path]:
 
 
 def near_names(name: str, known: Sequence[str]) -> str:
-    """The end of an error message: which known names are like ``name``, else all of them."""
+    """Return the end of an error message: the known names that are similar to ``name``, else all of them."""
     near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
     if near:
         return f" Did you mean {' or '.join(near)}?"

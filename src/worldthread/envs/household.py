@@ -1,12 +1,14 @@
-"""The vocabulary of houses to clean: room -> furniture -> things, and every thing has one right place.
+"""The vocabulary of houses to clean: rooms, their furniture, and the things that belong to each piece of furniture.
 
-Chosen so that common sense decides without a doubt, whichever rooms a house has: no two pieces of furniture compete for
-a thing (the frying pan is greasy and goes to the dishwasher, since a clean one could go anywhere; coats hang in the
-hall, so the wardrobe holds none). Names are singular, so that the engine's articles are right, and hold no preposition,
-so that a command can be parsed. All differ in the first nine letters of their words, since the engine compares no more.
-None begins with a capital P or I, which the engine takes for its own signs of player and inventory.
+Every thing has one right place, which common sense finds without a doubt in a house with any of these rooms: no two
+pieces of furniture compete for a thing (the frying pan is greasy and goes to the dishwasher, since a clean one could go
+anywhere; coats hang in the hall, so the wardrobe holds none). Names are singular, so that the engine's articles are
+right, and contain no preposition, so that the engine can parse a command. All differ in the first nine letters of their
+words, since the engine compares only those. None begins with a capital P or I, which are the engine's own symbols of
+player and inventory.
 
-A change of this table changes the games of every seed: count up :data:`worldthread.envs.cleaning.GENERATOR_VERSION`.
+A change of this table changes the games of every seed: increase
+:data:`worldthread.envs.cleaning.GENERATOR_VERSION`.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["supporter", "open", "closed"]
-"""What a piece of furniture is: things lie *on* a supporter; *in* a container that starts open or closed."""
+"""Kind of a piece of furniture: things lie *on* a supporter, or *in* a container that starts open or closed."""
 
 
 @dataclass(frozen=True)
 class Furniture:
-    """A piece of furniture and the things whose right place it is."""
+    """A piece of furniture and the things that belong to it."""
 
     name: str
     kind: Kind
@@ -142,4 +144,4 @@ HOUSEHOLD: Final[Mapping[str, tuple[Furniture, ...]]] = {
 """Every room that a house may have."""
 
 ALWAYS: Final = ("Kitchen", "Bathroom", "Bedroom")
-"""Rooms that no house lacks."""
+"""Rooms that every house has."""

@@ -1,4 +1,4 @@
-"""Maps of generated houses: rooms on a grid, joined to their neighbours, with a few loops."""
+"""Maps of generated houses: rooms on a grid, connected to their neighbours, with a few loops."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ STEPS: dict[str, Cell] = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "we
 
 @dataclass(frozen=True)
 class HouseMap:
-    """Rooms numbered from 0, the first being the one in which the player begins.
+    """The map of a house. Rooms are numbered from 0, where the player starts.
 
     Args:
-        exits: for each room, the room that each direction leads to. Every exit leads back.
+        exits: for each room, the room that each direction leads to. Every exit has one that leads back.
     """
 
     exits: tuple[dict[str, int], ...]
 
     def path(self, start: int, end: int) -> tuple[str, ...]:
-        """A shortest way as directions; empty when ``start`` is ``end``. The same one in every process."""
+        """Return a shortest path as directions, the same in every process; empty when ``start`` is ``end``."""
         came_from: dict[int, tuple[int, str]] = {}
         queue = deque([start])
         while queue and end not in came_from and start != end:
@@ -32,15 +32,15 @@ class HouseMap:
                 if neighbour not in came_from and neighbour != start:
                     came_from[neighbour] = (room, direction)
                     queue.append(neighbour)
-        way: list[str] = []
+        path: list[str] = []
         room = end
         while room != start:
             room, direction = came_from[room]
-            way.append(direction)
-        return tuple(reversed(way))
+            path.append(direction)
+        return tuple(reversed(path))
 
     def distances(self, start: int) -> tuple[int, ...]:
-        """Moves from ``start`` to every room, by number of the room."""
+        """Return the number of moves from ``start`` to each room, indexed by room."""
         found = {start: 0}
         queue = deque([start])
         while queue:
@@ -53,10 +53,18 @@ class HouseMap:
 
 
 def grow_house(rooms: int, *, loops: int, rng: random.Random) -> HouseMap:
-    """A random connected house.
+    """Draw a random connected house.
 
-    Rooms are added one by one beside a room that has space, most often beside a recent one, which makes corridors; then
-    ``loops`` (fewer when there is no place) walls between neighbours are opened.
+    Rooms are added one by one next to a room with a free side, most often next to a recent one, which makes corridors;
+    then some walls between neighbours are opened.
+
+    Args:
+        rooms: number of rooms.
+        loops: number of walls to open; fewer when there are not so many.
+        rng: source of randomness.
+
+    Returns:
+        The map.
     """
     cells: list[Cell] = [(0, 0)]
     number: dict[Cell, int] = {(0, 0): 0}
@@ -81,11 +89,11 @@ def grow_house(rooms: int, *, loops: int, rng: random.Random) -> HouseMap:
     ]
     for here, direction, there in rng.sample(walls, min(loops, len(walls))):
         _join(exits, here, direction, there)
-    return HouseMap(tuple({way: room[way] for way in STEPS if way in room} for room in exits))
+    return HouseMap(tuple({direction: room[direction] for direction in STEPS if direction in room} for room in exits))
 
 
 def opposite(direction: str) -> str:
-    """The compass direction that leads back."""
+    """Return the opposite compass direction."""
     return {"north": "south", "south": "north", "east": "west", "west": "east"}[direction]
 
 

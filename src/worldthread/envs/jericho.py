@@ -1,15 +1,15 @@
-"""Z-machine games (Zork and its kin) behind the contract of a world, by the interpreter of jericho.
+"""Z-machine games such as Zork as environments, run by the interpreter of jericho.
 
-Needs the extra ``games``, and the game's file: worldthread ships none. The file must be of the very release that
-jericho knows, since the places of score and end in its memory are known for that one only.
+Needs the extra ``games``, and the game's file: worldthread ships none. The file must be the release that jericho knows,
+since jericho reads the score and the end of the game from memory addresses that differ between releases.
 
-What an :class:`~worldthread.envs.base.Info` tells:
+Fields of :class:`~worldthread.envs.base.Info`:
 
-- ``state``: see :mod:`worldthread.envs.jericho_state`. Moves, clocks and the chance that is to come are left out, so
-  that walking to a room and back can lead to the state from before.
+- ``state``: see :mod:`worldthread.envs.jericho_state`. It ignores moves, clocks and the random generator, so that
+  walking to a room and back can lead to the same state again.
 - ``valid_actions``: see :mod:`worldthread.envs.jericho_actions`. They are found by trying hundreds or thousands of
-  commands, which takes some 10 ms to some seconds, and kept for every state, in memory and on disk.
-- ``inventory``: what the command ``inventory`` would print now; it is tried and taken back.
+  commands, which takes some 10 ms to some seconds, and cached for every state, in memory and on disk.
+- ``inventory``: what the command ``inventory`` would print now; the command is tried and undone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,17 @@ from typing import Any
 
 import orjson
 
-from worldthread.envs.base import Info, Proposition, RestorableEnvironment, Truth, require_action, require_running
+from worldthread.envs.base import (
+    ENGINE_COMMAND,
+    NO_OUTPUT,
+    ONE_ACTION_AT_A_TIME,
+    Info,
+    Proposition,
+    RestorableEnvironment,
+    Truth,
+    require_action,
+    require_running,
+)
 from worldthread.envs.files import GAMES_VARIABLE, find_game_file
 from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_cache import ActionCache
@@ -33,20 +43,20 @@ from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
 
 _LONGEST_ACTION = 98
-"""Characters of a line: the interpreter writes longer ones over the end of a game's buffer."""
+"""Most characters in a line: the interpreter writes longer lines beyond the end of a game's buffer."""
 
 _SAVED = struct.Struct("<8s5ii2iI")
-"""Of a saved state: beginning of the game's digest, registers, chance, length of the memory that follows."""
+"""Header of a saved state: start of the game's digest, registers, random generator, length of the memory after it."""
 
 _BOUNDARY = re.compile(r"[.,;:!?\"]|\b(?:and|then)\b")
-"""What some game takes for the beginning of a further command."""
+"""What some games read as the start of another command."""
 _SEPARATOR = re.compile(r"[.]|\bthen\b")
 _ENGINE_VERBS = frozenset(
     {
         *("save", "restore", "restart", "quit", "q", "undo", "verify", "version", "$verify", "$ve", "$#"),
         *("script", "unscript", "noscript", "transcript", "record", "recording", "replay", "#record", "#command"),
         *("#random", "#unrecord", "random"),
-        # of games that were left with their author's tools: they show or change the true state
+        # debugging commands that some games still contain: they show or change the true state
         *("abstract", "actions", "changes", "daemons", "gonear", "goto", "messages", "purloin", "routines", "scope"),
         *("showheap", "showme", "showobj", "showverb", "timers", "trace", "tree"),
         # these print the way to win
@@ -55,36 +65,33 @@ _ENGINE_VERBS = frozenset(
 )
 _LAST_QUESTION = re.compile(r"\n+Would you like to RESTART, [^\n]*\Z")
 _VICTORY = re.compile(r"\*\*\*\s+you have won\s+\*\*\*", re.IGNORECASE)
-_ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
-_SILENCE = "The game says nothing."
-_REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} characters that the game reads; it was not passed on."
 _LEAVE = "q"
-"""The key that leaves every menu, and goes on where any key will do."""
-_MOST_KEYS = 20
-_MOST_KNOWN = 10_000
-"""States that are remembered without the disk: some 30 MB."""
+"""The key that leaves every menu, and that continues where the game waits for any key."""
+_MAX_KEYS = 20
+_MAX_CACHED_STATES = 10_000
+"""States that are cached in memory: some 30 MB."""
 
 
 class JerichoEnvironment(RestorableEnvironment):
     """A Z-machine game.
 
-    Every step is one move. Commands to the engine itself (saving, restarting, an author's tools) are answered with a
-    refusal, and so are lines that hold several commands; one that is said to someone (``robot, push button then go
-    east``) may.
+    Every step is one move. Commands to the engine itself (saving, restarting, debugging) are not passed on, and neither
+    are lines with several commands, except for orders to someone (``robot, push button then go east``). The observation
+    then says so.
 
     Args:
-        path: of the story.
-        id: the id by which the game was made.
-        seed: of chance, for :meth:`reset` when it is given none. 0 is the game's own, with which its walkthrough wins.
-        goal: the task in words; these games tell none of their own.
-        max_moves: truncate after so many moves; ``None``: no limit.
-        cache_dir: where valid actions are kept; default :func:`worldthread.paths.default_cache_dir`.
-        valid_actions: whether to look for them.
+        path: the story file.
+        id: the id of the environment.
+        seed: the seed of :meth:`reset` when it gets none. 0 is the game's own seed, with which its walkthrough wins.
+        goal: the task in words; these games state none themselves.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
+        cache_dir: root of the cache of valid actions; default :func:`worldthread.paths.default_cache_dir`.
+        valid_actions: whether to find valid actions; without, ``Info.valid_actions`` is ``None``.
 
     Raises:
-        GameFileError: the file is absent, or not of a release that jericho knows.
-        GenerationError: valid actions cannot be kept in ``cache_dir``.
+        GameFileError: the file is absent, or is not a release that jericho knows.
+        GenerationError: the cache in ``cache_dir`` cannot be used.
         MissingExtraError: jericho is not installed.
     """
 
@@ -118,7 +125,7 @@ class JerichoEnvironment(RestorableEnvironment):
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
         chosen = self._seed if seed is None else seed
         self._chosen = chosen
-        observation = self._past_keys(self._engine.reset((chosen or self._engine.own_seed) % 2**31))
+        observation = self._skip_pauses(self._engine.reset((chosen or self._engine.own_seed) % 2**31))
         self._was_reset = self._running = True
         self._info = self._read_info(observation, moves=0)
         self._observation = f"{observation}\n\n{self._goal}" if self._goal else observation
@@ -133,7 +140,7 @@ class JerichoEnvironment(RestorableEnvironment):
             self._observation = refusal
             self._info = replace(before, moves=before.moves + 1)
         else:
-            self._observation = self._past_keys(self._engine.step(action.strip()))
+            self._observation = self._skip_pauses(self._engine.step(action.strip()))
             self._info = self._read_info(self._observation, moves=before.moves + 1)
         terminated = self._info.won or self._info.lost
         truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
@@ -146,7 +153,7 @@ class JerichoEnvironment(RestorableEnvironment):
         engine = self._engine
         state = engine.save()
         info = self._info
-        told = orjson.dumps(
+        result = orjson.dumps(
             [
                 self._observation,
                 info.score,
@@ -161,12 +168,12 @@ class JerichoEnvironment(RestorableEnvironment):
             ]
         )
         head = _SAVED.pack(bytes.fromhex(engine.digest[:16]), *state.registers, *state.chance, len(state.ram))
-        body = _mixed(state.ram, engine.story) + struct.pack("<H", len(state.stack)) + state.stack + told
+        body = _xor_story(state.ram, engine.story) + struct.pack("<H", len(state.stack)) + state.stack + result
         return head + zlib.compress(body, 9)
 
     def restore(self, saved: bytes) -> tuple[str, Info]:
-        state, told = self._unpack(saved)
-        observation, score, valid_actions, inventory, moves, won, lost, digest, running, chosen = told
+        state, result = self._unpack(saved)
+        observation, score, valid_actions, inventory, moves, won, lost, digest, running, chosen = result
         self._engine.restore(state)
         self._was_reset = True
         self._running = running
@@ -186,9 +193,14 @@ class JerichoEnvironment(RestorableEnvironment):
         return observation, self._info
 
     def truth(self) -> Truth:
-        """Where everything is: ``("in", thing, holder)``, ``("at", "P", place)``, with ``"I"`` for what is carried.
+        """Return the place of everything, as ``("in", thing, holder)`` and ``("at", "P", place)``.
 
-        The walkthrough wins with the seed 0; with another, chance may foil it.
+        Returns:
+            The propositions, with ``"I"`` as the holder of carried things. The walkthrough is given for the seed 0
+            only: with another seed, random events may prevent it.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
         """
         if not self._was_reset:
             raise EpisodeOverError("there is no true state yet: call reset() first")
@@ -203,11 +215,11 @@ class JerichoEnvironment(RestorableEnvironment):
     def _read_info(self, observation: str, *, moves: int) -> Info:
         engine = self._engine
         over, score = engine.over, engine.score
-        # jericho looks for another spelling of this line in some games
+        # jericho searches for another spelling of this line in some games
         won = engine.won or (over and _VICTORY.search(observation) is not None)
         now = engine.save()
         digest = self._digest.of(now)
-        inventory, actions = (None, ()) if won or over else self._look_ahead(now, digest)
+        inventory, actions = (None, ()) if won or over else self._inventory_and_actions(now, digest)
         return Info(
             score=score,
             max_score=engine.max_score,
@@ -220,18 +232,18 @@ class JerichoEnvironment(RestorableEnvironment):
             state=digest.hex(),
         )
 
-    def _past_keys(self, printed: str) -> str:
-        """The text for the player, who is led past menus and past pauses that wait for a key."""
+    def _skip_pauses(self, printed: str) -> str:
+        """Leave menus and pauses that wait for a key; return all that was printed."""
         texts = [clean_text(printed)]
         engine = self._engine
-        while engine.awaits_key and len(texts) <= _MOST_KEYS and not (engine.over or engine.won):
+        while engine.awaits_key and len(texts) <= _MAX_KEYS and not (engine.over or engine.won):
             texts.append(clean_text(engine.step(_LEAVE)))
-        return "\n\n".join(filter(None, texts)) or _SILENCE
+        return "\n\n".join(filter(None, texts)) or NO_OUTPUT
 
-    def _look_ahead(self, now: EngineState, digest: bytes) -> tuple[str | None, tuple[str, ...] | None]:
-        """Inventory and valid actions of a state that goes on."""
+    def _inventory_and_actions(self, now: EngineState, digest: bytes) -> tuple[str | None, tuple[str, ...] | None]:
+        """Return the inventory and the valid actions of a state in which the game is not over."""
         if digest not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _MAX_CACHED_STATES:
                 del self._known[next(iter(self._known))]
             self._known[digest] = self._inventory(now), self._valid_actions(digest)
         return self._known[digest]
@@ -249,7 +261,7 @@ class JerichoEnvironment(RestorableEnvironment):
             return None
         if self._engine.awaits_key:
             return (_LEAVE,)
-        # with a chance of the state's own: what is found must not depend on how the player came here
+        # seeded from the state, so that the result does not depend on how the player came here
         chance = int.from_bytes(digest[:4], "little") >> 1
         return self._cache.actions(digest, lambda: finder.find(chance))
 
@@ -268,7 +280,7 @@ class JerichoEnvironment(RestorableEnvironment):
         (length,) = struct.unpack_from("<H", body, size)
         start = size + 2
         state = EngineState(
-            _mixed(body[:size], engine.story), body[start : start + length], tuple(numbers[:5]), tuple(numbers[5:])
+            _xor_story(body[:size], engine.story), body[start : start + length], tuple(numbers[:5]), tuple(numbers[5:])
         )
         return state, orjson.loads(body[start + length :])
 
@@ -277,12 +289,12 @@ class JerichoEnvironment(RestorableEnvironment):
             return _TOO_LONG
         line = action.casefold()
         if "\\" in line or any(self._is_for_engine(part.split()) for part in _BOUNDARY.split(line)):
-            return _REFUSAL
+            return ENGINE_COMMAND
         commands = [command for command in _SEPARATOR.split(line) if command.strip()]
-        return _ONE_AT_A_TIME if len(commands) > 1 and "," not in commands[0] else None
+        return ONE_ACTION_AT_A_TIME if len(commands) > 1 and "," not in commands[0] else None
 
     def _is_for_engine(self, words: list[str]) -> bool:
-        while words and words[0] in ("oops", "o"):  # the next word replaces one of the line before
+        while words and words[0] in ("oops", "o"):  # the next word replaces a word of the previous line
             words = words[1:]
         return bool(words) and words[0][: self._engine.word_length] in self._refused
 
@@ -297,10 +309,22 @@ def open_jericho(
     cache_dir: Path | None = None,
     valid_actions: bool = True,
 ) -> JerichoEnvironment:
-    """A Z-machine game by the path of its file, or by a bare name in a folder of ``$WORLDTHREAD_GAMES``.
+    """Open a Z-machine game.
+
+    Args:
+        name: the path of the story, or a bare name to search for in the folders of ``$WORLDTHREAD_GAMES``.
+        id: as :class:`JerichoEnvironment`, like all further arguments.
+        seed: seed of :meth:`JerichoEnvironment.reset` when it gets none.
+        goal: the task in words.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
+        cache_dir: root of the cache of valid actions.
+        valid_actions: whether to find valid actions.
+
+    Returns:
+        The world.
 
     Raises:
-        UnknownGameError: there is no file of that name.
+        UnknownGameError: no file has this bare name.
         GameFileError, GenerationError, MissingExtraError: as :class:`JerichoEnvironment`.
     """
     require_jericho(f"the game {id!r}")
@@ -316,13 +340,18 @@ def open_jericho(
 
 
 def make_jericho(spec: GameSpec, *, file: str, **arguments: Any) -> JerichoEnvironment:
-    """The factory of the registered Z-machine games; further arguments as :func:`open_jericho`.
+    """Make one of the registered Z-machine games.
 
     Args:
-        file: name of the game's file, without its ending.
+        spec: the registered game.
+        file: name of the game's file, without its suffix.
+        **arguments: as :func:`open_jericho`.
+
+    Returns:
+        The world.
 
     Raises:
-        GameFileError: no folder of ``$WORLDTHREAD_GAMES`` has it.
+        GameFileError: no folder of ``$WORLDTHREAD_GAMES`` contains the file.
     """
     try:
         return open_jericho(file, id=spec.id, **arguments)
@@ -334,16 +363,22 @@ def make_jericho(spec: GameSpec, *, file: str, **arguments: Any) -> JerichoEnvir
 
 
 def clean_text(printed: str) -> str:
-    """What the game printed, without prompt and last question, no blank lines at the ends or two of them together."""
+    """Remove the prompt, the last question, blank lines at both ends, and repeated blank lines."""
     lines = [line.rstrip() for line in printed.split("\n")]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
     return _LAST_QUESTION.sub("", text.removesuffix(">").rstrip())
 
 
 def listed(printed: str) -> str:
-    """The list that the command ``inventory`` prints: its first line and the indented ones after it.
+    """Return the list that the command ``inventory`` printed: its first line and the indented lines after it.
 
-    What follows them happened meanwhile, and is taken back with the command.
+    Later lines report events during the command, which is undone.
+
+    Args:
+        printed: what the game printed.
+
+    Returns:
+        The lines of the list.
     """
     lines = clean_text(printed).split("\n")
     kept = lines[:1]
@@ -354,8 +389,8 @@ def listed(printed: str) -> str:
     return "\n".join(kept)
 
 
-def _mixed(ram: bytes, story: bytes) -> bytes:
-    """Memory as its difference from the story file, or back: nearly everything becomes zero, and is packed well."""
+def _xor_story(ram: bytes, story: bytes) -> bytes:
+    """Return memory as its difference from the story file, or back: nearly all zeros, which compress well."""
     size = len(ram)
     return (int.from_bytes(ram, "little") ^ int.from_bytes(story[:size], "little")).to_bytes(size, "little")
 

@@ -1,22 +1,22 @@
-"""Valid actions of a Z-machine game: which of the commands that its grammar allows would change the world.
+"""Valid actions of a Z-machine game: the commands of its grammar that would change the world.
 
 The procedure is that of jericho's ``get_valid_actions``: name the things in reach, keep those that can be examined,
-fill the templates of the grammar with one name of each, try every command from the present state, and offer one of
-those that change the world alike. It is written anew here, so that
+fill the templates of the grammar with one name of each, try every command from the current state, and offer one command
+for each distinct change of the world. This implementation differs from jericho's:
 
-- the result is the same in every process;
-- no language model is needed to find the nouns of a text: the game's own dictionary tells them (jericho asks spaCy). A
-  thing that is only told of, such as a lake or a far door, is put together with what the player carries only, and so
-  is everything that is near where more than eight things are. What the descriptions of these things tell of, such as
-  the button on a panel or a spell in a book, is tried by itself;
-- what chance decides, such as a blow in a fight, is offered when it changes the world under any of a few draws, not
-  only under the one that is to come, which the player cannot know;
-- an action that halts the interpreter does not hide those after it;
-- commands are left out that the game's parser cannot accept, as others show: when "you can't use multiple objects with
-  that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both, then nothing
-  else is tried with ``put all on``. Only answers that take no time in the game count for this;
-- where very many commands with two things are left, only some are tried: as many of each template, first those with a
-  thing to which the game answered as to few others, such as a lock among what has none.
+- The result is the same in every process.
+- The nouns of a text are found with the game's own dictionary, without a language model (jericho uses spaCy). A thing
+  that is only mentioned, such as a lake or a far door, is combined with carried things only, and so is everything near
+  where there are more than eight things. Things that only the descriptions of these mention, such as the button on a
+  panel or a spell in a book, are tried alone.
+- A command with a random outcome, such as a blow in a fight, is offered when it changes the world under any of a few
+  draws, not only under the next one, which the player cannot know.
+- An action that halts the interpreter does not hide those after it.
+- Commands that the game's parser cannot accept are inferred from others and left out: when "you can't use multiple
+  objects with that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both,
+  then nothing else is tried with ``put all on``. Only replies that take no time in the game count for this.
+- Where very many commands with two things are left, only some are tried: as many of each template, beginning with
+  things to which the game gave a rare reply, such as a lock among things without one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, GameObject, JerichoEngine
 
 FINDER_VERSION: Final = "4"
-"""Version of what decides which actions are found."""
+"""Version of everything that decides which actions are found."""
 
 _HOLE = "OBJ"
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
@@ -47,25 +47,25 @@ _NO_THINGS = frozenset(
         *("n", "s", "e", "w", "ne", "nw", "se", "sw", "u", "d", "up", "down", "in", "out", "inside", "outside"),
     }
 )
-"""Words that many games count among their nouns, and that name nothing that could be handled."""
+"""Words that many games list as nouns, but that name nothing to act on."""
 _NOUN = 1.1
 _WHOLE_NAME = 0.6
 _ADJECTIVE = 0.1
 _LETTER = 0.01
-"""Scores by which jericho chooses among the names of a thing: its last word, its whole name, a word before; less for
-each letter."""
+"""Scores by which jericho chooses among the names of a thing: the last word, the whole name, an earlier word; minus a
+penalty for each letter."""
 _OTHER_DRAWS = (0x2545F491, 0x0BADF00D, 0x51ED270B)
-"""States of chance under which what chance decides is tried again."""
-_MOST_PAIRED = 8
-"""Things that are near and not carried, up to which they are put together with each other: two of them seldom do
-anything together, and their pairs would make most of the commands in a crowded place."""
-_MOST_DETAILS = 8
-"""Nouns that are taken from the descriptions of things."""
-_MOST_PAIRS = 5_000
-"""Commands with two things that are tried in one state, beside those that tell what the parser accepts. In most places
-they are fewer; where they are not, each template has its share."""
-_FEWEST_TO_INFER = 4
-"""Nouns from which on it pays to find out what the parser cannot accept."""
+"""Numbers of the random generator under which commands with a random outcome are tried again."""
+_MAX_PAIRED = 8
+"""Most things near and not carried that are combined with each other: two of them rarely have an effect together, and
+their pairs would be most of the commands in a crowded place."""
+_MAX_DETAILS = 8
+"""Most nouns that are taken from the descriptions of things."""
+_MAX_PAIRS = 5_000
+"""Most commands with two things that are tried in one state, beside those that show what the parser accepts. Most
+places have fewer; elsewhere the templates share this number."""
+_MIN_TO_INFER = 4
+"""Fewest nouns with which inferring what the parser rejects saves time."""
 
 
 class _Name(NamedTuple):
@@ -75,13 +75,18 @@ class _Name(NamedTuple):
 
 
 class _Nouns(NamedTuple):
-    """One name for each thing: what is carried, what else is in reach (and ``all``), what is only told of, and what
-    the descriptions of all these tell of besides.
+    """One name for each thing.
+
+    Args:
+        carried: things that the player carries.
+        near: other things in reach, and ``all``.
+        mentioned: things that the description of the place mentions.
+        details: things that only the descriptions of the others mention.
     """
 
     carried: list[bytes]
     near: list[bytes]
-    told: list[bytes]
+    mentioned: list[bytes]
     details: list[bytes]
 
 
@@ -89,8 +94,8 @@ class _Template(NamedTuple):
     """A command with holes for things.
 
     Args:
-        parts: what stands around the holes.
-        usage: how often players use its verb.
+        parts: the text around the holes.
+        usage: how often players use its verb, as jericho counted.
     """
 
     parts: tuple[bytes, ...]
@@ -101,17 +106,20 @@ class ActionFinder:
     """Finds the valid actions of a game.
 
     Args:
-        engine: with the game; its state is the same before and after every call.
+        engine: the game; every call leaves it in the state in which it was.
     """
 
     def __init__(self, engine: JerichoEngine) -> None:
         self._engine = engine
 
     def find(self, chance: int | None = None) -> tuple[str, ...]:
-        """The valid actions of the present state, sorted; empty when the game is over.
+        """Find the valid actions of the current state.
 
         Args:
-            chance: the state of chance in which they are tried, instead of the present one.
+            chance: the number of the random generator before each command; ``None``: the current one.
+
+        Returns:
+            The actions, sorted; empty when the game is over.
         """
         if self._engine.over or self._engine.won:
             return ()
@@ -149,29 +157,29 @@ class ActionFinder:
         known = dict.fromkeys(alike)  # descriptions, in the order in which they were found
 
         def others(text: str) -> Iterator[bytes]:
-            """Nouns of a text that name further things."""
+            """Yield the nouns of a text that name further things."""
             for word in self._words_in(text):
                 described = description(word)
                 if described is not None and described not in known:
                     known[described] = None
                     yield _encoded(word)
 
-        told = list(others(_text(trials.attempt(b"look").reply)))
+        mentioned = list(others(_text(trials.attempt(b"look").reply)))
         return _Nouns(
             [_encoded(noun) for noun, is_carried in reach.items() if is_carried],
             [_encoded(noun) for noun, is_carried in reach.items() if not is_carried] + [b"all"],
-            told,
-            list(islice(others(" ".join(known)), _MOST_DETAILS)),
+            mentioned,
+            list(islice(others(" ".join(known)), _MAX_DETAILS)),
         )
 
     def _words_in(self, text: str) -> list[str]:
-        """The nouns of a text that may name things, in the order of the text."""
+        """Return the nouns of a text that may name things, in the order of the text."""
         length = self._engine.word_length
         words = dict.fromkeys(_WORD.findall(text.lower()))
         return [word for word in words if word not in _NO_THINGS and word[:length] in self._engine.nouns]
 
     def names(self, things: list[GameObject]) -> Iterable[_Name]:
-        """The names of what is where the player is, that the game can understand."""
+        """Yield the names, among those that the game understands, of the things where the player is."""
         player = things[self._engine.player]
         if not 0 < player.parent < len(things):
             return
@@ -204,7 +212,7 @@ class ActionFinder:
 
 
 class _Survey:
-    """What the commands of one state would do."""
+    """The effects of the commands that were tried in one state."""
 
     def __init__(self, trials: CommandTrials) -> None:
         self._trials = trials
@@ -212,20 +220,20 @@ class _Survey:
         self._doubtful: list[tuple[bytes, int]] = []
         idle = [trials.attempt(command) for command in (b"wait", b"look")]
         self._idle_chances = {trial.chance for trial in idle} | {trials.chance}
-        # a game that counts no moves, or that waits for an answer now, tells nothing about its parser
+        # in a game that counts no moves, or waits for an answer now, a reply without a move is no rejection
         self.infers = all(trial.took_time for trial in idle)
 
     def fill(self, template: _Template, nouns: _Nouns) -> None:
-        """Try a template without a hole, or with one and every noun."""
+        """Try a template without a hole, or a template with one hole and every noun."""
         parts, usage = template
         if len(parts) == 1:
             self.attempt(parts[0], usage)
         else:
-            for noun in (*nouns.carried, *nouns.near, *nouns.told, *nouns.details):
+            for noun in (*nouns.carried, *nouns.near, *nouns.mentioned, *nouns.details):
                 self.attempt(parts[0] + noun + parts[1], usage)
 
     def valid_actions(self) -> tuple[str, ...]:
-        """One action for each change, sorted."""
+        """Return one action for each change, sorted."""
         for line, usage in self._doubtful:
             for draw in _OTHER_DRAWS:
                 change = self._trials.attempt(line, draw).change
@@ -235,7 +243,7 @@ class _Survey:
         return tuple(sorted({line.decode("ascii") for _, line in self._effects.values()}))
 
     def attempt(self, line: bytes, usage: int) -> CommandTrial:
-        """Try a line."""
+        """Try a line and record its effect."""
         trial = self._trials.attempt(line)
         if trial.change is not None:
             self._note(line, usage, trial.change)
@@ -244,7 +252,7 @@ class _Survey:
         return trial
 
     def _note(self, line: bytes, usage: int, change: bytes) -> None:
-        """Keep the action with the most usual verb for each change, then the shortest, then the first by letters."""
+        """Keep for each change the action with the most used verb, then the shortest, then the first by alphabet."""
         known = self._effects.get(change)
         if known is None or (-usage, len(line), line) < (-known[0], len(known[1]), known[1]):
             self._effects[change] = (usage, line)
@@ -253,35 +261,37 @@ class _Survey:
 class _Table:
     """A template with two holes: rows are nouns of the first, columns nouns of the second.
 
-    A parser rejects a command for its words, not for what would come of it. So its answer to one pair tells of others,
-    when it can be laid on one noun: row ``r`` is rejected with the same answer in two columns in which another row is
-    not. And when each of the other nouns was in both holes, always with the same answer, then the template is no
-    sentence with such things.
+    A parser rejects a command for its words, not for its effect, so that its reply to one pair can be attributed to one
+    noun: a row is rejected when it gets the same rejection in two columns in which another row does not. And when every
+    remaining noun was tried in both holes, always with the same rejection, the template cannot be used with any.
 
-    What is only told of is paired with what is carried only.
+    Nouns that are only mentioned are paired with carried things only.
     """
 
     def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, names: frozenset[str]) -> None:
         self._survey = survey
         self._template = template
         self._names = names
-        self._nouns = [*nouns.carried, *nouns.near, *nouns.told]
+        self._nouns = [*nouns.carried, *nouns.near, *nouns.mentioned]
         self._carried = len(nouns.carried)
         self._in_reach = self._carried + len(nouns.near)
-        self._pairs_near = len(nouns.near) - 1 <= _MOST_PAIRED  # "all" is no thing
-        self._infer = survey.infers and self._in_reach >= _FEWEST_TO_INFER
+        self._pairs_near = len(nouns.near) - 1 <= _MAX_PAIRED  # "all" is not a thing
+        self._infer = survey.infers and self._in_reach >= _MIN_TO_INFER
         self._answers: dict[tuple[int, int], CommandTrial] = {}
         self._waiting = self._acceptable()
 
     def __len__(self) -> int:
-        """How many pairs may be understood, and were not tried."""
+        """Return the number of pairs that the parser may accept and that were not tried."""
         return len(self._waiting)
 
     def fill(self, most: int) -> int:
-        """Try the pairs that may be understood: how many they were.
+        """Try the pairs that the parser may accept.
 
         Args:
-            most: how many at most, but for those that tell which to prefer.
+            most: most pairs to try, not counting those that are tried to find out which to prefer.
+
+        Returns:
+            The number of pairs that were tried.
         """
         before = len(self._answers)
         pairs = self._waiting
@@ -293,7 +303,7 @@ class _Table:
         return len(self._answers) - before
 
     def _sample(self) -> None:
-        """Have an answer for every row and every column."""
+        """Try pairs until every row and every column has an answer."""
         rows, columns = ({pair[hole] for pair in self._answers} for hole in (0, 1))
         for at in range(len(self._nouns) if self._carried > 1 else 0):
             other = (at + 1) % self._carried
@@ -303,12 +313,12 @@ class _Table:
                 self._answer(other, at)
 
     def _rarest_first(self) -> list[tuple[int, int]]:
-        """First the pairs with a noun to which the game answered as to few others: a lock among what has none."""
-        # in some places the world changes by itself, and alike, whatever is done
+        """Return the untried pairs, first those with a noun to which the game gave a rare reply."""
+        # the change is part of the kind: in some places the world changes by itself, whatever the player does
         kinds = {pair: (answer.change, self._words(answer.reply)) for pair, answer in self._answers.items()}
         counts = Counter(kinds.values())
         most = len(kinds)
-        commonness: dict[tuple[int, int], int] = {}  # of a noun in a hole
+        commonness: dict[tuple[int, int], int] = {}  # by hole and noun
         for pair, kind in kinds.items():
             for place in enumerate(pair):
                 commonness[place] = min(commonness.get(place, most), counts[kind])
@@ -318,11 +328,11 @@ class _Table:
         )
 
     def _words(self, reply: bytes) -> tuple[str, ...]:
-        """A reply without the names of things."""
+        """Return the words of a reply without the names of things."""
         return tuple(word for word in _WORD.findall(_text(reply).lower()) if word not in self._names)
 
     def _acceptable(self) -> list[tuple[int, int]]:
-        """Pairs that may be understood and were not tried, as the answers to some tell."""
+        """Return the untried pairs that the parser may accept, inferred from its answers to some pairs."""
         rows, columns = list(range(len(self._nouns))), list(range(len(self._nouns)))
         if self._infer:
             rows = [row for row in rows if row >= self._in_reach or not self._is_rejected(row, is_row=True)]
@@ -344,24 +354,24 @@ class _Table:
         return first < self._carried or (self._pairs_near and second < self._in_reach)
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
-        """Whether each of these, with one of the others, is rejected with one and the same answer."""
+        """Whether each of these nouns, with one of the others, gets the same rejection."""
         pairs = [(row, other) for row in rows for other in self._partner(row, columns)]
         pairs += [(other, column) for column in columns for other in self._partner(column, rows)]
         answers = {self._answer(*pair).rejection for pair in pairs}
         return len(answers) == 1 and None not in answers
 
     def _partner(self, at: int, among: list[int]) -> list[int]:
-        """The next one that is in reach, after the last the first; none when there is none."""
+        """Return the next noun in reach, the first after the last; an empty list when there is none."""
         others = [other for other in among if other != at and other < self._in_reach]
         return [other for other in others if other > at][:1] or others[:1]
 
     def _is_rejected(self, at: int, *, is_row: bool) -> bool:
-        """Whether a row or a column is rejected for the noun that it stands for."""
+        """Whether the parser rejects a row or a column for its noun."""
         size = self._in_reach
         near, far = ((at + 1) % size, (at + 2) % size) if is_row else ((at - 1) % size, (at - 2) % size)
 
-        def answer(one: int, other: int) -> bytes | None:
-            return (self._answer(one, other) if is_row else self._answer(other, one)).rejection
+        def answer(first: int, second: int) -> bytes | None:
+            return (self._answer(first, second) if is_row else self._answer(second, first)).rejection
 
         rejection = answer(at, near)
         if rejection is None or answer(at, far) != rejection:
@@ -379,8 +389,8 @@ class _Table:
 
 
 def _share_out(tables: list[_Table]) -> None:
-    """Fill the tables: small ones wholly, and where all pairs would be too many, the others with as many pairs each."""
-    left = _MOST_PAIRS
+    """Fill the tables: small ones completely; the others share what is left of the limit equally."""
+    left = _MAX_PAIRS
     for number, table in enumerate(sorted(tables, key=len)):
         left -= table.fill(left // (len(tables) - number))
 
@@ -394,7 +404,7 @@ def _encoded(words: str) -> bytes:
 
 
 def _recognised(reply: bytes) -> str | None:
-    """An answer to ``examine`` without line breaks; ``None`` when the game did not know what was meant."""
+    """Return a reply to ``examine`` without line breaks; ``None`` when the game did not recognise the thing."""
     from jericho import util
 
     cleaned: str = util.clean(_text(reply))

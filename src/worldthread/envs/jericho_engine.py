@@ -1,7 +1,7 @@
-"""The Z-machine of jericho: one game in memory, its whole state in and out, its objects, and trials of commands.
+"""The Z-machine of jericho: runs a game, saves and restores its whole state, lists its objects, and tries commands.
 
-Everything here is plain calls of jericho's compiled interpreter; its Python layer only loads the game. One engine is
-one game in progress, to be used from one thread.
+It calls jericho's compiled interpreter directly and uses jericho's Python layer only to load the game. An engine is one
+game in progress and may be used from one thread only.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from typing import Any, NamedTuple
 from worldthread.errors import GameFileError, MissingExtraError
 
 SUFFIXES = (".z5", ".z8", ".z3", ".z4", ".z6", ".z7")
-"""Endings of Z-machine stories."""
+"""Suffixes of Z-machine stories."""
 
 _WORD_BYTES = 2
 _READ_KEY = 246
-"""Opcode that waits for a single key; a line is awaited by 228."""
+"""Opcode that waits for a single key; 228 waits for a line."""
 _CHANGE_WORDS = 64
-"""Length of each half of what the interpreter tells of a change: objects and addresses, and what became of them."""
+"""Length of each half of the interpreter's report of a change: the objects and addresses, and their new values."""
 _COMMAND_SECONDS = 10.0
-"""A command takes a few milliseconds in the known games: one that takes so long is caught in a loop."""
+"""A command takes a few milliseconds in the known games; after this time it counts as an endless loop."""
 
 
 class EngineState(NamedTuple):
-    """All that decides what happens next.
+    """The whole state of a game.
 
     Args:
         ram: dynamic memory of the game.
-        stack: the part of the stack in use, from its top.
+        stack: the used part of the stack, from its top.
         registers: program counter, stack pointer, frame pointer, frame count, next opcode.
-        chance: of the generator of random numbers: number, interval, counter.
+        chance: state of the random generator: number, interval, counter.
     """
 
     ram: bytes
@@ -47,7 +47,7 @@ class EngineState(NamedTuple):
 
 
 class GameObject(NamedTuple):
-    """An object of the game's tree; numbers of others are 0 where there is none."""
+    """An object of the game's tree. ``parent``, ``sibling`` and ``child`` are numbers of objects, 0 for none."""
 
     number: int
     name: str
@@ -57,13 +57,13 @@ class GameObject(NamedTuple):
 
 
 class CommandTrial(NamedTuple):
-    """What a command would do.
+    """The effect of a command that was tried and undone.
 
     Args:
-        change: what it does to the world, as bytes that are equal for equal changes; ``None`` when it changes nothing.
+        change: its effect on the world, as bytes that are equal for equal effects; ``None`` when it changes nothing.
         reply: what the game prints.
-        took_time: whether the game counted a move. What its parser rejects takes no time.
-        chance: the state of chance afterwards.
+        took_time: whether the game counted a move. Commands that the parser rejects take no time.
+        chance: the number of the random generator afterwards.
     """
 
     change: bytes | None
@@ -73,18 +73,18 @@ class CommandTrial(NamedTuple):
 
     @property
     def rejection(self) -> bytes | None:
-        """What the parser printed when it did not accept the words; ``None`` when it did."""
+        """The parser's reply when it rejected the words; ``None`` when it accepted them."""
         return None if self.took_time or self.change is not None else self.reply
 
 
 class JerichoEngine:
-    """A game file, loaded and begun.
+    """A game that is loaded and started.
 
     Args:
-        path: of the story.
+        path: the story file.
 
     Raises:
-        GameFileError: the file is absent, or is no game whose score and end jericho can tell.
+        GameFileError: the file is absent, or is not a game whose score and end jericho can read.
         MissingExtraError: jericho is not installed.
     """
 
@@ -96,13 +96,13 @@ class JerichoEngine:
         self.story = path.read_bytes()
         self.digest = hashlib.sha256(self.story).hexdigest()
         known_by = hashlib.md5(self.story, usedforsecurity=False).hexdigest()
-        # asked before it is loaded: at a damaged story, the interpreter ends the process
+        # checked before loading: a damaged story makes the interpreter end the process
         if known_by not in jericho.defines.BINDINGS_DICT:
             raise GameFileError(
-                f"{path}: jericho knows no game with this content, so its score and its end could not be told; get the "
+                f"{path}: jericho knows no game with this content, so its score and its end cannot be read; get the "
                 f"release that jericho supports (this file's MD5 is {known_by})"
             )
-        # any seed: every reset gives one
+        # any seed: every reset passes its own
         self._frotz: Any = jericho.FrotzEnv(str(path), seed=1)
         self.own_seed: int = self._frotz.bindings["seed"]
         self.walkthrough: tuple[str, ...] = _single_commands(self._frotz.get_walkthrough())
@@ -112,7 +112,7 @@ class JerichoEngine:
         self.word_length = max(map(len, self.words))
         self.templates: tuple[str, ...] = tuple(dict.fromkeys(self._frotz.act_gen.templates))
         self._library: Any = self._frotz.frotz_lib
-        # calls that keep Python's lock, which for small ones is faster than to release it and take it again
+        # calls that keep Python's lock: for short calls, releasing and taking it again costs more
         self._quick: Any = ctypes.PyDLL("", handle=self._library._handle)
         self._quick.get_score.restype = ctypes.c_short
         self.max_score = int(self._library.get_max_score())
@@ -127,27 +127,33 @@ class JerichoEngine:
 
     @property
     def object_count(self) -> int:
-        """Objects in the game's tree."""
+        """Number of objects in the game's tree."""
         return len(self._objects) - 1
 
     @property
     def ram_size(self) -> int:
-        """Bytes of dynamic memory."""
+        """Number of bytes of dynamic memory."""
         return len(self._ram)
 
     def reset(self, seed: int) -> str:
-        """Begin anew with this seed of chance, 0 or more: the opening text."""
+        """Restart the game with a seed of the random generator, 0 or more, and return the opening text."""
         self._seed = seed
         self._frotz.close()
         opening: bytes = self._library.setup(self._frotz.story_file, seed, self.story, len(self.story))
         return opening.decode("cp1252", "replace")
 
     def step(self, line: str) -> str:
-        """Enter a line, or its first character where the game waits for a key: what the game prints.
+        """Enter a line, or only its first character where the game waits for a key.
 
         A game that loops without end is halted.
+
+        Args:
+            line: the line, without a line break.
+
+        Returns:
+            What the game prints.
         """
-        # the interpreter takes bytes above ASCII for special keys, and keeps the characters that a key left over
+        # the interpreter reads bytes above ASCII as special keys, and keeps characters that it did not read as a key
         entered = line[0] if self.awaits_key else line
         return self._enter(entered.encode("ascii", "replace")).decode("cp1252", "replace")
 
@@ -168,12 +174,12 @@ class JerichoEngine:
 
     @property
     def won(self) -> bool:
-        """Whether the last text told of victory."""
+        """Whether the last text announced victory."""
         return bool(self._library.victory() > 0)
 
     @property
     def over(self) -> bool:
-        """Whether the last text told of another end, or the interpreter has halted."""
+        """Whether the last text announced another end, or the interpreter has halted."""
         return bool(self._library.game_over() > 0)
 
     @property
@@ -182,18 +188,18 @@ class JerichoEngine:
         return int(self._frotz.player_obj_num)
 
     def save(self) -> EngineState:
-        """The state as it is."""
+        """Return the current state."""
         quick = self._quick
         quick.getRAM(self._ram)
         quick.getStack(self._stack)
         top = quick.getSP()
         registers = (quick.getPC(), top, quick.getFP(), quick.getFrameCount(), quick.get_opcode())
-        # the interpreter draws from the lower 31 bits, which depend on themselves alone
+        # the interpreter draws from the lower 31 bits, which do not depend on the others
         chance = (quick.getRngA(), quick.getRngInterval(), quick.getRngCounter())
         return EngineState(bytes(self._ram), bytes(self._stack)[top * _WORD_BYTES :], registers, chance)
 
     def restore(self, state: EngineState) -> None:
-        """Go to a state of this game. What was printed last is forgotten, and with it whether the game is over."""
+        """Go to a state of this game. The last text is cleared, and with it :attr:`won` and :attr:`over`."""
         if self._halted.value:
             self.reset(self._seed)
         size = len(self._stack)
@@ -218,7 +224,7 @@ class JerichoEngine:
         quick.setFrameCount(frames)
 
     def things(self) -> list[GameObject]:
-        """All objects, each at the index that is its number; those that the game does not name have an empty name."""
+        """Return all objects, indexed by their number; objects without a name have an empty name."""
         ctypes.memset(self._objects, 0, ctypes.sizeof(self._objects))
         self._library.get_world_objects(self._objects, 0)
         return [
@@ -227,7 +233,7 @@ class JerichoEngine:
         ]
 
     def world_bytes(self) -> bytes:
-        """The tree of objects without what jericho counts as noise in this game, and its special memory."""
+        """Return the tree of objects without what jericho counts as noise in this game, and its special memory."""
         ctypes.memset(self._objects, 0, ctypes.sizeof(self._objects))
         self._library.get_world_objects(self._objects, 1)
         self._library.get_special_ram(self._special)
@@ -235,10 +241,13 @@ class JerichoEngine:
 
     @contextmanager
     def trials(self, chance: int | None = None) -> Iterator[CommandTrials]:
-        """Try commands from the present state, which is the state again at the end.
+        """Try commands from the current state, which is restored at the end.
 
         Args:
-            chance: the state of chance in the trials, instead of the present one.
+            chance: the number of the random generator before each trial; ``None``: the current one.
+
+        Yields:
+            The trials.
         """
         start = self.save()
         try:
@@ -252,14 +261,14 @@ class JerichoEngine:
 
 
 class CommandTrials:
-    """Commands tried from one state, each as if it were the only one; see :meth:`JerichoEngine.trials`.
+    """Tries commands from one state, each independently of the others; see :meth:`JerichoEngine.trials`.
 
     Args:
-        engine: in that state; it is left in any.
+        engine: the game, in that state; each trial leaves it in another state.
         start: the state.
 
     Attributes:
-        chance: the state of chance before each trial.
+        chance: the number of the random generator before each trial.
     """
 
     def __init__(self, engine: JerichoEngine, start: EngineState) -> None:
@@ -275,11 +284,14 @@ class CommandTrials:
         self._became = (ctypes.c_uint16 * _CHANGE_WORDS)()
 
     def attempt(self, line: bytes, chance: int | None = None) -> CommandTrial:
-        """What this line would do; a line that halts the interpreter, or loops without end, changes nothing.
+        """Try a line. A line that halts the interpreter, or loops without end, counts as changing nothing.
 
         Args:
-            line: in ASCII.
-            chance: the state of chance before it, instead of :attr:`chance`.
+            line: the line, in ASCII.
+            chance: the number of the random generator before it; ``None``: :attr:`chance`.
+
+        Returns:
+            The effect of the line.
         """
         engine, start = self._engine, self._start
         quick = engine._quick
@@ -291,7 +303,7 @@ class CommandTrials:
             engine.restore(start)
             return CommandTrial(None, reply, True, self.chance)
         change = None
-        # what is taken on the way is offered as an action of its own
+        # a command that first takes the thing by itself is left out: taking it is an action of its own
         if (
             quick.world_changed() > 0
             or quick.get_score() != self._score
@@ -308,7 +320,7 @@ class CommandTrials:
 class _Guard:
     """Halts the interpreter when a call within ``with`` takes too long.
 
-    One thread looks from time to time; a timer for each call would cost more than the call.
+    One thread checks from time to time; a timer for each call would cost more than the call.
     """
 
     def __init__(self, halted: Any) -> None:
@@ -332,13 +344,13 @@ class _Guard:
         seen = -1
         while not self.ended.wait(_COMMAND_SECONDS):
             if self._is_busy and self._calls == seen:
-                # the interpreter looks at this flag after every instruction
+                # the interpreter checks this flag after every instruction
                 self._halted.value = 1
             seen = self._calls
 
 
 def _single_commands(walkthrough: list[str]) -> tuple[str, ...]:
-    """One command a line; what is said to someone may hold several."""
+    """Split lines with several commands; orders to someone stay whole."""
     lines = [[line] if "," in line else line.split(" THEN ") for line in walkthrough if line]
     return tuple(command for line in lines for command in line)
 
@@ -350,10 +362,13 @@ def require_jericho(purpose: str) -> None:
 
 
 def check_story(path: Path) -> None:
-    """Refuse what is no Z-machine story.
+    """Raise an error for a file that is not a Z-machine story.
+
+    Args:
+        path: the file.
 
     Raises:
-        GameFileError: saying what is wrong with the file.
+        GameFileError: the file is absent or not a story of the versions 3 to 8.
     """
     if not path.is_file():
         raise GameFileError(f"{path}: no such file")

@@ -1,14 +1,14 @@
-"""Which states of a Z-machine game are the same: a digest that leaves out what passes by itself.
+"""A digest of the states of Z-machine games that ignores what changes by itself.
 
-No two moments of such a game have the same memory: it counts moves, its parser keeps the last line, clocks tick, a
-thief wanders. jericho's own digest therefore takes the tree of objects alone (without a few wanderers), and overlooks
-what a game notes elsewhere: that a button was pressed, a riddle answered, a door unlocked. The digest here takes the
-tree as jericho does, *and* the rest of the memory without the bytes that change while the player does nothing.
+The memory of such a game is never the same twice: it counts moves, its parser stores the last line, clocks tick, a
+thief wanders. jericho's own digest therefore covers only the tree of objects (without a few wanderers), and misses what
+a game stores elsewhere: that a button was pressed, a riddle answered, a door unlocked. The digest here covers the same
+tree *and* the rest of the memory, without the bytes that change while the player does nothing.
 
-Those bytes are learnt once for each game file, always alike: the game's walkthrough is played, and at each of its
-moments the player waits, looks, asks for the unknown, examines and moves things about. A byte that thereby changed
-although the tree of objects did not is noise from then on. So a lamp that burns down, or a pursuer that draws nearer,
-does not make a new state until the tree of objects changes. Nothing of the walkthrough is kept but this.
+Those bytes are learnt once for each game file, with the same result every time: the game's walkthrough is played, and
+in each of its states the player waits, looks, enters an unknown word, examines and moves things. A byte that one of
+these commands changes while the tree of objects stays the same is noise. So a lamp that burns down, or a pursuer that
+comes closer, does not make a new state until the tree of objects changes. Only this mask is kept of the walkthrough.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_engine import EngineState, JerichoEngine
 
 DIGEST_VERSION: Final = "1"
-"""Version of what decides which states are the same."""
+"""Version of everything that decides which states are the same."""
 
 _IDLE = ("wait", "look", "inventory", "zq " * 24)
-"""The last is unknown to every game, and long enough to fill what its parser keeps of a line."""
+"""Commands that do nothing. The last is unknown to every game, and long enough to fill the parser's buffer."""
 _LONGEST_LINE = 90
-_MOVED = struct.Struct("<4i")
+_POSITION = struct.Struct("<4i")
 
 
 class StateDigest:
-    """Tells states apart.
+    """Computes digests of states.
 
     Args:
-        engine: with the game.
-        noise: what :func:`learn_noise` found.
+        engine: the game.
+        noise: the mask from :func:`learn_noise`.
     """
 
     def __init__(self, engine: JerichoEngine, noise: bytes) -> None:
@@ -48,19 +48,30 @@ class StateDigest:
         self._kept: NDArray[np.intp] = np.flatnonzero(kept)
 
     def of(self, state: EngineState) -> bytes:
-        """16 bytes for the state in which the engine is; equal for the same state only, but for noise."""
+        """Return 16 bytes for the engine's current state, equal for states that differ only in noise.
+
+        Args:
+            state: the engine's current state, as :meth:`JerichoEngine.save` returned it.
+
+        Returns:
+            The digest.
+        """
         digest = hashlib.blake2b(self._engine.world_bytes(), digest_size=16)
         digest.update(np.frombuffer(state.ram, np.uint8)[self._kept].tobytes())
         program, top, _, _, opcode = state.registers
-        # where the program waits tells whether it asks for a command, or which of two things was meant
-        digest.update(_MOVED.pack(program, top, opcode, self._engine.score))
+        # the program counter differs between waiting for a command and asking which of two things was meant
+        digest.update(_POSITION.pack(program, top, opcode, self._engine.score))
         return digest.digest()
 
 
 def learn_noise(engine: JerichoEngine) -> bytes:
-    """A byte for each byte of the game's memory: 0 where a change matters, 1 where it is noise.
+    """Learn which bytes of the game's memory are noise, as the module documentation describes.
 
-    The engine is left in another state.
+    Args:
+        engine: the game; it is left in another state.
+
+    Returns:
+        One byte for each byte of the game's memory: 0 where a change matters, 1 where it is noise.
     """
     noise = np.zeros(engine.ram_size, np.bool_)
     finder = ActionFinder(engine)
@@ -75,7 +86,7 @@ def learn_noise(engine: JerichoEngine) -> bytes:
             if not (engine.over or engine.won) and engine.world_bytes() == world:
                 noise |= np.frombuffer(engine.save().ram, np.uint8) != np.frombuffer(state.ram, np.uint8)
             engine.restore(state)
-        # what it does may matter, even when the tree of objects does not show it
+        # not counted as noise: a command of the walkthrough may matter even when the tree of objects stays the same
         engine.step(command)
         if engine.over or engine.won:
             break
@@ -90,7 +101,7 @@ def _handling(names: list[str], number: int) -> list[str]:
 
 
 def _object_table(engine: JerichoEngine) -> tuple[int, int]:
-    """First byte and end of the tree of objects: Z-Machine Standard 1.1, section 12."""
+    """Return the first byte and the end of the tree of objects (Z-Machine Standard 1.1, section 12)."""
     story = engine.story
     defaults, size = (31, 9) if story[0] <= 3 else (63, 14)
     first = int.from_bytes(story[0x0A:0x0C], "big") + 2 * defaults

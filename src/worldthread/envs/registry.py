@@ -1,4 +1,4 @@
-"""Names of games: versioned ids that point to factories, which are imported when a game is made.
+"""The registry of games: versioned ids that point to factories, which are imported when a world is made.
 
 A factory has this signature, where ``spec`` is the registered :class:`GameSpec`::
 
@@ -12,8 +12,8 @@ A factory has this signature, where ``spec`` is the registered :class:`GameSpec`
         **options: Any,
     ) -> Environment
 
-``max_moves`` has been resolved already: ``None`` means no limit. ``options`` are those of ``spec``, overridden by those
-given to :func:`make`; a factory lets Python refuse those that it does not know.
+``max_moves`` has its default already: ``None`` means no limit. ``options`` are those of ``spec``, overridden by those
+passed to :func:`make`; Python raises ``TypeError`` for options that the factory does not take.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from worldthread.envs.spec import GameSpec
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
 
 FILE_MAX_MOVES = 500
-"""Limit of moves in a game from a file when none is given: such a game need not end by itself."""
+"""Default limit of moves in a game from a file, since such a game need not end by itself."""
 
 __all__ = ["FILE_MAX_MOVES", "GAMES_VARIABLE", "games", "make", "register", "spec_of"]
 
@@ -52,7 +52,20 @@ def register(
     default_max_moves: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> GameSpec:
-    """Make a game known to :func:`make` and :func:`games`. See :class:`GameSpec` for the arguments.
+    """Add a game to the registry, for :func:`make` and :func:`games`.
+
+    Args:
+        id: versioned id of the form ``name-v1``.
+        entry_point: ``"module:factory"``; the module documentation shows the factory's signature.
+        title: a few words for lists.
+        description: the task in one or two sentences.
+        extra: the extra of worldthread that installs the engine.
+        package: the importable name of the engine's package.
+        default_max_moves: limit of moves when :func:`make` gets none; ``None``: no limit.
+        options: keyword arguments for the factory, which those of :func:`make` override.
+
+    Returns:
+        The new entry of the registry.
 
     Raises:
         InputError: the id is not of the form ``name-v1`` (lower case, words joined by hyphens) or is taken, or the
@@ -71,15 +84,21 @@ def register(
 
 
 def games() -> list[GameSpec]:
-    """Every registered game, sorted by name and version."""
+    """Return every registered game, sorted by name and version."""
     return sorted(_registry.values(), key=lambda spec: (spec.name, spec.version))
 
 
 def spec_of(id: str) -> GameSpec:
-    """The registered game of that id; an id without a version means the newest one.
+    """Return the registry entry of a game.
+
+    Args:
+        id: a registered id, or its name without the version, which means the newest version.
+
+    Returns:
+        The entry.
 
     Raises:
-        UnknownGameError: no such id; the message lists near ones.
+        UnknownGameError: no game has this id; the message lists similar ids.
     """
     if id in _registry:
         return _registry[id]
@@ -101,23 +120,27 @@ def make(
     """Make a world to play in.
 
     Args:
-        id: a registered id (``treasure-hunt-v1``, or ``treasure-hunt`` for the newest version), or ``textworld:FILE``
-            with the path of a ``.z8`` game that has its ``.json`` beside it, or ``textworld:NAME`` for ``NAME.z8`` in a
-            folder of ``$WORLDTHREAD_GAMES`` or in its subfolder ``textworld``. A game that has a table of right places
-            beside it (``NAME_places.json``) is scored by it; see :func:`worldthread.envs.cleaning.open_cleaning`.
-            Likewise ``jericho:FILE`` with the path of a Z-machine story, or ``jericho:NAME`` (subfolder ``jericho``).
-        seed: of the game to generate; for a game file, of the engine's chance. Not negative.
-        goal: the task in words, for games that state none or state it badly; told with the first observation.
-        max_moves: the episode is truncated after so many moves. ``None``: the game's own limit
+        id: one of three forms. A registered id: ``treasure-hunt-v1``, or ``treasure-hunt`` for the newest version.
+            ``textworld:FILE``: the path of a ``.z8`` game with its ``.json`` beside it, or a bare ``NAME`` for
+            ``NAME.z8`` in a folder of ``$WORLDTHREAD_GAMES`` or in its subfolder ``textworld``; a game with a table of
+            right places beside it (``NAME_places.json``) is scored by that table, see
+            :func:`worldthread.envs.cleaning.open_cleaning`. ``jericho:FILE``: the path of a Z-machine story, or a bare
+            ``NAME`` (subfolder ``jericho``).
+        seed: 0 or more. Generated games are built from it; in a game file it seeds the engine's random generator.
+        goal: the task in words, for games that state none or state it badly; appended to the first observation.
+        max_moves: the episode is truncated after this many moves, 1 or more. ``None``: the game's own limit
             (:attr:`GameSpec.default_max_moves`; for game files :data:`FILE_MAX_MOVES`); ``math.inf``: no limit.
         cache_dir: folder for generated games and valid actions; default :func:`worldthread.paths.default_cache_dir`.
-        options: for the factory of the game. Z-machine games take ``valid_actions=False``, which saves the time to find
-            them; cooking games and TextWorld files take ``rename_cooking=True``
+        options: keyword arguments for the factory of the game. Z-machine games take ``valid_actions=False``, which
+            saves the time to find them; cooking games and TextWorld files take ``rename_cooking=True``
             (:class:`worldthread.envs.renamed.RenamedCooking`).
 
+    Returns:
+        The world, not reset yet. Close it after use.
+
     Raises:
-        UnknownGameError: no such game or scheme; the message lists near names.
-        GameFileError: the file is absent, or not a game that the engine can run.
+        UnknownGameError: there is no such game or kind of file; the message lists similar names.
+        GameFileError: the file is absent, or is not a game that the engine can run.
         MissingExtraError: the engine is not installed.
         InputError: an argument cannot be used.
     """
@@ -171,7 +194,7 @@ def _open_textworld(
     cache_dir: Path | None,
     rename_cooking: bool = False,
 ) -> Environment:
-    """A TextWorld file; ``cache_dir`` is not needed."""
+    """Open a TextWorld file; ``cache_dir`` is ignored."""
     from worldthread.envs.cleaning import open_cleaning, places_file
     from worldthread.envs.renamed import RenamedCooking
     from worldthread.envs.textworld import open_textworld
@@ -192,7 +215,7 @@ def _open_jericho(
     cache_dir: Path | None,
     valid_actions: bool = True,
 ) -> Environment:
-    """A Z-machine file."""
+    """Open a Z-machine file."""
     from worldthread.envs.jericho import open_jericho
 
     return open_jericho(
@@ -204,7 +227,7 @@ _OPENERS: Mapping[str, tuple[Callable[..., Environment], str]] = {
     "jericho": (_open_jericho, "valid_actions"),
     "textworld": (_open_textworld, "rename_cooking"),
 }
-"""By kind of game file: what opens it, and the option that it takes."""
+"""For each kind of game file: the function that opens it, and the one option that this function takes."""
 
 
 _HUNT = "worldthread.envs.treasure_hunt:make_treasure_hunt"

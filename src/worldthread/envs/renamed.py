@@ -1,4 +1,4 @@
-"""Other words for the ways of cooking, as the agents of the AriGraph paper were shown them."""
+"""Cooking actions under the names that the agents of the AriGraph paper saw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from worldthread.envs.base import Environment, Info, Truth
 
 APPLIANCES: Final = {"fry": "stove", "roast": "oven", "grill": "BBQ"}
-"""What each verb cooks with."""
+"""The appliance that each verb cooks with."""
 
 _VERBS: Final = {appliance.lower(): verb for verb, appliance in APPLIANCES.items()}
 _COOK = re.compile(r"cook (.+) with (stove|oven|bbq)", re.IGNORECASE)
@@ -17,13 +17,13 @@ _RENAMED = re.compile(r"(fry|roast|grill) (.+)", re.IGNORECASE)
 
 
 class RenamedCooking(Environment):
-    """A cooking world in which ``cook X with stove`` is offered as ``fry X``, with oven as ``roast X``, and with BBQ as
-    ``grill X``.
+    """A cooking world with shorter names of actions.
 
-    The new words are understood beside the old ones. Texts are left as they are.
+    ``Info.valid_actions`` lists ``cook X with stove`` as ``fry X``, ``cook X with oven`` as ``roast X``, and
+    ``cook X with BBQ`` as ``grill X``. ``step`` takes both forms. Observations are unchanged.
 
     Args:
-        env: a world of TextWorld; closed with this one.
+        env: a TextWorld environment; :meth:`close` closes it too.
     """
 
     def __init__(self, env: Environment) -> None:
@@ -54,12 +54,12 @@ def _renamed(info: Info) -> Info:
 
 
 def _shown(action: str) -> str:
-    """An action of the world in the new words."""
+    """Return an action of the wrapped world under its new name."""
     found = _COOK.fullmatch(action)
     return f"{_VERBS[found[2].lower()]} {found[1]}" if found else action
 
 
 def _original(action: str) -> str:
-    """An action in the new words as the world knows it; others as they are."""
+    """Return an action as the wrapped world knows it; other actions unchanged."""
     found = _RENAMED.fullmatch(action.strip())
     return f"cook {found[2]} with {APPLIANCES[found[1].lower()]}" if found else action

@@ -1,4 +1,4 @@
-"""What is known of a game before it is made."""
+"""The registry entry of a game."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class GameSpec:
-    """What the registry knows about a game.
+    """A registered game.
 
     Args:
         id: versioned id, such as ``treasure-hunt-v1``.
-        entry_point: ``"module:factory"``, imported when the game is made.
+        entry_point: ``"module:factory"``, imported when a world of the game is made.
         title: a few words for lists.
-        description: what has to be done, in one or two sentences.
-        extra: the extra of worldthread that installs the engine; ``None`` when nothing is needed.
-        package: the package that has to be importable; ``None`` when nothing is needed.
-        default_max_moves: limit of moves when none is given to :func:`make`; ``None``: no limit.
-        options: given to the factory, unless :func:`make` overrides them.
+        description: the task in one or two sentences.
+        extra: the extra of worldthread that installs the engine; ``None`` when the game needs none.
+        package: the importable name of the engine's package; ``None`` when the game needs none.
+        default_max_moves: limit of moves when :func:`~worldthread.envs.make` gets none; ``None``: no limit.
+        options: keyword arguments for the factory, which those of :func:`~worldthread.envs.make` override.
     """
 
     id: str
@@ -34,7 +34,7 @@ class GameSpec:
 
     @property
     def installed(self) -> bool:
-        """Whether the engine can be imported (it is looked for, not imported)."""
+        """Whether the engine can be imported; it is searched for without being imported."""
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
     @property
@@ -44,5 +44,5 @@ class GameSpec:
 
     @property
     def version(self) -> int:
-        """The version in the id."""
+        """The version that the id ends in."""
         return int(self.id.rpartition("-v")[2])

@@ -1,4 +1,4 @@
-"""TextWorld games (``.z8`` with a ``.json`` beside it) behind the contract of a world. Needs the extra ``games``."""
+"""TextWorld games (a ``.z8`` file with a ``.json`` beside it) as environments. Needs the extra ``games``."""
 
 from __future__ import annotations
 
@@ -13,22 +13,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from worldthread.envs.base import Environment, Info, Proposition, Truth, require_action, require_running
+from worldthread.envs.base import (
+    ENGINE_COMMAND,
+    NO_OUTPUT,
+    ONE_ACTION_AT_A_TIME,
+    Environment,
+    Info,
+    Proposition,
+    Truth,
+    require_action,
+    require_running,
+)
 from worldthread.envs.cache import cached_game
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, GenerationError, MissingExtraError
 
 _LONGEST_ACTION = 198
-"""Bytes of a line that the interpreter reads; it drops the rest."""
+"""The interpreter reads this many bytes of a line and drops the rest."""
 
 _STATUS_LINE = re.compile(r"\n?>?[ ]{8,}-= .* =-[ ]*-?\d+/\d+\Z")
 _PROMPT = re.compile(r"\n>[ ]*\Z")
 _LAST_QUESTION = re.compile(r"\n+Would you like to RESTART, [^\n]*\?[ ]*\Z")
 _CENTRED = re.compile(r"^ {8,}(?=\*\*\* )", re.MULTILINE)
-# the engine prints its name in letters of dollar signs; the last of its lines is followed by the task or the room
+# the engine prints its name in letters made of dollar signs; the task or the room follows
 _BANNER_LINE = re.compile(r"[ ]{4,}[ _|\\/$<>-]*(?:\$\$|________|\\ {2}\|)[ _|\\/$<>-]*")
 
-# words of the dictionary are told apart by nine letters
+# the engine compares only the first nine letters of a word
 _ENGINE_WORD = re.compile(r"(?<![a-z])(?:print_sta|tw-)")
 _ENGINE_VERBS = frozenset(
     {
@@ -37,24 +47,22 @@ _ENGINE_VERBS = frozenset(
     }
 )
 _SEPARATOR = re.compile(r"[.]|\bthen\b")
-_ONE_AT_A_TIME = "One action at a time: the line holds several, and none was passed on."
-_SILENCE = "The game says nothing."
-_REFUSAL = "That is a command to the game's engine, not an action in its world; it was not passed on."
 _TOO_LONG = f"The line is longer than the {_LONGEST_ACTION} bytes that the game reads; it was not passed on."
 
 
 class TextWorldEnvironment(Environment):
     """A TextWorld game.
 
-    Every step is one move. Commands to the engine itself (saving, restarting, printing its state) are answered with a
-    refusal: they would write files, or show the true state. So are lines that hold several commands.
+    Every step is one move. Commands to the engine itself (saving, restarting, printing its state) are not passed on,
+    since they would write files or show the true state; lines with several commands are not passed on either. The
+    observation then says so.
 
     Args:
-        locate: gives the path of the game for a seed; called by every :meth:`reset`.
-        id: the id by which the game was made.
-        seed: the seed of :meth:`reset` when it is given none.
+        locate: returns the path of the game for a seed; every :meth:`reset` calls it.
+        id: the id of the environment.
+        seed: the seed of :meth:`reset` when it gets none.
         goal: the task in words, instead of the game's own.
-        max_moves: truncate after so many moves; ``None``: no limit.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
 
     Raises:
         MissingExtraError: textworld is not installed.
@@ -92,12 +100,12 @@ class TextWorldEnvironment(Environment):
         self._state = self._engine.reset()
         self._engine_score = self._state.score or 0
         own_goal = (self._state.objective or "").strip()
-        told = self._goal if self._goal is not None else own_goal
-        self._info = self._read_info(goal=told, moves=0, score=self._engine_score)
+        goal = self._goal if self._goal is not None else own_goal
+        self._info = self._read_info(goal=goal, moves=0, score=self._engine_score)
         self._running = True
         observation = clean_feedback(self._state.feedback)
-        if told and told != own_goal:
-            observation = f"{observation}\n\n{told}"
+        if goal and goal != own_goal:
+            observation = f"{observation}\n\n{goal}"
         return observation, self._info
 
     def step(self, action: str) -> tuple[str, float, bool, bool, Info]:
@@ -110,7 +118,7 @@ class TextWorldEnvironment(Environment):
             self._info = replace(before, moves=before.moves + 1)
         else:
             self._state, _, _ = self._engine.step(action)
-            observation = clean_feedback(self._state.feedback) or _SILENCE
+            observation = clean_feedback(self._state.feedback) or NO_OUTPUT
             if self._state.score is not None:
                 self._engine_score = self._state.score
             self._info = self._read_info(goal=before.goal, moves=before.moves + 1, score=self._engine_score)
@@ -153,10 +161,20 @@ class TextWorldEnvironment(Environment):
 def open_textworld(
     path: Path, *, id: str, seed: int = 0, goal: str | None = None, max_moves: int | None = None
 ) -> TextWorldEnvironment:
-    """A TextWorld game from a ``.z8`` file with its ``.json`` beside it.
+    """Open a TextWorld game: a ``.z8`` file with its ``.json`` beside it.
+
+    Args:
+        path: the ``.z8`` file.
+        id: the id of the environment.
+        seed: seed of :meth:`~worldthread.envs.base.Environment.reset` when it gets none.
+        goal: the task in words, instead of the game's own.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
+
+    Returns:
+        The world.
 
     Raises:
-        GameFileError: a file is absent, or not a game that the engine can run.
+        GameFileError: a file is absent, or is not a game that the engine can run.
         MissingExtraError: textworld is not installed.
     """
     check_game_file(path)
@@ -174,12 +192,20 @@ def generated_textworld(
     cache_dir: Path | None,
     environment: type[TextWorldEnvironment] | None = None,
 ) -> TextWorldEnvironment:
-    """A TextWorld game that is generated for each seed and kept in the cache.
+    """Make a TextWorld game that is generated for each seed and kept in the cache.
 
     Args:
+        spec: the registered game.
         build: writes the game of a seed to a path ending in ``.z8``; see :func:`compile_game`.
-        version: of the generator; a new one makes the games anew. That of textworld is taken into account.
+        version: version of the generator; a new one makes the games anew, and so does a new version of textworld.
+        seed: seed of :meth:`~worldthread.envs.base.Environment.reset` when it gets none.
+        goal: the task in words, instead of the game's own.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
+        cache_dir: root of the cache; default :func:`worldthread.paths.default_cache_dir`.
         environment: the class of the result; ``None``: :class:`TextWorldEnvironment`.
+
+    Returns:
+        The world.
     """
     require_textworld(f"the game {spec.id!r}")
     generator = f"{version}-textworld{importlib.metadata.version('textworld')}"
@@ -194,7 +220,11 @@ def generated_textworld(
 
 
 def compile_game(game: Any, path: Path) -> None:
-    """Write a ``textworld.Game`` to ``path`` (ending in ``.z8``) and its metadata to the ``.json`` beside it.
+    """Write a ``textworld.Game`` to a ``.z8`` file and its metadata to the ``.json`` beside it.
+
+    Args:
+        game: the game.
+        path: the path to write, ending in ``.z8``.
 
     Raises:
         GenerationError: the compiler refused the game.
@@ -221,10 +251,13 @@ def require_textworld(purpose: str) -> None:
 
 
 def check_game_file(path: Path) -> None:
-    """Refuse what the engine cannot run, before it crashes on it.
+    """Raise an error for a file that the engine cannot run, since the engine would crash on it.
+
+    Args:
+        path: the ``.z8`` file.
 
     Raises:
-        GameFileError: saying what is wrong with the file.
+        GameFileError: the file is absent, damaged, of another kind, or has no ``.json`` beside it.
     """
     if path.suffix == ".ulx":
         raise GameFileError(f"{path}: Glulx games (.ulx) need a TextWorld older than 1.7; make the game again as .z8")
@@ -245,7 +278,7 @@ def check_game_file(path: Path) -> None:
 
 
 def clean_feedback(text: str) -> str:
-    """The text that a player reads: without the engine's banner, prompt and status line, no blank lines at the ends."""
+    """Remove the engine's banner, prompt and status line, and blank lines at both ends."""
     text = _STATUS_LINE.sub("", text.rstrip())
     text = _CENTRED.sub("", _LAST_QUESTION.sub("", _PROMPT.sub("", text).rstrip()))
     lines = [line.rstrip() for line in text.split("\n")]
@@ -264,23 +297,26 @@ def _start(path: Path) -> Any:
     )
     try:
         with warnings.catch_warnings():
-            # the interpreter warns that it does not know the game; TextWorld's own metadata tell all that is needed
+            # the interpreter warns that it does not know the game, but TextWorld's own metadata are sufficient
             warnings.simplefilter("ignore")
             engine = textworld.start(str(path), wanted)
     except (json.JSONDecodeError, KeyError, ValueError, TypeError, AttributeError) as error:
         companion = path.with_suffix(".json")
         raise GameFileError(f"{companion}: not the metadata of a TextWorld game ({error!r})") from error
 
-    _mend_tracking(engine)
+    _repair_tracking(engine)
     return engine
 
 
-def _mend_tracking(engine: Any) -> None:
-    """Let TextWorld's record of the state follow everything that takes a thing.
+def _repair_tracking(engine: Any) -> None:
+    """Make TextWorld's tracking of the state follow every action that takes a thing.
 
-    The game reports ``take X`` out of or off something as "removing X from Y", but ``get X`` and ``take X and Z`` as
-    "taking X", in which TextWorld recognises only a thing on the floor. Its facts and commands would be wrong from
-    there.
+    When a thing is taken from a container or a supporter, the game reports ``take X`` as "removing X from Y", but
+    ``get X`` and ``take X and Z`` as "taking X", which TextWorld recognises only for a thing on the floor. Its facts
+    and commands would be wrong from then on.
+
+    Args:
+        engine: the engine, whose tracking is patched in place.
     """
     from textworld.envs.wrappers.tw_inform7 import StateTracking
 
@@ -312,11 +348,11 @@ def _refusal(action: str) -> str | None:
         return _TOO_LONG
     commands = [command.split() for command in _SEPARATOR.split(action.casefold())]
     if any(_is_for_engine(words) for words in commands):
-        return _REFUSAL
-    return _ONE_AT_A_TIME if sum(map(bool, commands)) > 1 else None
+        return ENGINE_COMMAND
+    return ONE_ACTION_AT_A_TIME if sum(map(bool, commands)) > 1 else None
 
 
 def _is_for_engine(words: list[str]) -> bool:
-    while words and words[0] in ("oops", "o"):  # the next word replaces one of the line before
+    while words and words[0] in ("oops", "o"):  # the next word replaces a word of the previous line
         words = words[1:]
     return bool(words) and (words[0] in _ENGINE_VERBS or any(_ENGINE_WORD.search(word) for word in words))

@@ -1,10 +1,9 @@
-"""Treasure Hunt, after the task of the AriGraph paper (appendix E): a chain of keys, lockers and notes.
+"""Treasure Hunt, a task of the AriGraph paper (appendix E): a chain of keys, lockers and notes.
 
 The first key lies in the first room. Every locker of the chain holds the next key and a note that says which locker
-that key opens; the last key is golden, and the golden locker holds the treasure. All other lockers stay locked: their
-keys do not exist. In the hard games the first key's locker is in the room farthest from the first, so that the second
-key is found late. In the hardest one there are also things, furniture and open boxes that have nothing to do with the
-task.
+that key opens; the last key is golden, and the golden locker holds the treasure. All other lockers stay locked: they
+have no keys. In the hard games the first key's locker is in the room farthest from the first, so that the player finds
+the second key late. The hardest game also has things, furniture and open boxes that have nothing to do with the task.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ TREASURE = "treasure"
 
 @dataclass(frozen=True)
 class HuntSize:
-    """What tells the variants apart.
+    """The parameters of a variant.
 
     Args:
         rooms: number of rooms, each with one locker.
-        keys: length of the chain, the golden key included.
-        loops: openings beyond those that connect the house.
-        first_locker_distance: the first key's locker is in a farthest room, at least so many moves from the first room;
-            0: anywhere but the first room.
-        furnished: each room has distracting things, and the rooms have the names of rooms of a house.
+        keys: length of the chain, including the golden key.
+        loops: number of openings beyond those that connect the house.
+        first_locker_distance: the first key's locker is in a farthest room, at least this many moves from the first
+            room; 0: in any room but the first.
+        furnished: each room has distracting things, and the rooms are named like the rooms of a house.
     """
 
     rooms: int
@@ -52,8 +51,8 @@ SIZES = {
     "treasure-hunt-hardest": HuntSize(rooms=36, keys=7, loops=4, first_locker_distance=9, furnished=True),
 }
 
-# The game's parser tells words apart by their first nine letters; and TextWorld takes a name that begins with a capital
-# P or I for one of its own variables and replaces it.
+# The game's parser compares only the first nine letters of a word. TextWorld replaces names that begin with a capital
+# P or I, which it takes for variables of its own.
 _COLOURS = (
     "Amber", "Azure", "Beige", "Black", "Blue", "Bronze", "Brown", "Charcoal", "Cobalt", "Copper", "Coral", "Cream",
     "Crimson", "Cyan", "Emerald", "Green", "Grey", "Jade", "Khaki", "Lavender", "Lemon", "Lilac", "Magenta", "Maroon",
@@ -95,13 +94,17 @@ _Holders: TypeAlias = dict[int, tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class HuntPlan:
-    """A treasure hunt before it becomes a game. Rooms and lockers share their numbers; the player begins in room 0.
+    """A treasure hunt before it becomes a game. A room and its locker have the same number.
 
     Args:
+        house: the map; the player starts in room 0.
+        rooms: names of the rooms, by number.
+        lockers: names of the lockers, by number.
+        keys: names of the keys, in the order of the chain.
         chain: for each key in turn, the room of the locker that it opens; the last is the golden locker's.
         things: names of portable distracting things on the floor, by room.
         supporters: distracting furniture by room: its name, and the names of the things on it.
-        boxes: open containers by room: name, and the names of the things in it.
+        boxes: open containers by room: the name, and the names of the things in it.
     """
 
     house: HouseMap
@@ -115,7 +118,7 @@ class HuntPlan:
 
     @property
     def goal(self) -> str:
-        """The task as the player is told it."""
+        """The task in words."""
         return (
             f"Somewhere in this house a {TREASURE} is hidden: get it. It is locked in the {GOLDEN_LOCKER}, and only "
             f"the {GOLDEN_KEY} opens that one. Begin with {self.keys[0]}, which lies where you start: it opens the "
@@ -125,8 +128,10 @@ class HuntPlan:
 
     @property
     def walkthrough(self) -> tuple[str, ...]:
-        """A shortest winning play. The chain forces which places follow each other, so the shortest ways between them
-        and the actions at each of them, none of which can be spared, make the shortest play.
+        """A shortest list of commands that wins.
+
+        The chain fixes the order of the places, and no action at any of them can be left out, so that the shortest
+        paths between them make the shortest walkthrough.
         """
         commands = [f"take {self.keys[0]}"]
         room = 0
@@ -140,7 +145,7 @@ class HuntPlan:
 
 
 def plan_hunt(size: HuntSize, seed: int) -> HuntPlan:
-    """Draw a treasure hunt. A pure function of its arguments, in every process."""
+    """Draw the treasure hunt of a size and a seed, the same in every process."""
     rng = random.Random(seed)
     house = grow_house(size.rooms, loops=size.loops, rng=rng)
     while max(house.distances(0)) < size.first_locker_distance:
@@ -166,8 +171,17 @@ def plan_hunt(size: HuntSize, seed: int) -> HuntPlan:
 
 
 def _furnish(rooms: int, rng: random.Random) -> tuple[dict[int, tuple[str, ...]], _Holders, _Holders]:
-    """Two distracting things for each room: both on the floor, or one of them a piece of furniture or an open box that
-    holds the other. 72 of them with 36 rooms and lockers nearly fill the memory of the game's machine.
+    """Draw two distracting things for each room.
+
+    Both lie on the floor, or one of them is a piece of furniture or an open box that holds the other. With 36 rooms and
+    lockers, the 72 things nearly fill the memory of the game's virtual machine.
+
+    Args:
+        rooms: number of rooms.
+        rng: source of randomness.
+
+    Returns:
+        The ``things``, ``supporters`` and ``boxes`` of a :class:`HuntPlan`.
     """
     names = rng.sample(_THINGS, len(_THINGS))
     furniture = rng.sample(_FURNITURE, rooms * 10 // 36)
@@ -184,7 +198,7 @@ def _furnish(rooms: int, rng: random.Random) -> tuple[dict[int, tuple[str, ...]]
 
 
 def build_hunt(plan: HuntPlan, seed: int, path: Path) -> None:
-    """Compile the plan with TextWorld to ``path`` (``.z8``); ``seed`` chooses the wording of the descriptions."""
+    """Compile the plan with TextWorld to ``path`` (``.z8``); ``seed`` decides the wording of the descriptions."""
     import textworld
     from textworld import GameMaker
     from textworld.generator.game import Event, Quest
@@ -243,7 +257,7 @@ def build_hunt(plan: HuntPlan, seed: int, path: Path) -> None:
 def make_treasure_hunt(
     spec: GameSpec, *, seed: int, goal: str | None, max_moves: int | None, cache_dir: Path | None
 ) -> Environment:
-    """The factory of the registered treasure hunts."""
+    """Make one of the registered treasure hunts."""
     size = SIZES[spec.name]
     return generated_textworld(
         spec,

@@ -1,6 +1,7 @@
-"""From the text of an action to keys and skills.
+"""Translation of actions in words to keys and skills.
 
-One action may take no turn of the game, one, or many. What cannot be understood or done takes none, and is said.
+An action may take no turn of the game, one, or many. An action that cannot be understood or done takes none, and the
+observation says so.
 """
 
 from __future__ import annotations
@@ -40,9 +41,13 @@ _HELP: Final = (
 
 
 def perform(game: Game, action: str) -> None:
-    """Do what a player asks for; everything told is in ``game.console.heard`` afterwards.
+    """Perform an action; the game's messages are in ``game.console.messages`` afterwards.
 
-    While the game asks something, ``yes`` and ``no`` answer; anything else declines first.
+    While the game asks a question, ``yes`` and ``no`` answer it; any other action first declines it.
+
+    Args:
+        game: the game.
+        action: the action in words.
     """
     text = one_line(action.lower())
     if game.console.question is not None:
@@ -50,9 +55,9 @@ def perform(game: Game, action: str) -> None:
         game.press(key or ESCAPE)
         if key is not None:
             return
-    said = max((one for one in _NAMES if text == one or text.startswith(f"{one} ")), key=len, default=None)
-    if said is not None:
-        _VERBS[_NAMES[said]](game, text[len(said) :].strip())
+    name = max((name for name in _NAMES if text == name or text.startswith(f"{name} ")), key=len, default=None)
+    if name is not None:
+        _VERBS[_NAMES[name]](game, text[len(name) :].strip())
     elif (direction := read_direction(text)) is not None:
         _go(game, direction)
     elif text in _ANSWERS:
@@ -75,7 +80,7 @@ def _plain(keys: str | int, *replies: Reply) -> Callable[[Game, str], None]:
 
 
 def _look(game: Game, _: str) -> None:
-    """The observation tells everything anyway."""
+    """Do nothing: the observation describes everything anyway."""
 
 
 def _inventory(game: Game, _: str) -> None:
@@ -125,7 +130,7 @@ def _fight(game: Game, name: str) -> None:
 
 
 def _towards(keys: str) -> Callable[[Game, str], None]:
-    """A command with a direction, or with a door that is walked up to first."""
+    """Make the action of a command with a direction, or with a door, which the player first walks up to."""
 
     def act(game: Game, text: str) -> None:
         direction = read_direction(text)
@@ -159,7 +164,7 @@ def _pick_up(game: Game, name: str) -> None:
         entries = [match for line in lines if (match := re.match(r"(?P<letter>\w) - (?P<text>.+)", line))]
         wanted = [entry["letter"] for entry in entries if not name or fits(name, entry["text"])]
         if name:
-            wanted = wanted[: 1 - len(chosen)]  # one, of whatever page
+            wanted = wanted[: 1 - len(chosen)]  # only one, on all pages together
         chosen.extend(wanted)
         return "".join(wanted)
 
@@ -173,8 +178,8 @@ def _use(verb: str) -> Callable[[Game, str], None]:
     keys = _ITEM_KEYS[verb]
 
     def use(game: Game, name: str) -> None:
-        # corpses are eaten and fountains drunk from where they are
-        here = {"eat": game.things_here, "quaff": (game.level.sights.get(game.here, ""),)}.get(verb, ())
+        # the player eats corpses and drinks from fountains where they are
+        here = {"eat": game.things_here, "quaff": (game.level.ground_names.get(game.here, ""),)}.get(verb, ())
         is_here = any(fits(name, thing) for thing in here)
         item = find_item(name, game.items(), verb)
         if not is_here and item is None:
@@ -240,4 +245,4 @@ _NAMES: Final = {
     "drink": "quaff", "take": "pick up", "get": "pick up", "attack": "fight", "kill": "fight",
     "walk to": "move to", "go to": "move to", "go down": "down", "go up": "up", "i": "inventory", "l": "look",
 }  # fmt: skip
-"""How each command may be called; the longest name that fits counts."""
+"""The names of each command; the longest name that matches an action is used."""

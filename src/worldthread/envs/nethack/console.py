@@ -1,8 +1,8 @@
-"""Hands and ears: presses keys, reads what the game says until it awaits a command again, and answers what it asks.
+"""The keyboard and the messages of the game: presses keys, then reads and answers until the game awaits a command.
 
-* Texts that have to be put away (``--More--``, menus, lists) are read and put away.
-* A question that belongs to the command, such as its direction, is answered by the command.
-* Any other question for yes or no is left for the player.
+* Texts that have to be dismissed (``--More--``, menus, lists) are read and dismissed.
+* A question that belongs to the command, such as its direction, gets the command's answer.
+* Any other yes-or-no question is left for the player.
 * Every other question is answered with the escape key.
 """
 
@@ -20,7 +20,7 @@ Reply: TypeAlias = tuple[str, str]
 """A regular expression for a question, and the keys that answer it."""
 
 Chooser: TypeAlias = Callable[[list[str]], str]
-"""Given the lines of a menu, the letters to press."""
+"""Returns the letters to press for the lines of a menu."""
 
 _PAGE_END: Final = re.compile(r"--More--|\(end\)|\((?P<page>\d+) of (?P<pages>\d+)\)")
 _YES_OR_NO: Final = re.compile(r"\s*\[yn[aq]*\].*")
@@ -31,35 +31,38 @@ _PATIENCE: Final = 500
 
 
 class Console:
-    """The keys and the screen of one game.
+    """The keyboard and the messages of one game.
 
     Attributes:
-        question: what the game asks the player, to be answered with yes or no; ``None`` when it awaits a command.
-        heard: what was said since this was last cleared.
-        epitaph: what the game told after its end.
+        question: the yes-or-no question that the game asks the player; ``None`` when it awaits a command.
+        messages: the messages since the list was last cleared.
+        epitaph: the lines that the game printed after its end.
     """
 
     def __init__(self, engine: NetHackEngine) -> None:
         self.engine = engine
         self.question: str | None = None
-        self.heard: list[str] = []
+        self.messages: list[str] = []
         self.epitaph: list[str] = []
 
     def press(self, keys: str | int, *, replies: Sequence[Reply] = (), choose: Chooser | None = None) -> str:
-        """Press keys, and hear everything up to the next command. Gives what was said; :attr:`heard` keeps it too.
+        """Press keys, and read all messages until the game awaits a command.
 
         Args:
             keys: characters, or the number of a single key.
-            replies: the first that fits answers a question. Each answers only one.
-            choose: answers menus, which are then not told.
+            replies: the first one that matches a question answers it. Each is used once.
+            choose: chooses from menus, which then do not become messages.
+
+        Returns:
+            The messages, which are added to :attr:`messages` too.
         """
-        begin = len(self.heard)
+        begin = len(self.messages)
         self.question = None
         for key in (keys,) if isinstance(keys, int) else keys:
             if not self.engine.over:
                 self.engine.press(key)
         self._settle(list(replies), choose)
-        return " ".join(self.heard[begin:])
+        return " ".join(self.messages[begin:])
 
     def _settle(self, replies: list[Reply], choose: Chooser | None) -> None:
         engine = self.engine
@@ -67,43 +70,43 @@ class Console:
             if engine.over:
                 return
             message = engine.message
-            if engine.asks_patience:
+            if engine.asks_dismissal:
                 self._read_page(choose)
             elif engine.asks_key or engine.asks_line:
-                reply = next((one for one in replies if re.search(one[0], message)), None)
+                reply = next((reply for reply in replies if re.search(reply[0], message)), None)
                 if reply is not None:
                     replies.remove(reply)
                 elif engine.asks_key and _YES_OR_NO.search(message):
                     self.question = _YES_OR_NO.sub("", message)
                     return
                 else:
-                    self.heard.append(_CHOICE.sub("", message))
+                    self.messages.append(_CHOICE.sub("", message))
                 for key in ESCAPE if reply is None else reply[1]:
                     engine.press(key)
             elif _ASKS_PLACE.search(message):
-                self.heard.append(message)
+                self.messages.append(message)
                 engine.press(ESCAPE)
             else:
                 if message and not _YES_OR_NO.search(message):  # an answered question stays on the screen
-                    self.heard.append(message)
+                    self.messages.append(message)
                 return
         raise GameError(f"NetHack asks without end. Its screen: {engine.lines()}")
 
     def _read_page(self, choose: Chooser | None) -> None:
-        """Read a line, a text or a menu that has to be put away, and put it away."""
+        """Read a line, a text or a menu that has to be dismissed, and dismiss it."""
         engine = self.engine
         screen, message = engine.lines(), engine.message
         ends = [(row, match) for row, line in enumerate(screen) if (match := _PAGE_END.search(line))]
         row, end = ends[-1] if ends else (0, None)
         key = RETURN
         if message and screen[0].startswith(message[:40].rstrip()):
-            self.heard.append(message)
+            self.messages.append(message)
         elif engine.ending:
             self.epitaph += _epitaph(screen)
         elif end is not None:
             page = [text for line in screen[:row] if (text := line[end.start() :].strip())]
             if choose is None:
-                self.heard.append("\n".join(page))
+                self.messages.append("\n".join(page))
             else:
                 for letter in choose(page):
                     engine.press(letter)
@@ -115,13 +118,13 @@ class Console:
 
 
 def _epitaph(screen: list[str]) -> list[str]:
-    """What killed the player, from the tombstone, and the sentences below; without the date."""
+    """Return the cause of death on the tombstone, without the date, and the sentences below."""
     carved = [match[1].strip() for line in screen if (match := _TOMB.search(line))]
     gold = next((n for n, line in enumerate(carved) if line.endswith(" Au")), None)
-    told = []
+    lines = []
     if gold is not None:
         cause = " ".join(line for line in carved[gold + 1 :] if line and not re.search(r"^\d{4}$|\*", line))
-        told.append(f"{cause[:1].upper()}{cause[1:]}.")
+        lines.append(f"{cause[:1].upper()}{cause[1:]}.")
     plain = " ".join(line for line in screen if line and "|" not in line and "--More--" not in line)
     farewell = re.search(r"\bYou .*\.", plain)
-    return [*told, one_line(farewell[0])] if farewell else told
+    return [*lines, one_line(farewell[0])] if farewell else lines

@@ -1,7 +1,7 @@
-"""The text of an observation: what was said, where the player is, what is there, and how the player is.
+"""The text of an observation: the messages, the player's surroundings, and the player's state.
 
-The sentences are plain: one thing each, with its place relative to the player. The title of a room or corridor stands
-alone on a line, and what follows it is about that place.
+Each sentence is about one thing and gives its place relative to the player. The title of a room or corridor stands on a
+line of its own, and the lines after it are about that place.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ _DUNGEONS = (
 )  # fmt: skip
 
 
-def observation(game: Game, view: View, told: list[str]) -> str:
-    """The whole text.
+def observation(game: Game, view: View, messages: list[str]) -> str:
+    """Return the whole text of an observation.
 
     Args:
         game: the game.
-        view: what of the level is told.
-        told: what was said since the last observation.
+        view: the part of the level to describe.
+        messages: the game's messages since the last observation.
+
+    Returns:
+        Paragraphs separated by blank lines.
     """
-    parts = ["\n".join([*told, *_walked(game), *_joined(game)])]
+    parts = ["\n".join([*messages, *_walked(game), *_joined(game)])]
     if not game.swallowed:
         parts.append("\n".join(remembered(game, view)))
         parts.append("\n".join(scene(game, view)))
@@ -39,7 +42,7 @@ def observation(game: Game, view: View, told: list[str]) -> str:
 
 
 def scene(game: Game, view: View) -> list[str]:
-    """The present place: its title, then a sentence for each thing in it."""
+    """Describe the present place: its title, then a sentence for each thing in it."""
     place, level = view.place, game.level
     title = "somewhere" if place is None else level.name_of(place)
     lines = [f"-= {capital(title)} =-", *_right_here(game)]
@@ -48,24 +51,25 @@ def scene(game: Game, view: View) -> list[str]:
             "close by" if monster.square in AROUND[game.here] else "nearby" if view.is_inside(monster) else "in sight"
         )
         lines.append(f"{capital(with_article(monster.name))} is {near}, {offset(game.here, monster.square)}.")
-    for sight in view.sights_in(place):
-        where = offset(game.here, sight.square)
-        if sight.ground in (Ground.UP, Ground.DOWN):
-            lines.append(f"There is {_leading(sight.name)}, {where} of you.")
+    for feature in view.features_in(place):
+        where = offset(game.here, feature.square)
+        if feature.ground in (Ground.UP, Ground.DOWN):
+            lines.append(f"There is {_leading(feature.name)}, {where} of you.")
         else:
-            lines.append(f"{capital(with_article(sight.name))} {_is(sight.name)} nearby, {where}.")
+            lines.append(f"{capital(with_article(feature.name))} {_is(feature.name)} nearby, {where}.")
     if place is not None:
-        lines += _ways_out(game, view, place)
+        lines += _exits(game, view, place)
     return lines
 
 
 def remembered(game: Game, view: View) -> list[str]:
-    """The other places of the level, a line each."""
+    """Describe the other places of the level, in a line each."""
     lines = []
     for place in view.other_places():
-        steps = min((view.ways.cost[one] for one in place.squares if one in view.ways.cost), default=None)
+        costs = view.paths.cost
+        steps = min((costs[square] for square in place.squares if square in costs), default=None)
         where = "no way there is known" if steps is None else f"{count_of(steps, 'step')} away"
-        held = [with_article(one.name) for one in view.sights_in(place)]
+        held = [with_article(feature.name) for feature in view.features_in(place)]
         held += [_door_phrase(door) for door in view.doors_of(place)]
         if view.passages(place):
             held.append("an unexplored part" if place.kind == "room" else "an unexplored passage")
@@ -74,7 +78,7 @@ def remembered(game: Game, view: View) -> list[str]:
 
 
 def status(game: Game) -> str:
-    """The numbers of the bottom lines, in words."""
+    """Return the numbers of the bottom lines in words."""
     stats = game.stats
     row, column = divmod(game.here, COLUMNS)
     state = ", ".join([stats.hunger, stats.burden, *stats.conditions])
@@ -87,7 +91,7 @@ def status(game: Game) -> str:
 
 
 def inventory(game: Game) -> str:
-    """The text of what is carried, a thing a line."""
+    """Return the text of the inventory, with a line for each thing."""
     items = game.items()
     if not items:
         return "You are carrying nothing."
@@ -97,7 +101,7 @@ def inventory(game: Game) -> str:
 def _right_here(game: Game) -> list[str]:
     lines = []
     ground = game.level.ground[game.here]
-    name = game.level.sights.get(game.here)
+    name = game.level.ground_names.get(game.here)
     if ground in DOORS:
         lines.append(f"You stand in {game.level.door_name(game.here)}.")
     elif name is not None and ground in (Ground.UP, Ground.DOWN):
@@ -110,16 +114,16 @@ def _right_here(game: Game) -> list[str]:
     return lines
 
 
-def _ways_out(game: Game, view: View, place: LevelRegion) -> list[str]:
+def _exits(game: Game, view: View, place: LevelRegion) -> list[str]:
     doors = view.doors_of(place)
     passages = view.passages(place)
     lines = []
     for door in doors:
         if door.square != game.here:
             leading = f" leading {door.direction}" if door.direction else ""
-            looked = ", unexplored" if door.unexplored else ""
+            unexplored = ", unexplored" if door.unexplored else ""
             name = with_article(f"{door.state} {door.name}".strip())
-            lines.append(f"There is {name}{leading}, {offset(game.here, door.square)} of you{looked}.")
+            lines.append(f"There is {name}{leading}, {offset(game.here, door.square)} of you{unexplored}.")
     if place.kind == "room" and passages:
         lines.append(f"Part of the room is unexplored, to the {enumerate_words(list(passages))}.")
     elif place.kind == "corridor":
@@ -136,9 +140,9 @@ def _door_phrase(door: Door) -> str:
 
 
 def _leading(name: str) -> str:
-    """``"a staircase leading down"`` of ``"staircase down"``."""
-    noun, _, way = name.rpartition(" ")
-    return f"{with_article(noun)} leading {way}"
+    """Return ``"a staircase leading down"`` for ``"staircase down"``."""
+    noun, _, direction = name.rpartition(" ")
+    return f"{with_article(noun)} leading {direction}"
 
 
 def _is(name: str) -> str:
@@ -147,10 +151,10 @@ def _is(name: str) -> str:
 
 
 def _walked(game: Game) -> list[str]:
-    """The rooms, corridors and doors that the player came through."""
+    """Describe the path of the player through rooms, corridors and doors."""
     level = game.level
     names: list[str] = []
-    for square in game.trail:
+    for square in game.path:
         place = level.place_at(square)
         if level.ground[square] in DOORS:
             name = level.door_name(square)

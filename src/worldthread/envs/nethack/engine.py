@@ -1,8 +1,8 @@
-"""NetHack itself, behind NLE: keys go in, a screen comes out. Nothing here knows of text worlds.
+"""NetHack itself, run by NLE: takes keys and shows a screen.
 
-Read from NLE are only things that a player sees or can look up at no cost: the map with what the command ``;`` says of
-each square, the lines above and below it, the inventory. Beside them stand flags that tell whether the game awaits a
-command or an answer.
+It reads from NLE only what a player sees or can look up at no cost: the map with the description of each square by the
+command ``;``, the lines above and below it, and the inventory; and the flags that say whether the game awaits a command
+or an answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from worldthread.errors import InputError, MissingExtraError
 
 ROWS: Final = 21
 COLUMNS: Final = 79
-"""Of the map. The screen has one line above it and two below."""
+"""Size of the map. The screen has one line above it and two below."""
 
 ESCAPE: Final = "\x1b"
 RETURN: Final = "\r"
@@ -30,7 +30,7 @@ _READ: Final = (
     "inv_strs", "inv_letters", "inv_oclasses",
 )  # fmt: skip
 _OPTIONS: Final = (
-    # as NLE plays by default, but that only gold is picked up unasked, and that the end asks no questions
+    # NLE's defaults, except that the game picks up only gold by itself and asks no questions at its end
     "autopickup", "pickup_types:$", "pickup_burden:unencumbered", "disclose:-i -a -v -g -c -o",
     "color", "mention_walls", "nobones", "nocmdassist", "nolegacy", "nosparkle", "runmode:teleport",
     "showexp", "showscore", "time",
@@ -53,12 +53,12 @@ class NetHackEngine:
     """One game of NetHack.
 
     Args:
-        character: words for role, race, alignment and gender, joined by hyphens, in full or by their first three
-            letters, such as ``"valkyrie"`` or ``"wiz-elf-cha-mal"``; what is left out is drawn by chance, and so is
-            everything with ``"random"``.
+        character: words for role, race, alignment and gender, joined by hyphens, in full or as their first three
+            letters, such as ``"valkyrie"`` or ``"wiz-elf-cha-mal"``; missing ones are drawn at random, and
+            ``"random"`` draws all of them.
 
     Raises:
-        InputError: a word names none of these.
+        InputError: a word is not a role, race, alignment or gender.
         MissingExtraError: nle is not installed.
     """
 
@@ -69,7 +69,7 @@ class NetHackEngine:
 
         self._character = character
         self._ascended = int(nethack.ASCENDED)
-        # no recording; everything that the game writes goes to a folder of its own, which close() removes
+        # no recording; the game writes its files to a folder of its own, which close() removes
         self._game = nethack.Nethack(
             observation_keys=_READ, playername="Agent", ttyrec=None, options=options, fix_moon_phase=True
         )
@@ -77,13 +77,19 @@ class NetHackEngine:
         self._seen: dict[str, NDArray[Any]] = {}
 
     def start(self, seed: int) -> list[str]:
-        """Begin a new game, and give its greetings. The seed decides all: dungeon, chance, phase of the moon.
+        """Start a new game.
+
+        Args:
+            seed: decides everything: the dungeon, all random events, and the phase of the moon.
+
+        Returns:
+            The greetings.
 
         Raises:
             InputError: NetHack has no such character.
         """
         seed %= 2**63
-        # the levels have a stream of chance of their own (lgen): the dungeon is the same however it is played
+        # the levels have a random generator of their own (lgen): the dungeon does not depend on the player's actions
         self._game.set_initial_seeds(core=seed, disp=seed, reseed=False, lgen=seed)
         self._seen = dict(zip(_READ, self._game.reset(), strict=True))
         self.over = False
@@ -97,7 +103,7 @@ class NetHackEngine:
         return [text for text in greetings if text]
 
     def press(self, key: str | int) -> None:
-        """Press one key. The screen is the new one from then on."""
+        """Press one key, and update the screen."""
         _, self.over = self._game.step(ord(key) if isinstance(key, str) else key)
 
     def close(self) -> None:
@@ -107,60 +113,60 @@ class NetHackEngine:
         self._game = None
         self.over = True
 
-    # -- what awaits an answer --------------------------------------------------------------------------------------
+    # -- what the game waits for ------------------------------------------------------------------------------------
 
     @property
     def asks_key(self) -> bool:
-        """A question that one key answers."""
+        """Whether the game asks a question that one key answers."""
         return bool(self._seen["misc"][0])
 
     @property
     def asks_line(self) -> bool:
-        """A question that a line of text answers."""
+        """Whether the game asks a question that a line of text answers."""
         return bool(self._seen["misc"][1])
 
     @property
-    def asks_patience(self) -> bool:
-        """A text or a menu that has to be put away."""
+    def asks_dismissal(self) -> bool:
+        """Whether the game shows a text or a menu that has to be dismissed."""
         return bool(self._seen["misc"][2])
 
     @property
     def ending(self) -> bool:
-        """The game has ended and shows its last texts."""
+        """Whether the game has ended and shows its last texts."""
         return bool(self._seen["program_state"][_GAME_OVER])
 
     @property
     def ascended(self) -> bool:
-        """Whether the game that is over was won."""
+        """Whether the game is over and was won."""
         return bool(self.over and int(self._game.how_done()) == self._ascended)
 
-    # -- what is seen -----------------------------------------------------------------------------------------------
+    # -- the screen -------------------------------------------------------------------------------------------------
 
     @property
     def glyphs(self) -> NDArray[np.int16]:
-        """Shape ``(ROWS, COLUMNS)``; the engine's own buffer: valid until the next key."""
+        """The glyphs of the map, of shape ``(ROWS, COLUMNS)``: the engine's own buffer, which the next key changes."""
         return self._seen["glyphs"]
 
     @property
     def stats(self) -> NDArray[np.int64]:
-        """The numbers of the bottom lines, in NLE's order; the engine's own buffer."""
+        """The numbers of the bottom lines in NLE's order: the engine's own buffer, which the next key changes."""
         return self._seen["blstats"]
 
     @property
     def message(self) -> str:
-        """The line above the map, unbroken; empty when it says nothing."""
+        """The message above the map, without line breaks; empty when there is none."""
         return _text(self._seen["message"])
 
     def lines(self) -> list[str]:
-        """The whole screen."""
+        """Return the lines of the whole screen."""
         return [_text(row) for row in self._seen["tty_chars"]]
 
     def description(self, row: int, column: int) -> str:
-        """What the command ``;`` says of a square."""
+        """Return the description of a square by the command ``;``."""
         return _text(self._seen["screen_descriptions"][row, column])
 
     def inventory(self) -> list[tuple[str, str, int]]:
-        """Letter, text and NetHack's class of each thing that is carried."""
+        """Return letter, text and NetHack's class of each carried thing."""
         letters = self._seen["inv_letters"]
         count = int(np.count_nonzero(letters))
         return [
@@ -168,9 +174,14 @@ class NetHackEngine:
             for n in range(count)
         ]
 
-    def _set_birthday(self, moment: int) -> None:
-        """NetHack varies shops (names, prices) and some monsters by the clock at the beginning, which NLE does not
-        fix up to 1.3.0: the same seed would be another world tomorrow. Nothing on the first level depends on it.
+    def _set_birthday(self, seconds: int) -> None:
+        """Set the start time of the game, so that the same seed gives the same world at any time.
+
+        NetHack varies shops (names, prices) and some monsters with the time at which the game starts, which NLE up to
+        1.3.0 does not fix. Nothing on the first level depends on it.
+
+        Args:
+            seconds: the start time, in seconds since 1970-01-01 UTC.
         """
         library = ctypes.CDLL(None)
         library.dlopen.restype = library.dlsym.restype = ctypes.c_void_p
@@ -182,7 +193,7 @@ class NetHackEngine:
             return
         address = library.dlsym(handle, b"ubirthday")
         if address is not None:
-            ctypes.c_long.from_address(address).value = moment
+            ctypes.c_long.from_address(address).value = seconds
         library.dlclose(handle)
 
 
@@ -193,10 +204,16 @@ def require_nle(purpose: str) -> None:
 
 
 def character_options(character: str) -> list[str]:
-    """NetHack's options for a character; see :class:`NetHackEngine`.
+    """Return NetHack's options for a character.
+
+    Args:
+        character: see :class:`NetHackEngine`.
+
+    Returns:
+        All options with which a game is started.
 
     Raises:
-        InputError: a word names no role, race, alignment or gender, or two name the same.
+        InputError: a word is not a role, race, alignment or gender, or two words give the same of these.
     """
     chosen: dict[str, str] = {}
     for word in () if character in _ANY else character.lower().split("-"):

@@ -1,4 +1,4 @@
-"""NetHack as a text world."""
+"""The environment that plays NetHack in words."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ GOAL: Final = (
 
 
 class NetHackEnvironment(Environment):
-    """NetHack, told in sentences and played by text.
+    """NetHack with sentences as observations and words as actions.
 
-    An action is one move, also when it takes many turns of the game ("explore"), or none ("look"). The score is the one
-    that the game shows; it can fall. The game is won by ascension, and lost by any other end.
+    An action is one move, even if it takes many turns of the game ("explore") or none ("look"). The score is the one
+    that the game shows; it can fall. Ascension wins the game, any other end loses it.
 
-    Several of these may be used at a time, but not by several threads.
+    Several environments may be used at a time, but not from several threads.
 
     Args:
-        id: the id by which the game was made.
-        seed: the seed of :meth:`reset` when it is given none. It decides the dungeon, the character where that is left
-            to chance, and all of the game's chance.
+        id: the id of the environment.
+        seed: the seed of :meth:`reset` when it gets none. It decides the dungeon, the parts of the character that are
+            drawn at random, and all random events.
         goal: the task in words, instead of :data:`GOAL`.
-        max_moves: truncate after so many moves; ``None``: no limit.
+        max_moves: the episode is truncated after this many moves; ``None``: no limit.
         character: see :class:`worldthread.envs.nethack.engine.NetHackEngine`.
-        observation: what of the level is told, see :class:`worldthread.envs.nethack.view.View`.
+        observation: the part of the level that observations describe, see
+            :class:`worldthread.envs.nethack.view.View`.
 
     Raises:
         InputError: ``character`` or ``observation`` cannot be used.
@@ -72,8 +73,8 @@ class NetHackEnvironment(Environment):
             self._engine = NetHackEngine(self._character)
         greeting = self._engine.start(self._seed if seed is None else seed)
         self._game = Game(self._engine)
-        self._game.console.heard[:0] = greeting
-        text, info = self._tell(self._game, moves=0, score=self._game.stats.score)
+        self._game.console.messages[:0] = greeting
+        text, info = self._observe(self._game, moves=0, score=self._game.stats.score)
         self._info = info
         self._running = True
         return f"{text}\n\n{self._goal}" if self._goal else text, info
@@ -85,15 +86,20 @@ class NetHackEnvironment(Environment):
         game.begin_action()
         perform(game, action)
         game.look_down()
-        text, self._info = self._tell(game, moves=before.moves + 1, score=game.stats.score)
+        text, self._info = self._observe(game, moves=before.moves + 1, score=game.stats.score)
         terminated = game.is_over
         truncated = not terminated and self._max_moves is not None and self._info.moves >= self._max_moves
         self._running = not (terminated or truncated)
         return text, float(self._info.score - before.score), terminated, truncated, self._info
 
     def truth(self) -> Truth:
-        """Nothing: the game keeps its state to itself, and NLE shows of it what the player sees. So there are no
-        propositions to audit a memory by, no walkthrough and no smallest number of moves.
+        """Return an empty truth, since NLE shows only what the player sees.
+
+        Returns:
+            A truth without propositions, walkthrough or optimal moves.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
         """
         self._playing()
         return Truth(frozenset())
@@ -109,15 +115,15 @@ class NetHackEnvironment(Environment):
             raise EpisodeOverError("there is no game yet: call reset() first")
         return self._game
 
-    def _tell(self, game: Game, *, moves: int, score: int) -> tuple[str, Info]:
-        told, game.console.heard = game.console.heard, []
+    def _observe(self, game: Game, *, moves: int, score: int) -> tuple[str, Info]:
+        messages, game.console.messages = game.console.messages, []
         info = Info(score=score, goal=self._goal, moves=moves)
         if game.is_over:
             won = game.engine.ascended
-            text = "\n".join([*told, *game.console.epitaph, "The game is over."])
+            text = "\n".join([*messages, *game.console.epitaph, "The game is over."])
             return text, replace(info, inventory=self._info.inventory, valid_actions=(), won=won, lost=not won)
         view = View(game, self._mode)
-        text = observation(game, view, told)
+        text = observation(game, view, messages)
         return text, replace(info, inventory=inventory(game), valid_actions=valid_actions(game, view))
 
 
@@ -131,7 +137,7 @@ def make_nethack(
     character: str = "valkyrie",
     observation: Mode = "room",
 ) -> NetHackEnvironment:
-    """The factory of ``nethack-v0``; needs no cache."""
+    """Make the registered game ``nethack``; ``cache_dir`` is ignored."""
     return NetHackEnvironment(
         id=spec.id, seed=seed, goal=goal, max_moves=max_moves, character=character, observation=observation
     )

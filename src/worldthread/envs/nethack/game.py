@@ -1,4 +1,4 @@
-"""A game under way: the screen, what was seen of every level, and what stands and lies where now."""
+"""A game in progress: the screen, what was seen of every level, and the creatures and things in view."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from worldthread.envs.nethack.console import Chooser, Console, Reply
 from worldthread.envs.nethack.engine import COLUMNS, NetHackEngine
 from worldthread.envs.nethack.items import InventoryItem
 from worldthread.envs.nethack.level import DIRECTIONS, NEIGHBOURS, Level, LevelRegion, distance
-from worldthread.envs.nethack.terrain import SPOKEN, GlyphKind, Ground
+from worldthread.envs.nethack.terrain import NOTABLE, GlyphKind, Ground
 
 # numbers of NLE's blstats
 _X, _Y, _SCORE, _HP, _MAX_HP, _DEPTH, _GOLD, _POWER, _MAX_POWER, _ARMOR = 0, 1, 9, 10, 11, 12, 13, 14, 15, 16
@@ -62,8 +62,8 @@ class Monster:
     """A creature that the map shows.
 
     Args:
-        square: where.
-        name: what the command ``;`` calls it, such as ``"peaceful gnome"``.
+        square: its square.
+        name: its name by the command ``;``, such as ``"peaceful gnome"``.
         sort: :attr:`GlyphKind.PET`, :attr:`GlyphKind.UNSEEN` or :attr:`GlyphKind.MONSTER`.
     """
 
@@ -78,7 +78,7 @@ class Monster:
 
 @dataclass(frozen=True)
 class VisibleFeature:
-    """Something on the map that can be named and walked to: a thing, or ground worth a word."""
+    """Something on the map that can be named and walked to: a thing, or notable ground (stairs, a fountain, a trap)."""
 
     square: int
     name: str
@@ -89,13 +89,13 @@ class Game:
     """One game, from its first turn to its last.
 
     Attributes:
-        console: keys and ears.
-        level: the level on which the player is, as far as it is known.
+        console: the keyboard and the messages.
+        level: what is known of the player's level.
         here: the player's square.
-        things_here: what lies on it.
-        writing_here: what is engraved on it.
-        trail: the squares of this level on which the player was, since the action began.
-        swallowed: the player is inside a creature and sees nothing else.
+        things_here: the things that lie on it.
+        writing_here: the text that is engraved on it.
+        path: the squares of this level on which the player was since the action began.
+        swallowed: whether the player is inside a creature and sees nothing else.
     """
 
     def __init__(self, engine: NetHackEngine) -> None:
@@ -105,7 +105,7 @@ class Game:
         self._whereabouts: tuple[int, int] | None = None
         self.swallowed = False
         self._monsters: list[Monster] | None = None
-        self.trail: list[int] = []
+        self.path: list[int] = []
         self.things_here: tuple[str, ...] = ()
         self.writing_here = ""
         self.refresh()
@@ -114,7 +114,7 @@ class Game:
     # -- acting -----------------------------------------------------------------------------------------------------
 
     def press(self, keys: str | int, *, replies: Sequence[Reply] = (), choose: Chooser | None = None) -> str:
-        """Press keys, hear what is said, and look at the map."""
+        """Press keys, read the messages, and update the map; return the messages."""
         said = self.console.press(keys, replies=replies, choose=choose)
         self.refresh()
         if _LEAVE_SHUT.search(said):
@@ -122,29 +122,29 @@ class Game:
         return said
 
     def say(self, text: str) -> None:
-        """Add a sentence to what is heard."""
-        self.console.heard.append(text)
+        """Add a sentence to the messages."""
+        self.console.messages.append(text)
 
     def begin_action(self) -> None:
-        """A new action: the trail begins here."""
-        self.trail = [self.here]
+        """Begin a new action: restart :attr:`path` at the player's square."""
+        self.path = [self.here]
 
     @property
     def is_over(self) -> bool:
-        """The game has ended, and told how."""
+        """Whether the game has ended and printed its last texts."""
         return self.engine.over or self.engine.ending
 
     @property
     def is_interrupted(self) -> bool:
-        """The game is over, or asks something, or the player is where no skill helps."""
+        """Whether the game is over, asks a question, or the player is swallowed, so that no skill can go on."""
         return self.is_over or self.console.question is not None or self.swallowed
 
     def step_to(self, square: int) -> str:
-        """Step, or try to, onto a neighbouring square, without harming anyone peaceful."""
+        """Try to step onto a neighbouring square, without attacking peaceful creatures; return the messages."""
         return self.press(key_towards(self.here, square), replies=[("Really (?:attack|step)", "n")])
 
     def refresh(self) -> None:
-        """Take in the screen."""
+        """Update everything from the screen."""
         if self.is_over:
             return
         self._monsters = None
@@ -154,76 +154,75 @@ class Game:
         whereabouts = (int(stats[_DUNGEON]), int(stats[_LEVEL]))
         if whereabouts != self._whereabouts:
             self._whereabouts = whereabouts
-            self.trail.clear()
+            self.path.clear()
         if whereabouts not in self._levels:
             self._levels[whereabouts] = Level(f"{_BRANCHES[whereabouts[0]]}level {self.stats.depth}")
         self.level = self._levels[whereabouts]
-        self.trail.append(self.here)
+        self.path.append(self.here)
         self.swallowed = not self.level.look(self.engine, self.here)
 
     def look_down(self) -> None:
-        """What lies here and what ground it is, by the command ``:``, which takes no time unless one is blind."""
+        """Look at the things and the ground here with the command ``:``, which takes time only for a blind player."""
         self.things_here, self.writing_here = (), ""
         if self.is_over or self.console.question or self.swallowed or BLIND in self.stats.conditions:
             return
-        before = len(self.console.heard)
+        before = len(self.console.messages)
         self.console.press(":")
-        told = self.console.heard[before:]
-        del self.console.heard[before:]
-        text = "\n".join(told)
+        text = "\n".join(self.console.messages[before:])
+        del self.console.messages[before:]
         if (match := _STANDS_ON.search(text)) is not None:
             for pattern, ground in _GROUND_HERE:
                 if re.search(pattern, match["name"]):
                     self.level.learn(self.here, ground)
-                    self.level.sights[self.here] = match["name"]
+                    self.level.ground_names[self.here] = match["name"]
         if (match := _SEES.search(text)) is not None:
             self.things_here = (match["thing"],)
         elif (match := _LIST.search(text)) is not None:
             self.things_here = tuple(line.strip() for line in match["list"].splitlines() if line.strip())
         self.writing_here = " ".join(re.findall(r"(?:Something is|Some text has been|You read:)[^\n]*", text))
 
-    # -- what is where ----------------------------------------------------------------------------------------------
+    # -- creatures and things ---------------------------------------------------------------------------------------
 
     def monsters(self) -> list[Monster]:
-        """Creatures on the map, the nearest first; without the player."""
+        """Return the creatures on the map, the nearest first, without the player."""
         if self._monsters is None:
             found = [
                 Monster(square, self._describe(square) or "unseen creature", self.level.shows(square))
                 for square in self.level.squares_of(GlyphKind.MONSTER, GlyphKind.PET, GlyphKind.UNSEEN)
                 if square != self.here and not self.swallowed
             ]
-            self._monsters = sorted(found, key=lambda one: (distance(self.here, one.square), one.square))
+            self._monsters = sorted(found, key=lambda monster: (distance(self.here, monster.square), monster.square))
         return self._monsters
 
-    def sights(self) -> list[VisibleFeature]:
-        """Things and ground worth a word, the nearest first; without those on the player's square."""
+    def features(self) -> list[VisibleFeature]:
+        """Return things and notable ground, the nearest first, without those on the player's square."""
         level = self.level
         found = [
             VisibleFeature(square, self._describe(square))
             for square in level.squares_of(GlyphKind.THING, GlyphKind.BOULDER)
         ]
-        for square in level.ground_squares(*SPOKEN):
+        for square in level.ground_squares(*NOTABLE):
             ground = Ground(level.ground[square])
             if level.shows(square) == GlyphKind.GROUND:
-                level.sights[square] = self._describe(square)
-            if square in level.sights:
-                found.append(VisibleFeature(square, level.sights[square], ground))
+                level.ground_names[square] = self._describe(square)
+            if square in level.ground_names:
+                found.append(VisibleFeature(square, level.ground_names[square], ground))
         return sorted(
-            (one for one in found if one.square != self.here and one.name),
-            key=lambda one: (distance(self.here, one.square), one.square),
+            (feature for feature in found if feature.square != self.here and feature.name),
+            key=lambda feature: (distance(self.here, feature.square), feature.square),
         )
 
     def place(self) -> LevelRegion | None:
-        """The room or corridor in which the player is."""
+        """Return the room or corridor in which the player is."""
         return self.level.place_at(self.here)
 
     def items(self) -> list[InventoryItem]:
-        """What the player carries."""
+        """Return the things that the player carries."""
         return [InventoryItem(*entry) for entry in self.engine.inventory()]
 
     def obstacles(self) -> set[int]:
-        """Squares of creatures that do not change places with the player."""
-        return {one.square for one in self.monsters() if one.sort != GlyphKind.PET}
+        """Return the squares of creatures that do not swap places with the player."""
+        return {monster.square for monster in self.monsters() if monster.sort != GlyphKind.PET}
 
     def _describe(self, square: int) -> str:
         return self.engine.description(*divmod(square, COLUMNS))
@@ -249,6 +248,6 @@ class Game:
 
 
 def key_towards(origin: int, target: int) -> str:
-    """NetHack's key for the step from a square to a neighbouring one."""
+    """Return NetHack's key for the step from a square to a neighbouring one."""
     name = next(name for name, square in NEIGHBOURS[origin].items() if square == target)
     return DIRECTIONS[name][2]

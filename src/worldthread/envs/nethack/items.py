@@ -1,4 +1,4 @@
-"""Names of carried things, and which commands suit them."""
+"""Names of carried things, and the commands that apply to them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class InventoryItem:
 
     Args:
         letter: NetHack's letter for it.
-        text: as the inventory lists it.
-        kind: NetHack's class.
+        text: its line in the inventory, without the letter.
+        kind: NetHack's class of things.
     """
 
     letter: str
@@ -42,7 +42,7 @@ class InventoryItem:
 
     @property
     def name(self) -> str:
-        """Without number, state and remarks: ``"long sword"`` of ``"a +1 long sword (weapon in hand)"``."""
+        """The name without number, state and remarks: ``"long sword"`` for ``"a +1 long sword (weapon in hand)"``."""
         return plain_name(self.text)
 
     @property
@@ -54,7 +54,7 @@ class InventoryItem:
         return bool(re.search(r"\((?:weapon in hands?|wielded)", self.text))
 
     def verbs(self) -> tuple[str, ...]:
-        """Commands that suit the thing as it is now."""
+        """Return the commands that apply to the thing in its current use."""
         if self.is_worn:
             return ("take off",) if self.kind == ARMOR else ("remove",)
         if self.is_wielded:
@@ -63,23 +63,23 @@ class InventoryItem:
 
 
 def plain_name(text: str) -> str:
-    """The name of a thing without number, state, given name and remarks."""
+    """Return the name of a thing without number, state, given name and remarks."""
     return _NAMED.sub("", _REMARK.sub("", _ADORNMENT.sub("", text))).strip()
 
 
 def words_of(text: str) -> list[str]:
-    """The words that tell a thing apart, in the singular, roughly."""
+    """Return the distinctive words of a name, roughly in the singular."""
     return [_singular(word) for word in _WORD.findall(text.lower()) if word not in _NO_WORDS]
 
 
 def fits(wanted: str, text: str) -> bool:
-    """Whether every word of ``wanted`` is in ``text``, with number left aside."""
+    """Whether every word of ``wanted`` is in ``text``, in the singular or the plural."""
     wanted_words = words_of(wanted)
     return bool(wanted_words) and set(wanted_words) <= set(words_of(text))
 
 
 def find_item(wanted: str, items: list[InventoryItem], verb: str = "") -> InventoryItem | None:
-    """The carried thing that a player means, by its letter or its name; one that suits the verb rather than another."""
+    """Return the carried thing with this letter or name, preferring one to which the verb applies."""
     wanted = wanted.strip()
     if len(wanted) == 1:
         return next((item for item in items if item.letter == wanted), None)

@@ -1,4 +1,4 @@
-"""The list of valid actions: what makes sense where the player is, of what is told."""
+"""The list of valid actions: those that make sense with what the observation describes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,18 @@ _ALWAYS = ("explore", "inventory", "look", "rest", "search", "wait")
 
 
 def valid_actions(game: Game, view: View) -> tuple[str, ...]:
-    """Sorted, without doubles. Not complete: what is carried can be dropped, thrown and zapped in any direction, places
-    that are remembered but not told can be gone to, and every direction can be tried. What would be foolish is left
-    out: praying without need, which angers the gods, and the stairs out of the dungeon, which end the game.
+    """Return the valid actions.
+
+    The list is not complete: the player can also drop carried things, throw and zap them in any direction, go to known
+    places that the observation does not describe, and try every direction. Harmful actions are left out: praying
+    without need, which angers the gods, and the stairs out of the dungeon, which end the game.
+
+    Args:
+        game: the game.
+        view: the part of the level that the observation describes.
+
+    Returns:
+        The actions, sorted and without duplicates.
     """
     if game.console.question is not None:
         return ("no", "yes")
@@ -41,9 +50,9 @@ def _is_way_out(game: Game) -> bool:
 
 
 def _steps(game: Game, view: View) -> list[str]:
-    free = {square for square, cost in view.ways.cost.items() if cost == 1} - game.obstacles()
+    free = {square for square, cost in view.paths.cost.items() if cost == 1} - game.obstacles()
     directions = [name for name, square in NEIGHBOURS[game.here].items() if square in free]
-    # where nothing can be seen, every direction is worth a try
+    # where the player sees nothing, every direction may work
     return [f"go {direction}" for direction in (DIRECTIONS if game.swallowed else directions or DIRECTIONS)]
 
 
@@ -82,20 +91,20 @@ def _walks(game: Game, view: View) -> Iterator[str]:
     for monster in view.monsters:
         if monster.sort != GlyphKind.PET:
             yield f"fight {without_article(monster.name)}"
-    for sight in view.sights:
-        if view.steps_to(sight.square) is None:
+    for feature in view.features:
+        if view.steps_to(feature.square) is None:
             continue
-        if sight.ground == Ground.DOWN:
+        if feature.ground == Ground.DOWN:
             yield "descend"
-        elif sight.ground == Ground.UP and not _is_way_out(game):
+        elif feature.ground == Ground.UP and not _is_way_out(game):
             yield "ascend"
-        if sight.ground != Ground.TRAP:
-            yield f"move to {plain_name(sight.name)}"
-        if sight.ground is None and game.level.shows(sight.square) == GlyphKind.THING:
-            yield f"pick up {plain_name(sight.name)}"
+        if feature.ground != Ground.TRAP:
+            yield f"move to {plain_name(feature.name)}"
+        if feature.ground is None and game.level.shows(feature.square) == GlyphKind.THING:
+            yield f"pick up {plain_name(feature.name)}"
     places = [*([view.place] if view.place is not None else []), *view.other_places()]
     for place in places:
-        if place is not view.place and any(view.ways.reaches(one) for one in place.squares):
+        if place is not view.place and any(view.paths.reaches(square) for square in place.squares):
             yield f"move to {game.level.name_of(place)}"
         for door in view.doors_of(place):
             if door.square != game.here and view.steps_to(door.square) is not None:

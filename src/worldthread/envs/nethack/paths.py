@@ -1,4 +1,4 @@
-"""Shortest ways over the squares of a level that are known to be walkable."""
+"""Shortest paths over the squares of a level that are known to be walkable."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ _NEVER: Final = 1 << 30
 
 
 class ShortestPaths:
-    """All shortest ways from one square.
+    """All shortest paths from one square, found with Dijkstra's algorithm.
 
-    A step costs 1. Traps are walked into only when they are the target, and boulders are pushed only when that is
-    allowed. One cannot step diagonally into or out of a door.
+    A step costs 1. A path enters a trap only as its target, leads through boulders only with ``push``, and never enters
+    or leaves a door diagonally.
 
     Args:
-        level: the level as it is known.
-        origin: where the ways begin.
-        occupied: squares that are in the way, such as those of monsters. They can still be targets.
-        push: whether ways may lead through boulders.
+        level: the level as far as it is known.
+        origin: the square where the paths begin.
+        occupied: squares that block paths, such as those of monsters. They can still be targets.
+        push: whether paths may lead through boulders.
+
+    Attributes:
+        cost: cost of every square that can be reached.
     """
 
     def __init__(self, level: Level, origin: int, *, occupied: Collection[int] = (), push: bool = False) -> None:
@@ -40,7 +43,7 @@ class ShortestPaths:
         return square in self.cost
 
     def steps_to(self, square: int) -> list[int]:
-        """The squares to step on, up to the target; empty when it is the origin or cannot be reached."""
+        """Return the squares to step on, up to the target; empty when it is the origin or cannot be reached."""
         steps: list[int] = []
         while square != self.origin and square in self._before:
             steps.append(square)
@@ -48,32 +51,33 @@ class ShortestPaths:
         return steps[::-1]
 
     def nearest(self, squares: Iterable[int]) -> int | None:
-        """The one of these squares that costs least to reach; the first in reading order among equals."""
-        return min((one for one in squares if one in self.cost), key=lambda one: (self.cost[one], one), default=None)
+        """Return the square that costs least to reach, the first in reading order among equals; ``None`` if none."""
+        reachable = (square for square in squares if square in self.cost)
+        return min(reachable, key=lambda square: (self.cost[square], square), default=None)
 
     def _search(self, level: Level, occupied: set[int], push: bool) -> None:
         costs = _STEP_COSTS[np.frombuffer(level.ground, np.int8)]
         boulders = level.squares_of(GlyphKind.BOULDER)
         costs[boulders] = _BOULDER if push else _NEVER
-        # a target may be a trap, or be occupied, but no way leads on from there
+        # a target may be a trap, or be occupied, but no path leads on from there
         ends = occupied.union(level.ground_squares(Ground.TRAP, Ground.HOLE)) - {self.origin}
         doors = set(level.ground_squares(Ground.OPEN_DOOR))
         step_costs: list[int] = costs.tolist()
-        shut, cost_of, before = level.shut, self.cost, self._before
+        impossible, cost_of, before = level.impossible_steps, self.cost, self._before
         queue = [(0, self.origin)]
         while queue:
             cost, square = heapq.heappop(queue)
             if cost > cost_of[square] or square in ends:
                 continue
-            for one in AROUND[square]:
-                after = cost + step_costs[one]
-                if after >= cost_of.get(one, _NEVER) or (square, one) in shut:
+            for neighbour in AROUND[square]:
+                after = cost + step_costs[neighbour]
+                if after >= cost_of.get(neighbour, _NEVER) or (square, neighbour) in impossible:
                     continue
-                if (square in doors or one in doors) and abs(one - square) not in (1, COLUMNS):
+                if (square in doors or neighbour in doors) and abs(neighbour - square) not in (1, COLUMNS):
                     continue
-                cost_of[one] = after
-                before[one] = square
-                heapq.heappush(queue, (after, one))
+                cost_of[neighbour] = after
+                before[neighbour] = square
+                heapq.heappush(queue, (after, neighbour))
 
 
 _STEP_COSTS: Final = np.full(len(Ground), _NEVER)

@@ -1,4 +1,4 @@
-"""What a player means by a name: a direction, a door, a room or corridor, a creature, a thing."""
+"""Resolution of the names in an action: directions, doors, rooms and corridors, creatures, things."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NUMBERED: Final = re.compile(r"(?P<kind>room|corridor|door|doorway) (?P<number>
 
 
 def read_direction(text: str) -> str | None:
-    """A compass direction in full, of its name or its letters; ``None`` when it is none."""
+    """Return the full name of a compass direction given as its name or letters; ``None`` for other texts."""
     word = text.strip().lower().replace("-", "")
     word = _SHORT.get(word, word)
     return word if word in DIRECTIONS else None
 
 
 def find_door(level: Level, name: str) -> int | None:
-    """The square of a door that was spoken of, by its name."""
+    """Return the square of a door that an observation has named; ``None`` when there is none of this name."""
     match = _NUMBERED.fullmatch(name.strip())
     if match is None or not match["kind"].lower().startswith("door") or not _is_on(level, match):
         return None
@@ -34,9 +34,15 @@ def find_door(level: Level, name: str) -> int | None:
 
 
 def find_squares(game: Game, name: str) -> set[int]:
-    """Where to walk when one wants to go to something: empty when nothing on this level is called so.
+    """Return the squares to walk to in order to reach something by its name.
 
-    For a creature or a closed door these are the squares beside it; for a room or corridor, all of its squares.
+    Args:
+        game: the game.
+        name: the name of a door, room, corridor, thing, kind of ground, or creature.
+
+    Returns:
+        The squares: for a creature or a closed door those beside it; for a room or corridor all that can be walked on;
+        empty when nothing on this level has the name.
     """
     level = game.level
     match = _NUMBERED.fullmatch(name.strip())
@@ -53,9 +59,9 @@ def find_squares(game: Game, name: str) -> set[int]:
             for square in place.squares
             if level.is_walkable(square)
         }
-    for sight in game.sights():
-        if fits(name, sight.name):
-            return {sight.square}
+    for feature in game.features():
+        if fits(name, feature.name):
+            return {feature.square}
     for monster in game.monsters():
         if fits(name, monster.name):
             return set(AROUND[monster.square])
@@ -63,8 +69,10 @@ def find_squares(game: Game, name: str) -> set[int]:
 
 
 def find_thing(game: Game, name: str) -> int | None:
-    """The square of the nearest thing on the ground, not under the player, that is called so."""
-    return next((one.square for one in game.sights() if one.ground is None and fits(name, one.name)), None)
+    """Return the square of the nearest thing on the ground with this name, other than on the player's square."""
+    return next(
+        (feature.square for feature in game.features() if feature.ground is None and fits(name, feature.name)), None
+    )
 
 
 def _is_on(level: Level, match: re.Match[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What NetHack's glyphs stand for: kinds of ground, and kinds of what stands or lies on it."""
+"""The meaning of NetHack's glyphs: kinds of ground, and of creatures and things on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 class Ground(IntEnum):
-    """What a square is, as far as it was seen."""
+    """The ground of a square, as far as it was seen."""
 
     UNKNOWN = 0
     WALL = 1
@@ -26,15 +26,15 @@ class Ground(IntEnum):
     """Stairs or a ladder."""
     DOWN = 8
     FEATURE = 9
-    """Fountain, altar, throne, sink, grave: to be stood on."""
+    """A fountain, altar, throne, sink or grave, on which the player can stand."""
     TRAP = 10
     HOLE = 11
-    """A trap door or a hole: a way down."""
+    """A trap door or a hole: it leads down."""
     LIQUID = 12
     BARRIER = 13
     """Iron bars, a tree, a raised drawbridge."""
     COVERED = 14
-    """Something lies there; what is under it was not seen."""
+    """A thing lies there, and the ground under it was not seen."""
 
 
 WALKABLE: Final = frozenset(
@@ -43,7 +43,7 @@ WALKABLE: Final = frozenset(
         *(Ground.FEATURE, Ground.COVERED),
     }
 )
-"""Ground to walk on without harm."""
+"""Ground that can be walked on without harm."""
 
 DOORS: Final = frozenset({Ground.DOORWAY, Ground.OPEN_DOOR, Ground.CLOSED_DOOR})
 
@@ -57,20 +57,20 @@ _GROUND_OF_SYMBOLS: Final = (
     (54, 55, Ground.HOLE), (56, 63, Ground.TRAP), (64, 64, Ground.FEATURE),
 )  # fmt: skip
 
-SPOKEN: Final = (Ground.UP, Ground.DOWN, Ground.FEATURE, Ground.TRAP, Ground.HOLE)
-"""Ground worth a word."""
+NOTABLE: Final = (Ground.UP, Ground.DOWN, Ground.FEATURE, Ground.TRAP, Ground.HOLE)
+"""Ground that observations mention."""
 
 
 class GlyphKind(IntEnum):
-    """What a glyph shows."""
+    """The kind of thing that a glyph shows."""
 
     GROUND = 0
     OTHER = 1
-    """A flash, an explosion: nothing that stays."""
+    """A flash, an explosion or another short effect."""
     MONSTER = 2
     PET = 3
     UNSEEN = 4
-    """Something that is there but cannot be seen, or is sensed as a danger."""
+    """A creature that is there but cannot be seen, or is sensed as a danger."""
     THING = 5
     BOULDER = 6
     SWALLOWED = 7
@@ -81,7 +81,7 @@ class Glyphs:
     """Tables over all glyphs.
 
     Args:
-        ground: :class:`Ground` of each glyph, ``COVERED`` for things, -1 for what does not tell.
+        ground: :class:`Ground` of each glyph; ``COVERED`` for things, -1 for glyphs that do not show the ground.
         sort: :class:`GlyphKind` of each glyph.
     """
 
@@ -91,7 +91,7 @@ class Glyphs:
 
 @cache
 def glyph_tables() -> Glyphs:
-    """Made once, from where NLE says that each range of glyphs begins."""
+    """Return the tables, which are made once from the start of each range of glyphs in NLE."""
     from nle import nethack
 
     begins = (

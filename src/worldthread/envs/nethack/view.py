@@ -1,4 +1,4 @@
-"""What is told of the level: all that is remembered of it, or only what is around the player."""
+"""The part of the level that an observation describes: all that is known of it, or only the player's surroundings."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from worldthread.envs.nethack.terrain import DOORS, GlyphKind, Ground
 Mode: TypeAlias = Literal["room", "level"]
 
 NEARBY: Final = 10
-"""Steps within which the player knows the present room or corridor also where it cannot be overlooked."""
+"""Steps within which squares of the present room or corridor are described even when the player cannot see them."""
 
 _CLEAR: Final = frozenset(set(Ground) - {Ground.UNKNOWN, Ground.WALL, Ground.CLOSED_DOOR, Ground.BARRIER})
 
 
 @dataclass(frozen=True)
 class Door:
-    """A door as it is told.
+    """A door as an observation describes it.
 
     Args:
-        square: where.
+        square: its square.
         name: such as ``"door 3 of level 1"``.
         state: ``"open"``, ``"closed"``, or empty for a doorway without a door.
-        direction: where it leads, seen from the place that is described; empty when that is not known.
-        unexplored: nobody looked through it yet.
+        direction: the direction in which it leads out of the described place; empty when unknown.
+        unexplored: whether the player has not looked through it yet.
     """
 
     square: int
@@ -39,71 +39,76 @@ class Door:
 
 
 class View:
-    """What the player's surroundings are, in one of two modes.
+    """The player's surroundings, in one of two modes.
 
     Args:
         game: the game.
-        mode: ``"room"``: what is in the present room or corridor and can be seen from here or is nearby;
-            ``"level"``: everything that the map shows. Creatures are told in both, since the map shows those that are
-            in sight now.
+        mode: ``"room"``: what is in the present room or corridor and is in sight or nearby; ``"level"``: everything
+            that the map shows. Both include all creatures on the map, since the map shows those that are in sight now.
+
+    Attributes:
+        paths: shortest paths from the player's square, ignoring creatures.
+        place: the room or corridor in which the player is; ``None`` when it is unknown.
+        monsters: the creatures, the nearest first.
+        features: things and notable ground, the nearest first.
     """
 
     def __init__(self, game: Game, mode: Mode) -> None:
         self._game = game
         self._mode = mode
-        # creatures come and go: what stands in a door does not make the room behind it unreachable
-        self.ways = ShortestPaths(game.level, game.here)
+        # creatures are ignored because they move: one in a door does not make the room behind it unreachable
+        self.paths = ShortestPaths(game.level, game.here)
         self.place = game.place()
         if self.place is not None:
             self.place.entered = True
         self.monsters = game.monsters()
-        self.sights = [one for one in game.sights() if mode == "level" or self._is_around(one.square)]
+        self.features = [feature for feature in game.features() if mode == "level" or self._is_around(feature.square)]
 
     def is_inside(self, monster: Monster) -> bool:
-        """Whether a creature is in the present place, and not only in sight from there."""
+        """Whether a creature is in the present place, rather than only in sight from there."""
         return self._game.level.place_at(monster.square) is self.place
 
-    def sights_in(self, place: LevelRegion | None) -> list[VisibleFeature]:
-        """Things and ground worth a word in a place. What lies in a door of the present one counts as being in it."""
-        return [one for one in self.sights if self._is_told_with(one.square, place)]
+    def features_in(self, place: LevelRegion | None) -> list[VisibleFeature]:
+        """Return the things and notable ground in a place. Doors of the present place count as part of it."""
+        return [feature for feature in self.features if self._is_described_with(feature.square, place)]
 
     def doors_of(self, place: LevelRegion) -> list[Door]:
-        """Doors of a place, the nearest first."""
+        """Return the doors of a place, the nearest first."""
         level = self._game.level
         squares = level.doors_of(place)
         if self._mode == "room":
-            squares = [one for one in squares if one == self._game.here or self._is_near_or_seen(one)]
-        # the nearest gets its number first
-        squares.sort(key=lambda one: (self.steps_to(one) is None, self.steps_to(one) or 0, one))
+            squares = [square for square in squares if square == self._game.here or self._is_near_or_seen(square)]
+        # the nearest door is numbered first
+        squares.sort(key=lambda square: (self.steps_to(square) is None, self.steps_to(square) or 0, square))
         return [self._door(square, place) for square in squares]
 
     def passages(self, place: LevelRegion) -> dict[str, int]:
-        """Directions in which a place goes on unexplored, with the steps to there."""
+        """Return the directions in which a place is unexplored, with the steps to there, the nearest first."""
         level, here = self._game.level, self._game.here
         found: dict[str, int] = {}
         for square in place.squares:
-            steps = self.ways.cost.get(square)
+            steps = self.paths.cost.get(square)
             if steps is None or not level.is_walkable(square) or not level.is_frontier(square):
                 continue
             if self._mode == "level" or self._is_near_or_seen(square):
                 direction = direction_of(here, square)
                 found[direction] = min(steps, found.get(direction, steps))
-        return dict(sorted(found.items(), key=lambda one: (one[1], one[0])))
+        return dict(sorted(found.items(), key=lambda entry: (entry[1], entry[0])))
 
     def steps_to(self, square: int) -> int | None:
-        """Steps to a square, or beside it when it is closed; ``None`` when no way is known."""
-        if square in self.ways.cost:
-            return self.ways.cost[square]
-        costs = [self.ways.cost[one] + 1 for one in beside([square], straight=True) if one in self.ways.cost]
-        return min(costs, default=None)
+        """Return the steps to a square, counted through a neighbour if it is closed; ``None`` if no path is known."""
+        cost = self.paths.cost
+        if square in cost:
+            return cost[square]
+        return min((cost[near] + 1 for near in beside([square], straight=True) if near in cost), default=None)
 
     def other_places(self) -> list[LevelRegion]:
-        """The other rooms and corridors that are told of, the nearest first."""
+        """Return the other rooms and corridors to describe, the nearest first."""
         if self._mode == "room":
             return []
-        others = [one for one in self._game.level.places() if one is not self.place]
-        cost = self.ways.cost
-        return sorted(others, key=lambda one: (min(cost.get(s, 1 << 20) for s in one.squares), min(one.squares)))
+        others = [place for place in self._game.level.places() if place is not self.place]
+        cost = self.paths.cost
+        return sorted(others, key=lambda place: (min(cost.get(s, 1 << 20) for s in place.squares), min(place.squares)))
 
     def _door(self, square: int, place: LevelRegion) -> Door:
         level = self._game.level
@@ -117,7 +122,7 @@ class View:
         unexplored = square not in level.visited if state == "closed" else level.is_frontier(square)
         return Door(square, name, state, direction, unexplored)
 
-    def _is_told_with(self, square: int, place: LevelRegion | None) -> bool:
+    def _is_described_with(self, square: int, place: LevelRegion | None) -> bool:
         if self._is_at_door(square):
             return place is self.place
         return self._game.level.place_at(square) is place
@@ -132,10 +137,8 @@ class View:
         return is_here and self._is_near_or_seen(square)
 
     def _is_near_or_seen(self, square: int) -> bool:
-        return self.ways.cost.get(square, NEARBY + 1) <= NEARBY or self._is_overlooked(square)
-
-    def _is_overlooked(self, square: int) -> bool:
-        return in_sight(self._game.here, square, self._is_clear)
+        is_near = self.paths.cost.get(square, NEARBY + 1) <= NEARBY
+        return is_near or in_sight(self._game.here, square, self._is_clear)
 
     def _is_clear(self, square: int) -> bool:
         level = self._game.level

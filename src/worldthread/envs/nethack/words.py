@@ -1,4 +1,4 @@
-"""Small pieces of English for what is told of a level."""
+"""Helpers for English sentences about a level."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ _HAS_ARTICLE = re.compile(r"^(?:an?|the|some|\d+|your)\s", re.I)
 
 
 def with_article(name: str) -> str:
-    """``"a jackal"`` of ``"jackal"``; what has an article or a number keeps it."""
+    """Return ``"a jackal"`` for ``"jackal"``; a name with an article or a number is unchanged."""
     if _HAS_ARTICLE.match(name):
         return name
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def without_article(name: str) -> str:
-    """``"jackal"`` of ``"a jackal"``."""
+    """Return ``"jackal"`` for ``"a jackal"``."""
     return _HAS_ARTICLE.sub("", name)
 
 
 def capital(text: str) -> str:
-    """With a capital letter at the beginning."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def enumerate_words(words: Sequence[str]) -> str:
-    """``"a, b and c"``."""
+    """Return ``"a, b and c"`` for three words."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def offset(origin: int, target: int) -> str:
-    """Where a square is, such as ``"3 east and 1 north"``; empty for the same square."""
+    """Return the place of a square relative to another, such as ``"3 east and 1 north"``; empty for the same."""
     down = target // COLUMNS - origin // COLUMNS
     right = target % COLUMNS - origin % COLUMNS
     parts = [f"{abs(right)} {'east' if right > 0 else 'west'}"] if right else []

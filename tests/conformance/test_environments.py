@@ -1,3 +1,5 @@
+"""Checks every registered environment with `check_env`, and checks that `check_env` finds faults."""
+
 from __future__ import annotations
 
 import random
@@ -22,13 +24,13 @@ Result = tuple[str, float, bool, bool, Info]
     "spec",
     [pytest.param(spec, marks=getattr(pytest.mark, spec.extra) if spec.extra else (), id=spec.id) for spec in games()],
 )
-def test_every_registered_environment_keeps_the_contract(
+def test_every_registered_environment_follows_the_interface(
     spec: GameSpec, game_cache: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: dict[str, Any] = {}
     if spec.package == "jericho":
         monkeypatch.setenv("WORLDTHREAD_GAMES", str(request.getfixturevalue("jericho_games")))
-        options["valid_actions"] = False  # it takes minutes to find those of all games; test_jericho.py does for some
+        options["valid_actions"] = False  # finding them takes minutes for all games; test_jericho.py does so for some
     with make(spec.id, seed=0, cache_dir=game_cache, **options) as env:
         check_env(env, steps=30)
     with make(spec.id, seed=0, max_moves=4, goal="Look around.", cache_dir=game_cache, **options) as env:
@@ -43,7 +45,7 @@ class LeakyInfo(Info):
 
 
 class Broken(ScriptedWorld):
-    """The tiny house with one fault, done to the result of a step."""
+    """The tiny house with a fault that changes the result of each step."""
 
     def __init__(self, fault: Callable[[Broken, Result], Result]) -> None:
         super().__init__(tiny_house)
@@ -136,7 +138,7 @@ class StaysOpen(ScriptedWorld):
         (StaysOpen, "which ended the episode, must raise EpisodeOverError"),
     ],
 )
-def test_a_fault_in_the_life_of_an_episode_is_named(kind: type[ScriptedWorld], message: str) -> None:
+def test_a_fault_around_an_episode_is_named(kind: type[ScriptedWorld], message: str) -> None:
     with pytest.raises(ContractError, match=message):
         check_env(kind(tiny_house, max_moves=10))
 
@@ -146,29 +148,29 @@ class Restorable(ScriptedWorld, RestorableEnvironment):
 
     def __init__(self) -> None:
         super().__init__(tiny_house, max_moves=12)
-        self.told = ""
+        self.observation = ""
         self.kept: list[tuple[Any, Info, bool, str]] = []
 
     def reset(self, seed: int | None = None) -> tuple[str, Info]:
-        self.told, info = super().reset(seed)
-        return self.told, info
+        self.observation, info = super().reset(seed)
+        return self.observation, info
 
     def step(self, action: str) -> Result:
         result = super().step(action)
-        self.told = result[0]
+        self.observation = result[0]
         return result
 
     def save(self) -> bytes:
         self._world()
-        self.kept.append((self._state, self._info, self._running, self.told))
+        self.kept.append((self._state, self._info, self._running, self.observation))
         return b"state %d" % (len(self.kept) - 1)
 
     def restore(self, saved: bytes) -> tuple[str, Info]:
         number = saved.removeprefix(b"state ").decode()
         if not number.isdecimal():
             raise InputError("not from here")
-        self._state, self._info, self._running, self.told = self.kept[int(number)]
-        return self.told, self._info
+        self._state, self._info, self._running, self.observation = self.kept[int(number)]
+        return self.observation, self._info
 
 
 class SavesNothingYet(Restorable):
@@ -188,23 +190,23 @@ class SavingMoves(Restorable):
         return saved
 
 
-class RestoresWhatIsToldOnly(Restorable):
+class RestoresTheResultOnly(Restorable):
     def restore(self, saved: bytes) -> tuple[str, Info]:
         state = self._state
-        told, info = super().restore(saved)
+        observation, info = super().restore(saved)
         self._state = state
-        return told, info
+        return observation, info
 
 
 class RestoresOnce(Restorable):
     def restore(self, saved: bytes) -> tuple[str, Info]:
-        told, info = super().restore(saved)
+        observation, info = super().restore(saved)
         number = int(saved.removeprefix(b"state "))
-        self.kept[number] = (self._state, replace(info, moves=info.moves + 1), self._running, told)
-        return told, info
+        self.kept[number] = (self._state, replace(info, moves=info.moves + 1), self._running, observation)
+        return observation, info
 
 
-class ForgetsTheText(Restorable):
+class ReturnsAnotherText(Restorable):
     def restore(self, saved: bytes) -> tuple[str, Info]:
         _, info = super().restore(saved)
         return "You are here again.", info
@@ -212,9 +214,9 @@ class ForgetsTheText(Restorable):
 
 class RunsAgain(Restorable):
     def restore(self, saved: bytes) -> tuple[str, Info]:
-        told, info = super().restore(saved)
+        observation, info = super().restore(saved)
         self._max_moves = None
-        return told, info
+        return observation, info
 
 
 class RestoresAnything(Restorable):
@@ -222,7 +224,7 @@ class RestoresAnything(Restorable):
         return super().restore(saved if saved.removeprefix(b"state ").isdigit() else b"state 0")
 
 
-def test_a_world_that_restores_its_states_keeps_the_contract() -> None:
+def test_a_world_that_restores_its_states_follows_the_interface() -> None:
     check_env(Restorable())
 
 
@@ -232,9 +234,9 @@ def test_a_world_that_restores_its_states_keeps_the_contract() -> None:
         (SavesNothingYet, r"save\(\) before reset\(\) must raise EpisodeOverError"),
         (SavesText, "save.* must give bytes, not str"),
         (SavingMoves, "when every state before it was saved"),
-        (RestoresWhatIsToldOnly, "after coming back to the state after"),
+        (RestoresTheResultOnly, "after coming back to the state after"),
         (RestoresOnce, "info of the state restored after"),
-        (ForgetsTheText, "observation of the state restored after"),
+        (ReturnsAnotherText, "observation of the state restored after"),
         (RunsAgain, "after coming back"),
         (RestoresAnything, "which was not saved, must raise InputError"),
     ],
@@ -244,7 +246,7 @@ def test_a_fault_in_restoring_is_named(kind: type[Restorable], message: str) -> 
         check_env(kind(), steps=20)
 
 
-def test_what_is_no_environment_is_refused() -> None:
+def test_objects_that_are_not_environments_are_refused() -> None:
     with pytest.raises(ContractError, match="object is not a worldthread"):
         check_env(object())  # type: ignore[arg-type]
     env: Environment = ScriptedWorld(tiny_house, id="")
@@ -252,5 +254,5 @@ def test_what_is_no_environment_is_refused() -> None:
         check_env(env)
 
 
-def test_the_error_is_an_assertion_that_test_runners_understand() -> None:
+def test_the_error_is_an_assertion_error() -> None:
     assert issubclass(ContractError, AssertionError)
