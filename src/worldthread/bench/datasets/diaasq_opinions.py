@@ -117,7 +117,7 @@ class Timeline:
         return groups[place - 1] if place else ()
 
     def polarity(self, key: tuple[str, Subject], time: float) -> Polarity | None:
-        """Return the polarity that holds for a key; ``None`` before the first opinion, or when a passage states several."""
+        """Return the polarity that holds for a key; ``None`` before the first opinion, or when several hold."""
         found = {opinion.polarity for opinion in self.held(key, time)}
         return found.pop() if len(found) == 1 else None
 
