@@ -1,9 +1,9 @@
 """The retrieval configurations that PersonalAI compares, sections IV.C to IV.E.
 
-Six algorithms (Table 4), five of them under four restrictions: none, or or not visiting episodes (E), theses
-(T) or objects (O). WaterCircles alone is not restricted; its cells in Table 4 are empty. That makes 21; the paper states
-22 for each data set and model without naming the last. Here it is the union of all three algorithms, which section
-III.D describes as the mixed algorithm. Settings are those of Appendix E, the defaults of the methods.
+Six algorithms (Table 4), five of them under four restrictions: none, or not visiting episodes (E), theses (T) or
+objects (O). WaterCircles alone is not restricted; its cells in Table 4 are empty. That makes 21; the paper states 22
+for each data set and model without naming the last. Here it is the union of all three algorithms, which section III.D
+describes as the mixed algorithm. Settings are those of Appendix E, the defaults of the methods.
 """
 
 from __future__ import annotations
