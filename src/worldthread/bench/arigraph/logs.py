@@ -1,8 +1,8 @@
 """Replay of the published logs of AriGraph's agent with the faithful extractor and our graph, and its report.
 
-There are three replays: each step *from the logged graph before it*; each attempt *from its start*, where a fact that an
-early step loses stays lost; and the same with facts *restored* that the log shows to be deleted and extracted again in
-one step, which verifies that cause.
+There are three replays: each step *from the logged graph before it*; each attempt *from its start*, where a fact that
+an early step loses stays lost; and the same with facts *restored* that the log shows to be deleted and extracted again
+in one step, which verifies that cause.
 """
 
 from __future__ import annotations
