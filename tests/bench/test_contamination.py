@@ -13,13 +13,13 @@ from worldthread.bench.contamination import (
     DISTANCE,
     RouteQuestion,
     Walkthrough,
-    drawn,
     explore,
     measure,
     open_game,
     pooled,
     questions_of,
     route_questions,
+    sample_questions,
     title_of,
     words_of,
 )
@@ -76,12 +76,12 @@ def test_every_pair_within_reach_is_asked_about() -> None:
     assert ("Attic", "Cell") in by_names(route_questions("The House", HOUSE, max_distance=3))
 
 
-def test_a_command_without_words_is_no_way() -> None:
-    walk = Walkthrough({"menu": "Menu", "hall": "Hall"}, {("menu", "hall"): frozenset({"2"})}, 1)
-    assert route_questions("The House", walk) == []
+def test_a_command_without_words_is_not_a_route() -> None:
+    walkthrough = Walkthrough({"menu": "Menu", "hall": "Hall"}, {("menu", "hall"): frozenset({"2"})}, 1)
+    assert route_questions("The House", walkthrough) == []
 
 
-def test_the_question_names_the_game_and_nothing_of_the_way() -> None:
+def test_the_question_names_the_game_and_nothing_of_the_route() -> None:
     question = by_names(route_questions("The House", HOUSE))["Hall", "Cell"]
     (message,) = question.request().messages
     assert all(name in message.content for name in ("The House", "Hall", "Cell"))
@@ -111,10 +111,10 @@ def test_only_the_exact_commands_one_after_the_other_count(answer: str, is_right
 
 def test_a_limit_draws_the_same_questions_each_time() -> None:
     questions = route_questions("The House", HOUSE)
-    few = drawn(questions, 3)
-    assert few == drawn(questions, 3)
+    few = sample_questions(questions, 3)
+    assert few == sample_questions(questions, 3)
     assert few == [question for question in questions if question in few]
-    assert (len(few), drawn(questions, None), drawn(questions, 99)) == (3, questions, questions)
+    assert (len(few), sample_questions(questions, None), sample_questions(questions, 99)) == (3, questions, questions)
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_who_knows_all_is_right_and_who_knows_nothing_is_wrong() -> None:
     assert figures.to_dict()["accuracy"] == 0.5
     low, high = figures.to_dict()["accuracy_interval"]
     assert 0 < low < 0.5 < high < 1
-    assert figures.tally.calls == known.texts + nonsense.texts
+    assert figures.totals.calls == known.texts + nonsense.texts
 
 
 def test_places_of_one_name_are_asked_about_once() -> None:
@@ -146,15 +146,15 @@ def test_places_of_one_name_are_asked_about_once() -> None:
 
 def test_questions_that_cannot_be_asked_are_not_counted() -> None:
     questions = route_questions("The House", HOUSE)
-    told = 0
+    reported = 0
 
     def count(more: int) -> None:
-        nonlocal told
-        told += more
+        nonlocal reported
+        reported += more
 
     failing = FakeChat(["u", ModelCallError("the server is down"), *["xyzzy"] * 4])
     figures = measure(failing, "house", questions, count)
-    assert figures.questions + sum(figures.not_asked.values()) == told == 7
+    assert figures.questions + sum(figures.not_asked.values()) == reported == 7
     assert figures.not_asked.keys() == {"the server is down"}
     assert figures.right == 1
 
@@ -175,8 +175,8 @@ def test_a_run_goes_on_from_its_recording(tmp_path: Path) -> None:
     again = perfect(questions)
     with RecordingChat(again, path, resume=True) as model:
         whole = measure(model, "house", questions)
-    assert (half.tally.calls, half.tally.reused) == (3, 0)
-    assert (whole.tally.calls, whole.tally.reused, len(again.requests)) == (3, 3, 3)
+    assert (half.totals.calls, half.totals.reused) == (3, 0)
+    assert (whole.totals.calls, whole.totals.reused, len(again.requests)) == (3, 3, 3)
     assert whole.right == whole.questions == 7
     with pytest.raises(ReplayError):
         measure(ReplayChat(path), "house", route_questions("Another House", HOUSE))
@@ -228,13 +228,13 @@ def test_a_game_of_jericho(shared: Path) -> None:
         pytest.skip(f"needs the game {path}")
     id = f"jericho:{path}"
     with open_game(id) as env:
-        walk = explore(env)
-    questions = route_questions(title_of(id), walk, DISTANCE)
+        walkthrough = explore(env)
+    questions = route_questions(title_of(id), walkthrough, DISTANCE)
     # the paper asks 66 questions
-    assert (title_of(id), walk.steps, len(questions)) == ("Detective", 51, 69)
-    assert {"Chief's office", "Mayor's house", "Doughnut King"} <= set(walk.names.values())
+    assert (title_of(id), walkthrough.steps, len(questions)) == ("Detective", 51, 69)
+    assert {"Chief's office", "Mayor's house", "Doughnut King"} <= set(walkthrough.names.values())
     assert by_names(questions)["Chief's office", "Closet"].routes == {(("west",),)}
-    assert not any("(object" in name for name in walk.names.values())
+    assert not any("(object" in name for name in walkthrough.names.values())
     figures = measure(perfect(questions), id, questions)
     assert figures.right == figures.questions == 69
     assert figures.blind == 17

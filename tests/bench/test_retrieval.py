@@ -37,7 +37,7 @@ def towns() -> Dataset:
 
 def test_everything_is_found_where_one_passage_names_what_is_asked() -> None:
     seen: list[tuple[str, int, int]] = []
-    report = measure(towns(), ["thread", "dense"], FakeEmbedder(), on_progress=lambda *told: seen.append(told))
+    report = measure(towns(), ["thread", "dense"], FakeEmbedder(), on_progress=lambda *progress: seen.append(progress))
     assert [m.method for m in report.methods] == ["thread", "dense"]
     for method in report.methods:
         assert method.recall == {2: 1, 5: 1, 10: 1}
@@ -55,9 +55,9 @@ def test_given_facts_take_the_place_of_those_read_by_rule() -> None:
     assert given.names > none.names, "kiln 0 and so on are ends of the given facts only"
 
 
-def test_an_unknown_method_is_told_before_the_work() -> None:
+def test_an_unknown_method_is_reported_before_the_work() -> None:
     with pytest.raises(InputError, match="magic"):
-        measure(towns(), ["thread", "magic"], FakeEmbedder(), on_progress=lambda *told: pytest.fail("began"))
+        measure(towns(), ["thread", "magic"], FakeEmbedder(), on_progress=lambda *progress: pytest.fail("began"))
 
 
 def test_nothing_stale_is_found_unless_asked_for(shared: Path) -> None:

@@ -1,12 +1,12 @@
-"""Does a model know the map of a game that it was never shown? The contamination check of GLoW (its Appendix C).
+"""The contamination check of GLoW (Appendix C): whether a model knows the map of a game without being shown it.
 
-The first commands of a game's own walkthrough are played, which gives a graph of the places seen and of the commands
-that led from one to another. The model is asked, without any context, for the way between two places. It is right when
-its answer holds the commands of a shortest way in that graph, word by word, one right after the other.
+The check plays the first commands of a game's own walkthrough, which yields a graph of the visited places and the
+commands between them. It asks the model, without any context, for the route between two places. An answer is right when
+it contains the commands of a shortest route in that graph, word by word and consecutively.
 
-Which pairs of places are asked about is not published. All ordered pairs of places with different names that are at
-most two commands apart come near to the numbers of its Table 5, which no other distance does. Places are told apart by
-the engine, and called by the titles that the game prints.
+GLoW does not publish which pairs of places it asks about. All ordered pairs of places with different names that are at
+most two commands apart come close to the numbers of its Table 5; no other distance does. The engine identifies places;
+questions use the titles that the game prints.
 
 This is an audit: walkthroughs and the true place of the player never reach an agent.
 """
@@ -40,30 +40,29 @@ from worldthread.types import Fact
 
 PURPOSE: Final = "contamination"
 STEPS: Final = 300
-"""Commands of the walkthrough that are played at most."""
+"""The most commands of the walkthrough that are played."""
 DISTANCE: Final = 2
-"""Commands that lie between two places asked about at most."""
+"""The most commands between the two places of a question."""
 MAX_TOKENS: Final = 300
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _JOINING: Final = frozenset({"go", "then", "and"})
 _SEVERAL: Final = re.compile(r"\.|\bthen\b", re.IGNORECASE)
-"""Between commands on one line, of which a world takes one at a time."""
+"""Separator of several commands on one line."""
 _NUMBERED: Final = re.compile(r" \(object \d+\)$")
 
 Route = tuple[tuple[str, ...], ...]
-"""Commands in their order, each as its words."""
+"""Commands in order, each as its words."""
 
 
 @dataclass(frozen=True)
 class Walkthrough:
-    """What a walkthrough showed of a game.
+    """The map that a walkthrough reveals.
 
     Args:
-        names: of the places, by what the engine calls them, which is different for all; in the order in which they were
-            seen.
-        commands: that led from a place to another, by the two.
-        steps: commands played.
+        names: titles of the places by the engine's unique names, in the order of the first visits.
+        commands: commands that lead from one place to another, by engine names of the two places.
+        steps: number of commands played.
     """
 
     names: dict[str, str]
@@ -73,13 +72,13 @@ class Walkthrough:
 
 @dataclass(frozen=True)
 class RouteQuestion:
-    """A question for the way from one place to another.
+    """A question about the route from one place to another.
 
     Args:
         game: title of the game.
-        start: name of the place where the way begins.
-        goal: name of the place where it ends.
-        routes: every shortest way between places of these names; not empty.
+        start: name of the place where the route starts.
+        goal: name of the place where the route ends.
+        routes: all shortest routes between places of these names; not empty.
     """
 
     game: str
@@ -88,34 +87,40 @@ class RouteQuestion:
     routes: frozenset[Route]
 
     def request(self) -> ChatRequest:
-        """What the model is asked."""
+        """Return the request to the model."""
         messages = load_prompt("worldthread.bench", "route", 1).messages(
             game=self.game, start=self.start, goal=self.goal
         )
         return ChatRequest(messages, PURPOSE, max_tokens=MAX_TOKENS)
 
     def is_answered_by(self, answer: str) -> bool:
-        """Whether ``answer`` holds the words of one of the ways, one right after the other.
+        """Check whether an answer contains the words of one of the routes consecutively.
 
-        Capitals and punctuation do not count; nor do the numbers of a list and the words "go", "then" and "and";
-        directions may be shortened ("ne").
+        Capitals, punctuation, the numbers of a list and the words "go", "then" and "and" do not count; directions may
+        be abbreviated ("ne").
+
+        Args:
+            answer: text of the answer.
+
+        Returns:
+            Whether the answer is right.
         """
-        said = words_of(answer)
-        return any(_stands_in([word for command in route for word in command], said) for route in self.routes)
+        words = words_of(answer)
+        return any(_contains([word for command in route for word in command], words) for route in self.routes)
 
 
 @dataclass(frozen=True)
 class GameFigures:
-    """How much of one game a model knew.
+    """The results of a model on one game.
 
     Args:
-        game: its id.
-        questions: asked and answered.
-        right: of those.
-        blind: of those, answered by the one direction that answers most: what is right by chance alone.
-        texts: different questions; places may share a name.
-        not_asked: questions for which the model could not be asked, by reason.
-        tally: calls, tokens and dollars; answers from a recording or a cache are counted as reused and cost nothing.
+        game: id of the game.
+        questions: number of questions answered.
+        right: number of right answers.
+        blind: number of these questions that the best single direction answers: the score by chance.
+        texts: number of distinct questions; places may share a name.
+        not_asked: number of questions whose call to the model failed, by reason.
+        totals: calls, tokens and dollars; answers from a recording or a cache count as reused and cost nothing.
     """
 
     game: str
@@ -124,10 +129,10 @@ class GameFigures:
     blind: int
     texts: int
     not_asked: Counter[str]
-    tally: UsageTotals
+    totals: UsageTotals
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON can hold them; accuracy is ``None`` without an answer."""
+        """Return the figures, ready for JSON; the accuracy is ``None`` without an answer."""
         return {
             "game": self.game,
             "questions": self.questions,
@@ -137,16 +142,16 @@ class GameFigures:
             "blind": self.blind,
             "texts": self.texts,
             "not_asked": dict(self.not_asked),
-            "calls": self.tally.calls,
-            "reused": self.tally.reused,
-            "prompt_tokens": self.tally.usage.prompt_tokens,
-            "completion_tokens": self.tally.usage.completion_tokens,
-            "dollars": self.tally.dollars,
+            "calls": self.totals.calls,
+            "reused": self.totals.reused,
+            "prompt_tokens": self.totals.usage.prompt_tokens,
+            "completion_tokens": self.totals.usage.completion_tokens,
+            "dollars": self.totals.dollars,
         }
 
 
 def pooled(figures: Sequence[GameFigures]) -> GameFigures:
-    """All games together."""
+    """Return the sums over all games."""
     return GameFigures(
         "all",
         sum(one.questions for one in figures),
@@ -154,7 +159,7 @@ def pooled(figures: Sequence[GameFigures]) -> GameFigures:
         sum(one.blind for one in figures),
         sum(one.texts for one in figures),
         sum((one.not_asked for one in figures), Counter()),
-        sum((one.tally for one in figures), UsageTotals()),
+        sum((one.totals for one in figures), UsageTotals()),
     )
 
 
@@ -162,19 +167,15 @@ def pooled(figures: Sequence[GameFigures]) -> GameFigures:
 
 
 def open_game(id: str) -> Environment:
-    """A game for its walkthrough alone, without a search for valid actions.
-
-    Raises:
-        GameError, InputError, MissingExtraError: see :func:`worldthread.envs.make`.
-    """
+    """Open a game without a limit of moves and, as a walkthrough does not need it, a search for valid actions."""
     scheme, colon, _ = id.partition(":")
-    searches = scheme == "jericho" if colon else spec_of(id).package == "jericho"
-    options: dict[str, Any] = {"valid_actions": False} if searches else {}
+    has_search = scheme == "jericho" if colon else spec_of(id).package == "jericho"
+    options: dict[str, Any] = {"valid_actions": False} if has_search else {}
     return make(id, max_moves=float("inf"), **options)
 
 
 def title_of(id: str) -> str:
-    """The title by which a model may know a game: that of the registered game of this name, else the file's name."""
+    """Return the title by which a model may know a game: that of the registered game, else the file name."""
     if ":" not in id:
         return spec_of(id).title
     name = re.split(r"[/\\]", id.partition(":")[2])[-1].rpartition(".")[0] or id.partition(":")[2]
@@ -182,11 +183,14 @@ def title_of(id: str) -> str:
 
 
 def explore(env: Environment, max_steps: int = STEPS) -> Walkthrough:
-    """Play the walkthrough of a game and note where its commands led.
+    """Play the walkthrough of a game and record where its commands lead.
 
     Args:
         env: the game; it is reset, not closed.
-        max_steps: commands that are played at most.
+        max_steps: the most commands that are played.
+
+    Returns:
+        The map that the walkthrough reveals.
 
     Raises:
         InputError: the game has no walkthrough.
@@ -194,7 +198,7 @@ def explore(env: Environment, max_steps: int = STEPS) -> Walkthrough:
     text, _ = env.reset()
     walkthrough = env.truth().walkthrough
     if not walkthrough:
-        raise InputError(f"the game {env.id!r} brings no walkthrough, which the check is made from")
+        raise InputError(f"the game {env.id!r} has no walkthrough, which the check needs")
     titles: dict[str, Counter[str]] = defaultdict(Counter)
     commands: dict[tuple[str, str], set[str]] = defaultdict(set)
     here = _place_of(env)
@@ -211,7 +215,7 @@ def explore(env: Environment, max_steps: int = STEPS) -> Walkthrough:
                 commands[before, here].add(command)
         if terminated or truncated:
             break
-    names = {place: _called(found, place) for place, found in titles.items()}
+    names = {place: _most_frequent_title(found, place) for place, found in titles.items()}
     return Walkthrough(names, {pair: frozenset(found) for pair, found in commands.items()}, steps)
 
 
@@ -220,11 +224,18 @@ def _place_of(env: Environment) -> str | None:
 
 
 def _title(text: str, command: str | None, place: str) -> str:
-    """The title that the text of an arrival prints; the engine's own name of the place where it prints none.
+    """Return the title that the text of an arrival prints, else the engine's name of the place.
 
-    An engine may shorten a name ("GreDoor"): a title that does not hold its letters in their order is of another place.
+    Args:
+        text: text of the arrival.
+        command: command that led there; ``None`` at the start.
+        place: the engine's name of the place. An engine may abbreviate it ("GreDoor"): a title that does not contain
+            its letters in order belongs to another place.
+
+    Returns:
+        The title.
     """
-    # any move: where the text stands is known
+    # a command that is not a direction can move the player too: its text is read as that of "look"
     action = None if command is None else (command if direction_of(command) else "look")
     extraction = GameExtractor().extract(GameStep(text, action), TemporalGraph().view())
     short = _plain(place)
@@ -236,8 +247,8 @@ def _title(text: str, command: str | None, place: str) -> str:
     return short
 
 
-def _called(titles: Counter[str], place: str) -> str:
-    """The commonest title; the engine's own name only when none was printed."""
+def _most_frequent_title(titles: Counter[str], place: str) -> str:
+    """Return the most frequent printed title; the engine's name only if no title was printed."""
     printed = Counter({title: number for title, number in titles.items() if title != _plain(place)})
     return (printed or titles).most_common(1)[0][0]
 
@@ -246,67 +257,70 @@ def _plain(place: str) -> str:
     return _NUMBERED.sub("", place).strip()
 
 
-def route_questions(game: str, walk: Walkthrough, max_distance: int = DISTANCE) -> list[RouteQuestion]:
-    """One question for every ordered pair of places with different names that are near enough.
+def route_questions(game: str, walkthrough: Walkthrough, max_distance: int = DISTANCE) -> list[RouteQuestion]:
+    """Make a question for every ordered pair of places with different names within a distance.
 
-    Places may share names; then a way between any two of them is right.
+    Places may share names; then a route between any two of them is right.
 
     Args:
         game: title of the game.
-        walk: what is known of it.
-        max_distance: commands between the two at most.
+        walkthrough: map of the game.
+        max_distance: the most commands between the two places.
+
+    Returns:
+        The questions.
     """
     pairs: list[tuple[str, str]] = []
     routes: dict[tuple[str, str], set[Route]] = defaultdict(set)
-    for start in walk.names:
-        for goal, path in _ways(walk, start, max_distance):
-            names = (walk.names[start], walk.names[goal])
+    for start in walkthrough.names:
+        for goal, found in _shortest_routes(walkthrough, start, max_distance):
+            names = (walkthrough.names[start], walkthrough.names[goal])
             if names[0].casefold() != names[1].casefold():
-                routes[names] |= path
+                routes[names] |= found
                 pairs.append(names)
     return [RouteQuestion(game, *names, frozenset(routes[names])) for names in pairs]
 
 
-def _ways(walk: Walkthrough, start: str, max_distance: int) -> Iterator[tuple[str, set[Route]]]:
-    """Every place within reach, with all its shortest ways."""
-    beside: dict[str, list[str]] = defaultdict(list)
-    for here, there in walk.commands:
-        beside[here].append(there)
+def _shortest_routes(walkthrough: Walkthrough, start: str, max_distance: int) -> Iterator[tuple[str, set[Route]]]:
+    """Yield every place within the distance, with all shortest routes to it."""
+    neighbours: dict[str, list[str]] = defaultdict(list)
+    for here, there in walkthrough.commands:
+        neighbours[here].append(there)
     reached: dict[str, set[Route]] = {start: {()}}
-    edge = [start]
+    frontier = [start]
     for _ in range(max_distance):
         found: dict[str, set[Route]] = defaultdict(set)
-        for here in edge:
-            for there in beside[here]:
-                # a command without a word that counts, such as a number, could not be told from silence
-                steps = {tuple(words_of(command)) for command in walk.commands[here, there]} - {()}
+        for here in frontier:
+            for there in neighbours[here]:
+                # a command without a word that counts, such as a number, would match any answer
+                steps = {tuple(words_of(command)) for command in walkthrough.commands[here, there]} - {()}
                 if there not in reached and steps:
-                    found[there] |= {(*way, step) for way, step in product(reached[here], steps)}
+                    found[there] |= {(*route, step) for route, step in product(reached[here], steps)}
         yield from found.items()
         reached |= found
-        edge = list(found)
+        frontier = list(found)
 
 
 # -- the answers -------------------------------------------------------------------------------------------------------
 
 
 def words_of(text: str) -> list[str]:
-    """The words that count when a way and an answer are compared."""
+    """Return the words that count in the comparison of a route and an answer."""
     found = (word.casefold() for word in _WORD.findall(text))
-    return [_in_full(word) for word in found if word not in _JOINING and not word.isdigit()]
+    return [_expanded(word) for word in found if word not in _JOINING and not word.isdigit()]
 
 
-def _in_full(word: str) -> str:
+def _expanded(word: str) -> str:
     return (direction_of(word) or word) if len(word) <= 2 else word
 
 
-def _stands_in(wanted: Sequence[str], said: Sequence[str]) -> bool:
+def _contains(wanted: Sequence[str], words: Sequence[str]) -> bool:
     size = len(wanted)
-    return any(list(said[start : start + size]) == list(wanted) for start in range(len(said) - size + 1))
+    return any(list(words[start : start + size]) == list(wanted) for start in range(len(words) - size + 1))
 
 
-def drawn(questions: Sequence[RouteQuestion], limit: int | None) -> list[RouteQuestion]:
-    """All questions, or ``limit`` of them drawn at random, always the same, in their order."""
+def sample_questions(questions: Sequence[RouteQuestion], limit: int | None) -> list[RouteQuestion]:
+    """Return all questions, or a random sample of ``limit``, always the same, in their order."""
     if limit is None or limit >= len(questions):
         return list(questions)
     chosen = sorted(random.Random(0).sample(range(len(questions)), limit))
@@ -319,19 +333,22 @@ def measure(
     questions: Iterable[RouteQuestion],
     on_done: Callable[[int], None] = lambda questions: None,
 ) -> GameFigures:
-    """Ask every question and compare the answers with the ways; each text is asked once.
+    """Ask every question and compare the answers with the routes; questions with the same text are asked once.
 
-    A question for which the model could not be asked is not counted; once the budget is spent no further one is asked.
+    A question whose call to the model fails is not counted. Once the budget is spent, no further question is asked.
 
     Args:
-        model: answers; calls run at once as it allows.
+        model: model to ask, with as many concurrent calls as it allows.
         game: id of the game, for the figures.
-        questions: about it.
-        on_done: is told how many more questions are done.
+        questions: questions about the game.
+        on_done: called with the number of questions that have just been finished.
+
+    Returns:
+        The results.
 
     Raises:
-        ReplayError: the recording that is replayed holds no answer.
-        MissingExtraError: the client library is not installed.
+        ReplayError: the recording that is replayed has no answer to a question.
+        MissingExtraError: the client library of the model is not installed.
     """
     by_text: dict[tuple[str, str], list[RouteQuestion]] = defaultdict(list)
     for question in questions:
@@ -345,36 +362,44 @@ def measure(
         running: dict[Future[ChatAnswer], list[RouteQuestion]] = {}
         while waiting or running:
             while waiting and len(running) < model.concurrency:
-                alike = waiting.pop(0)
-                running[pool.submit(meter.complete, alike[0].request())] = alike
+                same_text = waiting.pop(0)
+                running[pool.submit(meter.complete, same_text[0].request())] = same_text
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                alike = running.pop(future)
+                same_text = running.pop(future)
                 try:
                     answer = future.result().text
                 except (ReplayError, MissingExtraError):
                     raise
                 except ModelError as error:
-                    problems[str(error)] += len(alike)
+                    problems[str(error)] += len(same_text)
                     if isinstance(error, BudgetError):
                         waiting.clear()
                 else:
-                    asked += alike
-                    right += sum(question.is_answered_by(answer) for question in alike)
-                on_done(len(alike))
+                    asked += same_text
+                    right += sum(question.is_answered_by(answer) for question in same_text)
+                on_done(len(same_text))
     blind = max(sum(question.is_answered_by(direction) for question in asked) for direction in v.OPPOSITE)
     return GameFigures(game, len(asked), right, blind, len(by_text), problems, _priced(model, meter.overall()))
 
 
-def _priced(model: ChatModel, tally: UsageTotals) -> UsageTotals:
-    """``tally`` with the prices of a configured model, which may be the user's own."""
+def _priced(model: ChatModel, totals: UsageTotals) -> UsageTotals:
+    """Return the totals with the prices of a configured model, which may come from the user."""
     if not isinstance(model, ConfiguredChat):
-        return tally
+        return totals
     price = model.meter.price
-    return replace(tally, dollars=None if price is None else price.dollars(tally.usage))
+    return replace(totals, dollars=None if price is None else price.dollars(totals.usage))
 
 
 def questions_of(id: str, max_steps: int = STEPS, max_distance: int = DISTANCE) -> list[RouteQuestion]:
-    """The questions about a game.
+    """Play the walkthrough of a game and make its questions.
+
+    Args:
+        id: id of the game.
+        max_steps: the most commands that are played.
+        max_distance: the most commands between the two places of a question.
+
+    Returns:
+        The questions.
 
     Raises:
         GameError, InputError, MissingExtraError: the game cannot be opened, or has no walkthrough.

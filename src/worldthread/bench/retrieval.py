@@ -1,4 +1,4 @@
-"""How well, how fast and at what size a memory finds the passages that a question needs."""
+"""Measures retrieval: how well, how fast and at what size a memory finds the passages that a question needs."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ from worldthread.retrieve.select import best_episodes, best_statements
 
 CUTOFFS: Final = (2, 5, 10)
 Triples: TypeAlias = Literal["given", "none"]
-"""Where facts come from: the data set, or rules. Sentences are always split by rules."""
+"""Source of the facts: the data set, or rules. Rules always extract the theses."""
 
 
 @dataclass(frozen=True)
 class MethodReport:
-    """What one method did on one data set.
+    """The results of one method on one data set.
 
     Args:
-        method: its name.
-        questions: with gold passages; recall is their mean.
+        method: name of the method.
+        questions: number of questions with gold passages, over which the recall is the mean.
         recall: share of the gold passages among the first 2, 5 and 10, by cutoff.
-        intervals: 95 % bootstrap intervals of the same.
-        halves: the same recall on the questions of even, and of odd number.
-        milliseconds_p50, milliseconds_p95: for a question, without embedding it.
-        stale: share of facts and theses among the first 10 that held no longer (or not yet) at the time of the
-            question; ``None`` where the data set has no such.
-        stale_unrestricted: the same when what has ended is not left out.
+        intervals: 95 % bootstrap intervals of the recall, by cutoff.
+        halves: recall on the questions at even positions, and at odd positions.
+        milliseconds_p50: median duration of a question, without its embedding.
+        milliseconds_p95: 95th percentile of the same.
+        stale: share of facts and theses among the first 10 that did not hold at the time of the question; ``None``
+            if the data set does not annotate them.
+        stale_unrestricted: the same share when ended statements are not left out.
     """
 
     method: str
@@ -59,17 +60,22 @@ class MethodReport:
 
 @dataclass(frozen=True)
 class RetrievalReport:
-    """What was measured on one data set.
+    """The results on one data set.
 
     Args:
-        dataset, version: of the data.
-        triples: where facts came from.
-        embedder: name of the embedder, with its version.
-        passages, statements, names: sizes.
-        read_seconds, embed_seconds, index_seconds: to read the passages by rule, to embed all, and the rest.
-        vector_megabytes: vectors in memory.
-        disk_megabytes: the memory's file with its snapshot and index, after closing.
-        methods: a report for each.
+        dataset: name of the data set.
+        version: version of the data.
+        triples: source of the facts.
+        embedder: name and version of the embedder.
+        passages: number of passages.
+        statements: number of facts and theses.
+        names: number of distinct names.
+        read_seconds: duration of the extraction by rules.
+        embed_seconds: duration of embedding.
+        index_seconds: duration of building the index, without embedding.
+        vector_megabytes: size of the vectors in memory, in MiB.
+        disk_megabytes: size of the memory's file with its snapshot and index after closing, in MiB.
+        methods: results of each method.
     """
 
     dataset: str
@@ -87,12 +93,12 @@ class RetrievalReport:
     methods: tuple[MethodReport, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the results, ready for JSON."""
         return asdict(self)
 
 
 class _TimedEmbedder:
-    """An embedder that knows how long it took."""
+    """An embedder that measures its total duration."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -116,40 +122,44 @@ def measure(
     triples: Triples = "none",
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> RetrievalReport:
-    """Remember a data set, ask all its questions by every method, and report.
+    """Remember a data set, and retrieve passages for all its questions with every method.
 
     Args:
         dataset: its passages are the only content of the memory.
         methods: keys of :data:`worldthread.retrieve.METHODS`.
-        embedder: of passages, statements and questions.
-        triples: ``"given"`` takes the facts of the data set, ``"none"`` what rules find.
-        on_progress: is told what is being done, how many are done, and of how many.
+        embedder: embeds passages, statements and questions.
+        triples: ``"given"`` takes the facts of the data set, ``"none"`` those that rules extract.
+        on_progress: called with a description of the work, the number of finished items, and their total.
+
+    Returns:
+        The results.
 
     Raises:
-        InputError: no method of that name.
+        InputError: a method is unknown.
     """
     functions = {name: method_named(name) for name in methods}
-    tell = on_progress or (lambda what, done, total: None)
+    show_progress = on_progress or (lambda what, done, total: None)
     start = time.perf_counter()
     episodes = []
     for episode in episodes_of(dataset, triples):
         episodes.append(episode)
-        tell("reading", len(episodes), len(dataset.passages))
+        show_progress("reading", len(episodes), len(dataset.passages))
     read_seconds = time.perf_counter() - start
-    clocked = _TimedEmbedder(embedder)
+    timed = _TimedEmbedder(embedder)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory"
-        with Memory(path, model="none", embedder=clocked) as memory:
+        with Memory(path, model="none", embedder=timed) as memory:
             memory.record.add_many(episodes)
-            tell("embedding", 0, 1)
+            show_progress("embedding", 0, 1)
             start = time.perf_counter()
-            with memory.record.index() as corpus:
-                corpus.links  # noqa: B018  made when first asked for
-                seconds, embed_seconds = time.perf_counter() - start, clocked.seconds
-                size = corpus.episodes.rows.nbytes + corpus.statements.rows.nbytes
-                statements, names = len(corpus.statements), len(corpus.names)
+            with memory.record.index() as index:
+                index.links  # noqa: B018  computed on first access
+                seconds, embed_seconds = time.perf_counter() - start, timed.seconds
+                size = index.episodes.rows.nbytes + index.statements.rows.nbytes
+                statements, names = len(index.statements), len(index.names)
                 reports = tuple(
-                    _measured(name, function, dataset, corpus, clocked, tell) for name, function in functions.items()
+                    _measured(name, function, dataset, index, timed, show_progress)
+                    for name, function in functions.items()
                 )
         on_disk = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
     return RetrievalReport(
@@ -173,31 +183,31 @@ def _measured(
     name: str,
     function: Callable[[Query, RetrievalIndex], Scores],
     dataset: Dataset,
-    corpus: RetrievalIndex,
+    index: RetrievalIndex,
     embedder: Embedder,
-    tell: Callable[[str, int, int], None],
+    show_progress: Callable[[str, int, int], None],
 ) -> MethodReport:
     recalls: list[list[float]] = []
     took: list[float] = []
     stale: list[float] = []
     unrestricted: list[float] = []
-    # texts without dates have no order in time: nothing of them is older
+    # passages without dates have no order in time, so none of their statements is stale
     dated = any(passage.at is not None for passage in dataset.passages)
     for number, question in enumerate(dataset.questions):
         vector = embedder.embed([question.text])[0]
         start = time.perf_counter()
-        query = Query(question.text, vector, names_in(question.text, corpus.names.find), question.as_of, dated)
-        scores = function(query, corpus)
-        ranking = _passages(scores, corpus, question, only_current=dated)
+        query = Query(question.text, vector, names_in(question.text, index.names.find), question.as_of, dated)
+        scores = function(query, index)
+        ranking = _passages(scores, index, question, only_current=dated)
         took.append(1000 * (time.perf_counter() - start))
         if question.gold_ids:
             recalls.append([recall_at(k, ranking, question.gold_ids) for k in CUTOFFS])
         if question.stale_ids or question.future_ids:
             unwanted = question.stale_ids | question.future_ids
             for only_current, shares in ((True, stale), (False, unrestricted)):
-                found = _statements(scores, corpus, question, only_current=only_current)
+                found = _statements(scores, index, question, only_current=only_current)
                 shares.append(share_among(CUTOFFS[-1], found, unwanted))
-        tell(name, number + 1, len(dataset.questions))
+        show_progress(name, number + 1, len(dataset.questions))
     table = np.array(recalls, np.float64).reshape(-1, len(CUTOFFS))
     return MethodReport(
         method=name,
@@ -216,29 +226,29 @@ def _means(table: NDArray[np.float64]) -> dict[int, float]:
     return {k: round(float(table[:, i].mean()), 4) for i, k in enumerate(CUTOFFS)} if len(table) else {}
 
 
-def _passages(scores: Scores, corpus: RetrievalIndex, question: Question, *, only_current: bool) -> list[str]:
-    """Ids of the first passages."""
-    found = best_episodes(scores, corpus, CUTOFFS[-1], question.as_of, only_current)
-    records = (corpus.graph.numbered_episode(number) for number, _ in found)
+def _passages(scores: Scores, index: RetrievalIndex, question: Question, *, only_current: bool) -> list[str]:
+    """Return the ids of the best passages."""
+    found = best_episodes(scores, index, CUTOFFS[-1], question.as_of, only_current)
+    records = (index.graph.numbered_episode(number) for number, _ in found)
     return [record.source for record in records if record is not None]
 
 
-def _statements(scores: Scores, corpus: RetrievalIndex, question: Question, *, only_current: bool) -> list[str]:
-    """Ids of the first facts and theses, by score."""
+def _statements(scores: Scores, index: RetrievalIndex, question: Question, *, only_current: bool) -> list[str]:
+    """Return the ids of the best facts and theses, by score."""
     k = CUTOFFS[-1]
     found = [
         pair
         for kind in ("fact", "thesis")
-        for pair in best_statements(scores, corpus, k, kind, question.as_of, only_current)
+        for pair in best_statements(scores, index, k, kind, question.as_of, only_current)
     ]
     found.sort(key=lambda pair: -pair[1])
-    shown = (corpus.graph.numbered_statement(number) for number, _ in found[:k])
+    shown = (index.graph.numbered_statement(number) for number, _ in found[:k])
     return [statement.id for statement in shown if statement is not None]
 
 
 @contextmanager
 def progress_shown() -> Iterator[Callable[[str, int, int], None]]:
-    """Bars on standard error, one for each thing that is done."""
+    """Show a progress bar on standard error for each description that the yielded function receives."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -246,9 +256,9 @@ def progress_shown() -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=Console(stderr=True)) as bars:
         tasks: dict[str, Any] = {}
 
-        def tell(what: str, done: int, total: int) -> None:
+        def show_progress(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what] = bars.add_task(what, total=total)
             bars.update(tasks[what], completed=done, total=total)
 
-        yield tell
+        yield show_progress

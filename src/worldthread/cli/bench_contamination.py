@@ -57,7 +57,7 @@ def contamination(
 
         worldthread bench contamination jericho:games/ztuu.z5 --model ollama/qwen2.5:7b --limit 20 --json
     """
-    from worldthread.bench.contamination import drawn, measure, questions_of
+    from worldthread.bench.contamination import measure, questions_of, sample_questions
     from worldthread.play.sweep import require_statistics
     from worldthread.progress import show_progress
 
@@ -67,7 +67,7 @@ def contamination(
     if chat is None:
         _count({game: len(questions) for game, questions in asked.items()}, as_json=as_json)
         return
-    chosen = {game: drawn(questions, limit) for game, questions in asked.items()}
+    chosen = {game: sample_questions(questions, limit) for game, questions in asked.items()}
     figures: list[GameFigures] = []
     with show_progress(None, "asking", sum(map(len, chosen.values()))) as advance:
         for game, questions in chosen.items():
@@ -145,8 +145,8 @@ def _show(model: str, figures: list[GameFigures]) -> None:
             str(row.right),
             accuracy,
             f"{row.blind / row.questions:.3f}" if row.questions else "-",
-            str(row.tally.reused),
-            f"{row.tally.usage.total_tokens:,}",
-            "?" if row.tally.dollars is None else f"{row.tally.dollars:.4f}",
+            str(row.totals.reused),
+            f"{row.totals.usage.total_tokens:,}",
+            "?" if row.totals.dollars is None else f"{row.totals.dollars:.4f}",
         )
     Console().print(table)

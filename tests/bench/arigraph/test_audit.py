@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from worldthread.bench.arigraph.action_replay import ActionReplay, spoken
+from worldthread.bench.arigraph.action_replay import ActionReplay, game_command
 from worldthread.bench.arigraph.audit import (
     DROPPED,
     FOUND,
@@ -213,7 +213,7 @@ def test_nothing_held_is_not_wrong() -> None:
     ],
 )
 def test_cooking_is_renamed(logged: str, played: str) -> None:
-    assert spoken(logged) == played
+    assert game_command(logged) == played
 
 
 # -- the published logs ------------------------------------------------------------------------------------------------

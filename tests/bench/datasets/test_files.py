@@ -70,7 +70,7 @@ def test_unknown_names_and_bad_arguments_are_refused(tmp_path: Path) -> None:
     [
         ("musique", '{"id": "x", "question": "?"}\n', r"line 1: .*answer.*expected a question"),
         ("musique", "\n[1]\n", r"line 2: .*expected a question"),
-        ("hotpotqa", '{"Data": []}', r"where \[ should stand; expected an array"),
+        ("hotpotqa", '{"Data": []}', r"found '\{' instead of \[; expected an array"),
         ("hotpotqa", '[{"_id": "x"}]', r"entry 1: .*question.*cannot be used"),
         ("hotpotqa", json.dumps([HOTPOT | {"context": [["Arn", "text"]]}]), r"entry 1: .*context"),
         ("hotpotqa", json.dumps([HOTPOT | {"answer": " "}]), r"entry 1 has an empty question or answer"),

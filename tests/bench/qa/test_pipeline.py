@@ -74,8 +74,8 @@ def test_everything_that_led_to_an_answer_is_in_the_result(memory: Memory) -> No
     assert result.answer.sources == result.hits[:1]
     assert result.found == len(result.hits)
     assert result.answer.recall.method == "astar"
-    assert result.tally.calls == 2
-    assert result.tally.usage.prompt_tokens > 50
+    assert result.totals.calls == 2
+    assert result.totals.usage.prompt_tokens > 50
     assert result.seconds >= result.retrieve_seconds > 0
     assert [request.purpose for request in chat.requests] == ["entities", "answer"]
 
@@ -89,7 +89,7 @@ def test_that_there_is_no_answer_is_an_outcome(memory: Memory) -> None:
 def test_without_a_model_the_best_statement_answers(memory: Memory) -> None:
     result = Pipeline(EMBEDDER).run(memory.record, "Who owns red lockers?")
     assert "Clara owns red lockers" in str(result.answer)
-    assert result.tally.calls == 0
+    assert result.totals.calls == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -119,7 +119,7 @@ def test_entities_are_found_by_rule_or_by_the_model_or_left_to_the_method(memory
     assert {"Ben", "Harbour Museum", "Oslo"} <= set(entities_by_rule(asked(question)))
     assert entities_by_model(asked(question, model([" Ben ", "Oslo", "Ben", ""]))) == ("Ben", "Oslo")
     assert no_entities(asked(question)) == ()
-    with pytest.raises(InputError, match="need a model"):
+    with pytest.raises(InputError, match="needs a model"):
         entities_by_model(asked(question))
     with pytest.raises(AnswerError):
         entities_by_model(asked(question, FakeChat(["Ben and Oslo", "I said so: Ben"])))
@@ -170,8 +170,8 @@ def test_settings_reach_a_method_by_name(memory: Memory) -> None:
 
 
 def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
-    def found(way: RetrievalSpec) -> set[str]:
-        pipeline = Pipeline(EMBEDDER, retrieve=Retriever(way), k=50)
+    def found(spec: RetrievalSpec) -> set[str]:
+        pipeline = Pipeline(EMBEDDER, retrieve=Retriever(spec), k=50)
         return {hit.item.id for hit in pipeline.run(memory.record, "Anna, Oslo").hits}
 
     settings = {"vertices": "OT"}
@@ -183,7 +183,7 @@ def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "words"),
+    ("spec", "words"),
     [
         (RetrievalSpec("magic"), "no retrieval method"),
         (RetrievalSpec("beam", {"deepness": 3}), "deepness.*max_depth"),
@@ -191,15 +191,15 @@ def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
         (RetrievalSpec("beam", {"max_depth": 0}), "at least 1"),
     ],
 )
-def test_a_name_or_setting_that_is_none_is_told(way: RetrievalSpec, words: str) -> None:
+def test_a_name_or_setting_that_is_unknown_is_reported(spec: RetrievalSpec, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        way.bound()
+        spec.bound()
 
 
-def test_arguments_that_cannot_be_used_are_told(memory: Memory) -> None:
+def test_arguments_that_cannot_be_used_are_reported(memory: Memory) -> None:
     with pytest.raises(InputError, match="parts"):
         RetrievalSpec("beam", parts=(RetrievalSpec("astar"),))
-    with pytest.raises(InputError, match="beam or"):
+    with pytest.raises(InputError, match="such as beam or"):
         RetrievalSpec.parse("beam+")
     with pytest.raises(InputError, match="must not be empty"):
         Pipeline(EMBEDDER).run(memory.record, "  ")

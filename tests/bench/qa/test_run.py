@@ -131,7 +131,7 @@ def test_a_question_that_could_not_be_asked_has_no_record(tmp_path: Path) -> Non
     def answer(request: ChatRequest) -> FakeAnswer:
         return ModelCallError("down") if number_asked(request, dataset) == 2 else replied("number1")
 
-    told: list[tuple[str, str | None]] = []
+    reported: list[tuple[str, str | None]] = []
     who = setup(tmp_path, dataset, model=FakeChat(answer))
     with who.memory, QuestionResults(tmp_path / "results.jsonl") as results:
         problems = measure(
@@ -139,11 +139,11 @@ def test_a_question_that_could_not_be_asked_has_no_record(tmp_path: Path) -> Non
             RetrievalSpec("dense"),
             dataset.questions,
             results,
-            lambda question, why: told.append((question.id, why)),
+            lambda question, why: reported.append((question.id, why)),
         )
         assert problems == {"q2": "down"}
         assert len(results.records(who.configuration(RetrievalSpec("dense")))) == 5
-    assert dict(told) == {**{f"q{n}": None for n in (0, 1, 3, 4, 5)}, "q2": "down"}
+    assert dict(reported) == {**{f"q{n}": None for n in (0, 1, 3, 4, 5)}, "q2": "down"}
 
     spent = FakeChat([replied("number0"), BudgetError("the budget is spent")])
     who = setup(tmp_path, dataset, model=spent, k=2)
@@ -210,7 +210,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1]), "what was kept stays as it was"
 
 
-def test_a_damaged_file_and_a_second_writer_are_told(tmp_path: Path) -> None:
+def test_a_damaged_file_and_a_second_writer_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with QuestionResults(path) as results:
         with pytest.raises(StoreLockedError, match="another process is writing"):
@@ -261,14 +261,14 @@ def test_a_memory_in_numbers(tmp_path: Path) -> None:
     assert figures.megabytes > 0
 
 
-def test_the_sweep_has_22_ways_that_differ_and_can_be_run() -> None:
-    ways = personalai()
-    assert len(ways) == 22
-    assert len({json.dumps(way.to_dict()) for way in ways.values()}) == 22
-    for way in ways.values():
-        assert callable(way.bound(("a",)))
-    assert [place for place in ways if place[0] == "WC"] == [("WC", "all")]
-    kinds = {restriction: way.settings.get("vertices") for (name, restriction), way in ways.items() if name == "BS"}
+def test_the_sweep_has_22_distinct_configurations_and_can_be_run() -> None:
+    specs = personalai()
+    assert len(specs) == 22
+    assert len({json.dumps(spec.to_dict()) for spec in specs.values()}) == 22
+    for spec in specs.values():
+        assert callable(spec.bound(("a",)))
+    assert [place for place in specs if place[0] == "WC"] == [("WC", "all")]
+    kinds = {restriction: spec.settings.get("vertices") for (name, restriction), spec in specs.items() if name == "BS"}
     assert kinds == {"all": None, "E": "OT", "T": "OE", "O": "TE"}
 
 
@@ -286,18 +286,18 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
     memory, read, took = open_memory(dataset, "given", tmp_path, FakeEmbedder())
     with memory, QuestionResults(tmp_path / "results.jsonl") as results:
         results.add_memory(figures_of(memory, dataset, "given", "", read, took).to_dict())
-        with pytest.raises(InputError, match="nothing of a sweep"):
+        with pytest.raises(InputError, match="no results of a sweep"):
             write_report(results, tmp_path / "report")
         who = QASetup(
             dataset, memory, FakeEmbedder(), "given", "", model, model, entities="rule", nearest=True, top=20, k=50
         )
-        for way in personalai().values():
-            measure(who, way, dataset.questions[:2], results)
+        for spec in personalai().values():
+            measure(who, spec, dataset.questions[:2], results)
         page = write_report(results, tmp_path / "report").read_text(encoding="utf-8")
         figures = {
             place: summary(c, results.records(c).values())
-            for place, way in personalai().items()
-            if (c := who.configuration(way))
+            for place, spec in personalai().items()
+            if (c := who.configuration(spec))
         }
     assert "22 configurations, 2 questions each" in page
     for number in (2, 3, 4, 5, 6, 15, 16, 17, 18, 19):

@@ -268,7 +268,7 @@ def test_what_is_no_sweep(played: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not the folder of a sweep"):
         read_sweep(tmp_path)
     (tmp_path / "results.jsonl").write_bytes(b"")
-    with pytest.raises(InputError, match="came to its end"):
+    with pytest.raises(InputError, match="no finished play"):
         read_sweep(tmp_path)
     (tmp_path / "results.jsonl").write_bytes(b"nothing\n")
     with pytest.raises(FormatError, match="line 1"):

@@ -14,7 +14,7 @@ from worldthread.agents import AGENTS, agent_class, agent_options
 from worldthread.agents.memory_modules import MEMORY_MODULES
 from worldthread.bench.sweep_report.lines import facts, over_moves, over_seconds, updates
 from worldthread.bench.sweep_report.plays import FinishedPlay, PlayGroup, Sweep, read_sweep
-from worldthread.bench.sweep_report.published import SWITCHES, model_beside, plain_name, published
+from worldthread.bench.sweep_report.published import SWITCHES, plain_name, published, published_model
 from worldthread.bench.sweep_report.report import tables_of
 from worldthread.bench.sweep_report.tables import AgentTable, compact, dollars, in_markdown
 from worldthread.bench.sweep_report.tables_gap import gap_closed
@@ -303,7 +303,7 @@ def test_memories_stand_beside_published_ones(sweep_of: MakeSweep) -> None:
 def test_names_of_games_and_models() -> None:
     assert plain_name("jericho:/games/zork1.z5") == plain_name("zork1-v1") == plain_name("jericho:zork1") == "zork1"
     assert plain_name("treasure-hunt-hard-v2") == "treasure-hunt-hard"
-    models = {name: model_beside(Run("g", "react", 0, model=name)) for name in
+    models = {name: published_model(Run("g", "react", 0, model=name)) for name in
               ("gpt-4.1-2025-04-14", "openrouter/openai/GPT-4.1-nano", "gpt-4.1-mini", "qwen", "")}  # fmt: skip
     assert list(models.values()) == ["gpt-4.1", "gpt-4.1-nano", "gpt-4.1-mini", "gpt-4.1-mini", "gpt-4.1-mini"]
 

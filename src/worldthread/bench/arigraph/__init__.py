@@ -1,1 +1,1 @@
-"""The published logs of AriGraph: replays and audits."""
+"""Replay and audit of the published logs of AriGraph's agent."""

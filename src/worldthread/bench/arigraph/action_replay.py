@@ -1,8 +1,7 @@
-"""Replay of the published logs of AriGraph's agent on the game files: its actions, move by move.
+"""Replay of the actions in the published logs of AriGraph's agent on the game files.
 
-What a step holds besides the log is the world itself: the game's own text and the true state when the agent saw it. A
-"go to" of the log is played as the single moves that its rooms tell; the text of every step, and of every room on the
-way, is compared with the logged one.
+Beside the log, each step has the game's own text and the true state. A "go to" of the log is played as single moves
+through the rooms that it lists. The text of every step, and of every room on the path, is compared with the logged one.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.vocabulary import OPPOSITE
 
 LOST_ACTION: Final = "look"
-"""What the published agent did when no action could be read from its model's answer."""
+"""The action of the published agent when its model's answer contained none."""
 
 _HEADING: Final = re.compile(r"-= ([^=\n]+) =-")
 _COUNTER: Final = re.compile(r"\A\s*(?:(?:Game )?step\b[ #:]*\d+)?\s*\$?", re.IGNORECASE)
@@ -31,17 +30,17 @@ _COOKING: Final = re.compile(r"(?:fry|roast|grill) (?P<rest>.+)")
 
 @dataclass(frozen=True)
 class ReplayedStep:
-    """One step of a log, with the world as it was then.
+    """A step of a log with the state of the world at that time.
 
     Args:
-        logged: what the log holds.
-        text: what the game says, with what the log adds to it in the first step cut off.
-        task: what the log adds to the game's first text; empty in all other steps.
-        action: what the agent did before, as the game was told ("go to" as in the log); ``None`` in the first step.
-        moves: single moves made so far.
-        info: what the world tells beside the text.
+        logged: the step in the log.
+        text: text of the game.
+        task: text that the log adds to the game's first text; empty in all other steps.
+        action: previous action, as sent to the game ("go to" as in the log); ``None`` in the first step.
+        moves: number of single moves so far.
+        info: information of the environment beside the text.
         truth: the true state.
-        agrees: the log has the same text, by letters and digits.
+        agrees: whether the log has the same text, compared by letters and digits.
     """
 
     logged: LoggedStep
@@ -56,17 +55,17 @@ class ReplayedStep:
 
 @dataclass
 class ActionReplay:
-    """The actions of one attempt, played again: iterate over it, then read the rest.
+    """The replay of the actions of one attempt: iterate over it, then read the attributes.
 
     Args:
-        env: the game that was played; it is reset, not closed.
-        steps: of the attempt, in order.
+        env: the game of the attempt; it is reset, not closed.
+        steps: steps of the attempt, in order.
 
     Attributes:
-        info: what the world told last, after the last action of the log.
-        moves: single moves made.
-        differing: (step, logged text, text of the game) where they differ, rooms on the way included.
-        unplayed: steps whose action was not played, because the game was over.
+        info: information of the environment after the last action.
+        moves: number of single moves.
+        differing: (step, logged text, text of the game) of all differences, including rooms on the path.
+        unplayed: numbers of the steps whose action was not played because the game was over.
     """
 
     env: Environment
@@ -76,19 +75,22 @@ class ActionReplay:
     differing: list[tuple[int, str, str]] = field(default_factory=list, init=False)
     unplayed: list[int] = field(default_factory=list, init=False)
     _room: str = field(default="", init=False)
-    _ways: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
+    _exits: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
     _over: bool = field(default=False, init=False)
 
     @property
     def is_won(self) -> bool:
-        """Whether the whole score was reached."""
+        """Whether the replay reached the maximum score."""
         return self.info.max_score is not None and self.info.score >= self.info.max_score
 
     def __iter__(self) -> Iterator[ReplayedStep]:
-        """The steps, each with the world before its own action.
+        """Replay the steps.
+
+        Yields:
+            Each step with the state of the world before its action.
 
         Raises:
-            FormatError: a "go to" passes between two rooms that the agent had not gone between.
+            FormatError: a "go to" connects two rooms between which the agent has not moved before.
         """
         text, self.info = self.env.reset()
         self._room = _room_of(text)
@@ -103,24 +105,24 @@ class ActionReplay:
                 continue
             action = step.action_taken or LOST_ACTION
             if action.startswith(GO_TO):
-                text = self._walk(step, text)
+                text = self._go_to(step, text)
             else:
-                action = spoken(action)
+                action = game_command(action)
                 text = self._move(action)
 
-    def _walk(self, step: LoggedStep, text: str) -> str:
-        """The text after a "go to"; without logged rooms the agent's own program refused it, in its own words."""
+    def _go_to(self, step: LoggedStep, text: str) -> str:
+        """Return the text after a "go to"; without logged rooms, the agent's program refused it, in its own words."""
         if not step.navigation:
             following = next((s for s in self.steps if s.step > step.step), None)
             return text if following is None else _COUNTER.sub("", clean_feedback(following.observation))
         for logged in step.navigation:
             there = _letters(_room_of(logged))
-            ways = self._ways.get(_letters(self._room), {})
-            direction = next((way for way, room in ways.items() if room == there), None)
+            exits = self._exits.get(_letters(self._room), {})
+            direction = next((exit_ for exit_, room in exits.items() if room == there), None)
             if direction is None:
                 raise FormatError(
                     f"{step.run}, attempt {step.attempt}, step {step.step}: {step.action_taken!r} passes from "
-                    f"{self._room!r} to {_room_of(logged)!r}, and no move between the two was made before"
+                    f"{self._room!r} to {_room_of(logged)!r}, but the agent has not moved between the two before"
                 )
             text = self._move(f"go {direction}")
             self._compare(step, clean_feedback(logged), text)
@@ -133,8 +135,8 @@ class ActionReplay:
         before, direction = self._room, direction_of(action)
         self._room = _room_of(text) or before
         if direction is not None and self._room != before:
-            self._ways.setdefault(_letters(before), {})[direction] = _letters(self._room)
-            self._ways.setdefault(_letters(self._room), {})[OPPOSITE[direction]] = _letters(before)
+            self._exits.setdefault(_letters(before), {})[direction] = _letters(self._room)
+            self._exits.setdefault(_letters(self._room), {})[OPPOSITE[direction]] = _letters(before)
         return text
 
     def _compare(self, step: LoggedStep, logged: str, text: str) -> bool:
@@ -144,30 +146,30 @@ class ActionReplay:
         return agrees
 
 
-def spoken(action: str) -> str:
-    """An action as the game takes it: the logs show "cook X with oven" as "roast X with oven", and the like."""
+def game_command(action: str) -> str:
+    """Return an action as the game accepts it: the logs contain "roast X with oven" for "cook X with oven"."""
     match = _COOKING.fullmatch(action)
     return f"cook {match['rest']}" if match else action
 
 
 def _room_of(text: str) -> str:
-    """The last heading of a text; empty without one."""
+    """Return the last heading of a text; empty without a heading."""
     headings = _HEADING.findall(text)
     return headings[-1].strip() if headings else ""
 
 
 def _letters(text: str) -> str:
-    """Letters and digits, in lower case. The logs leave the number out of "Recipe #1"."""
+    """Return letters and digits in lower case, without numbers such as that of "Recipe #1", which the logs omit."""
     return "".join(filter(str.isalnum, _NUMBER_SIGN.sub("", text).casefold()))
 
 
 def _added(text: str, logged: str) -> str:
-    """What stands in ``logged`` behind the letters of ``text``; nothing when it does not begin with them."""
-    left = _letters(text)
-    if not _letters(logged).startswith(left):
+    """Return the part of ``logged`` after the letters of ``text``; empty if it does not begin with them."""
+    remaining = _letters(text)
+    if not _letters(logged).startswith(remaining):
         return ""
     for position, character in enumerate(logged):
-        if not left and character.isalnum():
+        if not remaining and character.isalnum():
             return logged[position:]
-        left = left.removeprefix(_letters(character))
+        remaining = remaining.removeprefix(_letters(character))
     return ""

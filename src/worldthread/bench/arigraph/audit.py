@@ -1,15 +1,14 @@
-"""Two memories of the same play, audited against the truth: the published graph of AriGraph's agent, and ours.
+"""Audit of two memories of the same play against the truth: the published graph of AriGraph's agent, and our graph.
 
-The logged actions of an attempt are played again on the game file (:mod:`worldthread.bench.arigraph.action_replay`).
-After every step of the log stand three things side by side: the true state, the triplets that the published agent's
-graph held then, and the facts of our graph, made by the game reader from the very texts that the agent saw. What can be
-expected of both is what the audit of our own plays expects (:class:`worldthread.play.audit.Expectation`). The player's
-own place is left out, since the published agent is told it apart from its graph, and so is of what kind a thing is,
-which only ours states.
+The logged actions of an attempt are replayed on the game file (:mod:`worldthread.bench.arigraph.action_replay`). After
+every step, the audit compares the true state, the triplets in the published agent's graph, and the facts of our graph,
+which the game extractor builds from the same texts. Both are expected to hold what the audit of our own plays expects
+(:class:`worldthread.play.audit.Expectation`). The player's place is left out, as the published agent receives it apart
+from its graph, and so are kinds of things, which only our graph states.
 
-*Precision* is the share of statements with a meaning in the world that are true now. *Recall* is the share of facts
-that are true, and have been observable, that are held. A statement is *stale* when it was true after some step and is
-not now, *wrong* when it never was.
+*Precision* is the share of statements with a meaning in the world that are true now. *Recall* is the share of true and
+observed facts that are held. A statement is *stale* if it was true after an earlier step and is not true now, and
+*wrong* if it never was true.
 """
 
 from __future__ import annotations
@@ -48,14 +47,15 @@ _DENIED: Final = {v.HAS_NO_EXIT: v.HAS_EXIT, v.DOES_NOT_UNLOCK: v.UNLOCKS}
 
 @dataclass(frozen=True)
 class Figures:
-    """What an audit counted, summed over steps.
+    """Counts of an audit, summed over steps.
 
     Args:
-        steps: steps audited.
-        statements: everything held.
-        stale_steps: steps with at least one stale statement.
-        counts: by (what, kind): what is :data:`TRUE`, :data:`STALE` or :data:`WRONG` of statements held;
-            :data:`FOUND`, :data:`NEVER_HELD` or :data:`DROPPED` (given up while true) of facts expected.
+        steps: number of audited steps.
+        statements: number of statements held.
+        stale_steps: number of steps with at least one stale statement.
+        counts: numbers by (verdict, kind); the verdict on a held statement is :data:`TRUE`, :data:`STALE` or
+            :data:`WRONG`, that on an expected fact :data:`FOUND`, :data:`NEVER_HELD` or :data:`DROPPED` (ended while
+            true).
     """
 
     steps: int = 0
@@ -64,27 +64,27 @@ class Figures:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, *what: str, kind: str | None = None) -> int:
-        """How many are one of ``what``, of one kind or of all."""
+        """Return the number of statements with one of the verdicts ``what``, of one kind or of all."""
         return sum(n for (one, of), n in self.counts.items() if one in what and kind in (None, of))
 
     def precision(self, kind: str | None = None) -> float:
-        """The share of judged statements that are true; 1 when none was held."""
+        """Return the share of judged statements that are true; 1 without statements."""
         judged = self.count(TRUE, STALE, WRONG, kind=kind)
         return self.count(TRUE, kind=kind) / judged if judged else 1.0
 
     def recall(self, kind: str | None = None) -> float:
-        """The share of expected facts that are held; 1 when none was expected."""
+        """Return the share of expected facts that are held; 1 without expected facts."""
         expected = self.count(FOUND, NEVER_HELD, DROPPED, kind=kind)
         return self.count(FOUND, kind=kind) / expected if expected else 1.0
 
     @property
     def judged(self) -> float:
-        """The share of statements held that mean something in the world; 1 when none was held."""
+        """The share of held statements that have a meaning in the world; 1 without statements."""
         return self.count(TRUE, STALE, WRONG) / self.statements if self.statements else 1.0
 
     @property
     def stale_share(self) -> float:
-        """The share of steps with a stale statement."""
+        """The share of steps with at least one stale statement."""
         return self.stale_steps / self.steps if self.steps else 0.0
 
     def __add__(self, other: Figures) -> Figures:
@@ -98,14 +98,14 @@ class Figures:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A statement that was not true, or a true one that was not held.
+    """A held statement that is not true, or a true statement that is not held.
 
     Args:
-        what: :data:`STALE`, :data:`WRONG`, :data:`NEVER_HELD` or :data:`DROPPED`.
-        kind: what it is about.
-        statement: in words.
-        first: step of the log with which it begins.
-        steps: for how many steps.
+        what: verdict: :data:`STALE`, :data:`WRONG`, :data:`NEVER_HELD` or :data:`DROPPED`.
+        kind: topic of the statement.
+        statement: the statement as text.
+        first: number of the step at which it begins.
+        steps: number of steps for which it lasts.
     """
 
     what: str
@@ -117,12 +117,12 @@ class Mistake:
 
 @dataclass(frozen=True)
 class StatementVerdict:
-    """How one statement of the published graph was judged.
+    """The verdict on a statement of the published graph.
 
     Args:
         step: number of the step.
-        triplet: as it is logged.
-        claim: what it was taken to say; ``None`` for nothing that the true state could tell.
+        triplet: the logged triplet.
+        claim: its interpretation; ``None`` if the true state cannot decide it.
         what: :data:`TRUE`, :data:`STALE` or :data:`WRONG`; empty without a claim.
     """
 
@@ -133,12 +133,16 @@ class StatementVerdict:
 
 
 class MemoryAudit:
-    """Counts what one memory holds, step by step."""
+    """The audit of one memory, step by step.
+
+    Attributes:
+        figures: counts over all steps.
+        mistakes: all mistakes, by verdict and statement.
+    """
 
     def __init__(self) -> None:
         self.figures = Figures()
         self.mistakes: dict[tuple[str, str], Mistake] = {}
-        """Each mistake once, by what it is and its words."""
         self._held_before: set[Key] = set()
 
     def observe(
@@ -150,15 +154,18 @@ class MemoryAudit:
         world: World,
         ever: set[Key],
     ) -> list[str]:
-        """Audit the memory after one step: what became of each of ``claims``.
+        """Audit the memory after one step.
 
         Args:
-            number: of the step.
-            statements: how many the memory holds.
-            claims: what those say that mean something in the world.
-            expected: facts that it should hold.
+            number: number of the step.
+            statements: number of statements that the memory holds.
+            claims: claims of the statements that have a meaning in the world.
+            expected: facts that the memory should hold.
             world: the true state.
-            ever: every fact that was true after some step, this one included.
+            ever: all facts that were true after some step, including this one.
+
+        Returns:
+            The verdicts on the claims, in order.
         """
         counts: Counter[tuple[str, str]] = Counter()
         held: set[Key] = set()
@@ -168,7 +175,7 @@ class MemoryAudit:
             verdicts.append(what)
             counts[what, claim.kind] += 1
             held |= {*claim.readings, *claim.also}
-            held |= {world.told[key] for key in claim.readings if key in world.told}
+            held |= {world.equivalents[key] for key in claim.readings if key in world.equivalents}
             if what != TRUE:
                 self._note(what, claim.kind, claim.statement, number)
         for key in expected:
@@ -197,17 +204,17 @@ def _judge(claim: Claim, world: World, ever: set[Key]) -> str:
 
 @dataclass
 class MemoryComparison:
-    """Both memories on one attempt, with the same texts.
+    """The audits of both memories on one attempt, with the same texts.
 
     Args:
-        inventory: whether the inventory's text counts as seen. The published agent's planner is told it, its graph is
-            not; a reader of ours is.
+        inventory: whether the text of the inventory counts as observed. The published agent's planner receives it, but
+            its graph does not; our extractor does.
 
     Attributes:
-        theirs: the published graph.
-        theirs_alike: the published graph, with only the relations that the game reader states too.
-        ours: our graph.
-        verdicts: on every statement of the published graph.
+        theirs: audit of the published graph.
+        theirs_alike: audit of the published graph, limited to relations that the game extractor also states.
+        ours: audit of our graph.
+        verdicts: verdicts on all statements of the published graph.
     """
 
     inventory: bool
@@ -225,7 +232,7 @@ class MemoryComparison:
 
         Args:
             replayed: the step.
-            triplets: what the published graph held after it.
+            triplets: triplets in the published graph after the step.
         """
         step = GameStep(
             replayed.text,
@@ -241,14 +248,14 @@ class MemoryComparison:
         self._ever |= world.facts
         if self._claims is None:
             self._claims = Claims(propositions)
-        read = [(triplet, self._claims.of(triplet, allowed)) for triplet in dict.fromkeys(triplets)]
-        spoken = [(triplet, claim) for triplet, claim in read if claim is None or claim.kind not in _LEFT_OUT]
-        claims = [claim for _, claim in spoken if claim is not None]
+        interpreted = [(triplet, self._claims.of(triplet, allowed)) for triplet in dict.fromkeys(triplets)]
+        audited = [(triplet, claim) for triplet, claim in interpreted if claim is None or claim.kind not in _LEFT_OUT]
+        claims = [claim for _, claim in audited if claim is not None]
         number = replayed.logged.step
-        verdicts = iter(self.theirs.observe(number, len(spoken), claims, expected, world, self._ever))
-        self.verdicts += [StatementVerdict(number, t, claim, next(verdicts) if claim else "") for t, claim in spoken]
+        verdicts = iter(self.theirs.observe(number, len(audited), claims, expected, world, self._ever))
+        self.verdicts += [StatementVerdict(number, t, claim, next(verdicts) if claim else "") for t, claim in audited]
         alike = [claim for claim in claims if claim.own]
-        self.theirs_alike.observe(number, len(spoken), alike, expected, world, self._ever)
+        self.theirs_alike.observe(number, len(audited), alike, expected, world, self._ever)
         extraction = GameExtractor().extract(step, self._graph.view())
         self._graph.add(Episode(step.text, float(number), extraction=extraction))
         self._observe_ours(number, expected, world, allowed)
@@ -263,28 +270,28 @@ class MemoryComparison:
             denied = _DENIED.get(fact.key[1])
             if denied is not None and (fact.key[0], denied, fact.key[2]) not in allowed:
                 denials.add(fact.key)
-        told = World(world.facts | denials, world.told)
-        self.ours.observe(number, len(facts), claims, expected, told, self._ever | denials)
+        world = World(world.facts | denials, world.equivalents)
+        self.ours.observe(number, len(facts), claims, expected, world, self._ever | denials)
 
 
 @dataclass(frozen=True)
 class AttemptAudit:
-    """One attempt, played again and audited.
+    """A replayed and audited attempt.
 
     Args:
         run: name of the run.
-        attempt: its number.
+        attempt: number of the attempt.
         game: name of the game file.
-        steps: steps of the log.
-        moves: single moves made.
-        score: reached.
-        max_score: of the game.
-        is_won: whether that is the whole score.
-        differing: the first step with a text that differs from the logged one, where the replay ended; ``None`` when
-            all agree.
-        rebuilt: the log holds no graph; it was made from the logged triplets by the published rules.
-        alone: the comparison by the texts alone.
-        with_inventory: the comparison with the inventory's text.
+        steps: number of steps of the log.
+        moves: number of single moves.
+        score: score that the replay reached.
+        max_score: maximum score of the game.
+        is_won: whether the replay reached the maximum score.
+        differing: number of the first step whose text differs from the logged one, at which the replay stopped;
+            ``None`` if all texts agree.
+        rebuilt: whether the graph was rebuilt from the logged triplets by the published rules, as the log has none.
+        alone: comparison with the texts of the game only.
+        with_inventory: comparison with the text of the inventory as well.
     """
 
     run: str
@@ -302,20 +309,23 @@ class AttemptAudit:
 
     @property
     def name(self) -> str:
-        """Run and number."""
+        """Name of the run and number of the attempt."""
         return f"{self.run} {self.attempt}"
 
 
 def audit_attempt(env: Environment, game: str, steps: Sequence[LoggedStep]) -> AttemptAudit:
-    """Play one attempt again and audit both memories after every step, as long as the texts agree with the log.
+    """Replay one attempt and audit both memories after every step, until a text differs from the log.
 
     Args:
-        env: the game that was played; it is reset, not closed.
-        game: its name.
-        steps: of the attempt, in order.
+        env: the game of the attempt; it is reset, not closed.
+        game: name of the game.
+        steps: steps of the attempt, in order.
+
+    Returns:
+        The audit.
 
     Raises:
-        FormatError: a "go to" of the log cannot be played.
+        FormatError: a "go to" of the log cannot be replayed.
         InputError: a logged triplet is not a valid fact.
     """
     replay = ActionReplay(env, steps)
@@ -342,10 +352,16 @@ def audit_attempt(env: Environment, game: str, steps: Sequence[LoggedStep]) -> A
 
 
 def published_graphs(steps: Sequence[LoggedStep]) -> Iterator[list[Triplet]]:
-    """The triplets that the published agent's graph held after each step of one attempt.
+    """Return the published agent's graph after each step of one attempt.
 
-    A log without graphs is read from its new triplets and outdated texts by the published rules. Such a log may lack a
-    triplet that was deleted and extracted again in one step.
+    If the log has no graphs, the graph is rebuilt from its new triplets and outdated texts by the published rules. It
+    may then lack triplets that were deleted and extracted again in one step.
+
+    Args:
+        steps: steps of the attempt, in order.
+
+    Yields:
+        The triplets of the graph after each step.
 
     Raises:
         InputError: a logged triplet is not a valid fact.
@@ -357,11 +373,11 @@ def published_graphs(steps: Sequence[LoggedStep]) -> Iterator[list[Triplet]]:
     rooms = rooms_of(steps)
     for number, step in enumerate(steps):
         answer = step.outdated_raw or "[]"
-        reader = AriGraphExtractor(_no_text, partial(_logged, answer))
-        stated = Extraction(reader.name, tuple(Fact(*triplet) for triplet in step.new_triplets))
+        extractor = AriGraphExtractor(_no_text, partial(_logged, answer))
+        stated = Extraction(extractor.name, tuple(Fact(*triplet) for triplet in step.new_triplets))
         visited = {room for room in rooms[: number + 1] if room}
         move = _move(steps[number - 1], rooms[number - 1], rooms[number]) if number else None
-        extraction = reader.outdate(step.observation, stated, graph.view(), rooms=visited, move=move)
+        extraction = extractor.outdate(step.observation, stated, graph.view(), rooms=visited, move=move)
         graph.add(Episode(step.observation, float(step.step), extraction=extraction))
         yield [(fact.subject, fact.relation, fact.object) for fact in graph.view().facts()]
 
@@ -375,16 +391,16 @@ def _logged(answer: str, candidates: Sequence[Fact], new: Sequence[Fact]) -> str
 
 
 def _no_text(text: str) -> str:
-    raise ReplayError("the logs hold triplets as they were parsed, not the text of the model")
+    raise ReplayError("the logs contain parsed triplets, not the text of the model")
 
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Attempts that reached the whole score again, audited; and those that did not.
+    """The audits of the attempts whose replay reached the maximum score.
 
     Args:
-        attempts: audited.
-        left_out: names of the others, and why.
+        attempts: the audits.
+        left_out: reasons why other attempts were left out, by name.
     """
 
     attempts: list[AttemptAudit]
@@ -397,16 +413,20 @@ def audit_runs(
     *,
     watch: Callable[[str], None] = lambda phase: None,
 ) -> AuditReport:
-    """Audit every attempt that reaches the whole score again and whose texts agree with the log.
+    """Audit all attempts whose replay reaches the maximum score and whose texts agree with the log.
 
     Args:
         runs: the steps of each (run, attempt), see :func:`worldthread.bench.arigraph.log_texts.attempts`.
-        open_game: gives the game of a name such as ``"cook_hard"``: what stands before ``_arigraph`` in a run's name.
-        watch: told of every attempt before it is played.
+        open_game: opens the game of a name such as ``"cook_hard"``: the part of the run's name before ``_arigraph``.
+        watch: called with the name of every attempt before its replay.
+
+    Returns:
+        The audits.
 
     Raises:
         GameError: a game cannot be opened.
-        FormatError, InputError: see :func:`audit_attempt`.
+        FormatError: a "go to" of a log cannot be replayed.
+        InputError: a logged triplet is not a valid fact.
     """
     audited: list[AttemptAudit] = []
     left_out: dict[str, str] = {}
@@ -428,5 +448,5 @@ def audit_runs(
 
 
 def game_of(run: str) -> str:
-    """The game of a run: ``"cook_hard"`` for ``"cook_hard_arigraph_without_episodic"``."""
+    """Return the game of a run: ``"cook_hard"`` for ``"cook_hard_arigraph_without_episodic"``."""
     return run.partition("_arigraph")[0]

@@ -1,4 +1,4 @@
-"""What an audit of the published logs says: figures with intervals over attempts, kinds of mistakes, a sample."""
+"""Report of an audit of the published logs: figures with intervals over attempts, groups of mistakes, and a sample."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEMORIES: Final[dict[str, Callable[[AttemptAudit], Figures]]] = {
     "AriGraph, inventory told": lambda one: one.with_inventory.theirs.figures,
     "worldthread, inventory told": lambda one: one.with_inventory.ours.figures,
 }
-"""Where the figures of each memory are, by its name in reports."""
+"""Functions that return the figures of each memory, by its name in reports."""
 
 _MEASURES: Final[dict[str, Callable[[Figures], float]]] = {
     "precision": Figures.precision,
@@ -44,14 +44,14 @@ _MEASURES: Final[dict[str, Callable[[Figures], float]]] = {
 
 @dataclass(frozen=True)
 class MistakeGroup:
-    """All mistakes of one sort.
+    """All mistakes with the same verdict and topic.
 
     Args:
-        what: see :class:`~worldthread.bench.arigraph.audit.Mistake`.
-        kind: what they are about.
-        steps: summed over mistakes: each counts for every step that it lasted.
-        mistakes: how many.
-        examples: the longest of them, with the attempts that they are from.
+        what: verdict, see :class:`~worldthread.bench.arigraph.audit.Mistake`.
+        kind: topic of the statements.
+        steps: sum of the numbers of steps for which the mistakes last.
+        mistakes: number of mistakes.
+        examples: the mistakes that last longest, each with the name of its attempt.
     """
 
     what: str
@@ -62,9 +62,13 @@ class MistakeGroup:
 
 
 def to_dict(report: AuditReport) -> dict[str, Any]:
-    """The report as JSON can hold it: every attempt, every game, and all together.
+    """Convert a report to JSON values: every attempt, every game, and all games together.
 
-    Of each memory: means over attempts with their 95 % bootstrap intervals, and what was counted in all.
+    Args:
+        report: the report.
+
+    Returns:
+        For each memory, means over attempts with their 95 % bootstrap intervals, and pooled counts.
     """
     games = list(dict.fromkeys(one.game for one in report.attempts))
     groups = {game: [one for one in report.attempts if one.game == game] for game in games}
@@ -127,12 +131,12 @@ def _counted(figures: Figures) -> dict[str, Any]:
 
 
 def mistakes(report: AuditReport, *, ours: bool = False) -> list[MistakeGroup]:
-    """The mistakes of the published graph, or of ours, by what they are and what they are about; commonest first."""
-    sorts: dict[tuple[str, str], list[tuple[str, Mistake]]] = defaultdict(list)
+    """Return the mistakes of the published graph, or of ours, grouped by verdict and topic, most frequent first."""
+    found_by_group: dict[tuple[str, str], list[tuple[str, Mistake]]] = defaultdict(list)
     for one in report.attempts:
         memory = one.alone.ours if ours else one.alone.theirs
         for mistake in memory.mistakes.values():
-            sorts[mistake.what, mistake.kind].append((one.name, mistake))
+            found_by_group[mistake.what, mistake.kind].append((one.name, mistake))
     groups = [
         MistakeGroup(
             what,
@@ -141,7 +145,7 @@ def mistakes(report: AuditReport, *, ours: bool = False) -> list[MistakeGroup]:
             len(found),
             tuple(sorted(found, key=lambda pair: (-pair[1].steps, pair[0], pair[1].statement))[:EXAMPLES]),
         )
-        for (what, kind), found in sorts.items()
+        for (what, kind), found in found_by_group.items()
     ]
     return sorted(groups, key=lambda group: (-group.steps, group.what, group.kind))
 
@@ -160,14 +164,20 @@ def _plain(group: MistakeGroup) -> dict[str, Any]:
 
 
 def sample(report: AuditReport, size: int, seed: int = 0) -> list[tuple[str, StatementVerdict]]:
-    """Verdicts to check by eye: ``size`` triplets drawn at random, each once, at a random step of its attempt.
+    """Draw a random sample of verdicts for manual checks.
 
-    Fewer when there are no more.
+    Args:
+        report: the report.
+        size: the most triplets to draw, without replacement.
+        seed: seeds the random generator.
+
+    Returns:
+        Names of attempts with the verdicts on the drawn triplets, each at a random step of its attempt.
     """
     held: dict[tuple[str, str], list[StatementVerdict]] = defaultdict(list)
     for one in report.attempts:
         for verdict in one.alone.verdicts:
             held[one.name, ", ".join(verdict.triplet)].append(verdict)
-    chance = random.Random(seed)
-    drawn = chance.sample(sorted(held), min(size, len(held)))
-    return [(name, chance.choice(held[name, words])) for name, words in drawn]
+    generator = random.Random(seed)
+    drawn = generator.sample(sorted(held), min(size, len(held)))
+    return [(name, generator.choice(held[name, words])) for name, words in drawn]

@@ -1,7 +1,7 @@
-"""What a chat model's triplets claim of the world, by the table ``claims.toml`` beside this module.
+"""Interpretation of a chat model's triplets as claims about the world, by the table ``claims.toml``.
 
-The table is generous: a triplet may have several readings and is true when one of them is, names are compared by
-letters and digits alone, and a name may leave out words that no other name would miss.
+The table is generous: a triplet may have several readings and is true if one of them is, names are compared by
+letters and digits only, and a name may omit words as long as it stays unambiguous.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _RELATIONS: Final = {
 
 @dataclass(frozen=True)
 class Claim:
-    """What a triplet or a fact says, so that the true state can tell.
+    """The interpretation of a triplet or fact that the true state can decide.
 
     Args:
-        statement: in words.
-        readings: facts, at least one; it is true when one of them is.
-        kind: what it is about, see :func:`kind_of`.
-        also: facts that it gives away besides; they count as remembered and are not judged.
-        past: it speaks of the past, and stays true when it was.
-        own: the game reader states such things too.
+        statement: the triplet or fact as text.
+        readings: facts, at least one; the claim is true if one of them is.
+        kind: topic, see :func:`kind_of`.
+        also: facts that the statement implies; they count as held and are not judged.
+        past: whether the statement is about the past, and stays true once it was true.
+        own: whether the game extractor also states such facts.
     """
 
     statement: str
@@ -58,7 +58,7 @@ class Claim:
 
 
 def kind_of(key: Key) -> str:
-    """What a fact of the game reader is about: place, carried, exits, ways, doors, locks, food, ..."""
+    """Return the topic of a fact of the game extractor: place, carried, exits, ways, doors, locks, food, ..."""
     subject, relation, object_ = key
     if subject == v.PLAYER:
         return "player"
@@ -76,22 +76,22 @@ def kind_of(key: Key) -> str:
 
 @dataclass(frozen=True)
 class World:
-    """A true state with what follows from it.
+    """A true state with the facts derived from it.
 
     Args:
-        facts: that may be held, and the derived ones of the table.
-        told: derived facts that are as good as a fact of the vocabulary.
+        facts: facts that a memory may hold, and derived facts of the table.
+        equivalents: facts of the vocabulary by the derived facts that imply them.
     """
 
     facts: frozenset[Key]
-    told: dict[Key, Key]
+    equivalents: dict[Key, Key]
 
 
 def world_of(propositions: frozenset[Proposition], allowed: frozenset[Key]) -> World:
-    """The state in which ``propositions`` hold and which allows the facts ``allowed``."""
+    """Return the state in which the propositions hold and a memory may hold the allowed facts."""
     holders: dict[str, str] = {}
     derived: set[Key] = set()
-    told: dict[Key, Key] = {}
+    equivalents: dict[Key, Key] = {}
     for proposition in propositions:
         predicate, *arguments = proposition[0], *map(normalise_name, proposition[1:])
         if predicate in ("at", "in", "on") and arguments[0] != "p":
@@ -99,7 +99,7 @@ def world_of(propositions: frozenset[Proposition], allowed: frozenset[Key]) -> W
             if predicate == "at":
                 floor = (arguments[0], v.IS_ON, FLOOR)
                 derived.add(floor)
-                told[floor] = (arguments[0], v.IS_IN, arguments[1])
+                equivalents[floor] = (arguments[0], v.IS_IN, arguments[1])
         elif predicate in ("open", "closed"):
             derived.add((arguments[0], v.IS, UNLOCKED))
         elif predicate == "cooking_location":
@@ -112,7 +112,7 @@ def world_of(propositions: frozenset[Proposition], allowed: frozenset[Key]) -> W
         while above is not None and above != "i":
             derived.add((thing, WITHIN, above))
             above = holders.get(above)
-    return World(allowed | derived, told)
+    return World(allowed | derived, equivalents)
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _rules() -> tuple[_ClaimRule, ...]:
-    """One rule for each pattern, in the order of the table."""
+    """Return a rule for each pattern, in the order of the table."""
     return tuple(
         _ClaimRule(
             _compiled(triplet),
@@ -166,10 +166,10 @@ def _compiled(triplet: Iterable[str]) -> re.Pattern[str]:
 
 
 class Claims:
-    """Reads triplets as claims about one world.
+    """Interprets triplets as claims about one world.
 
     Args:
-        propositions: a state of the world; what its propositions name is what it knows.
+        propositions: a state of the world; its arguments are the known names.
     """
 
     def __init__(self, propositions: frozenset[Proposition]) -> None:
@@ -179,18 +179,23 @@ class Claims:
         self._aliases = {alias: name for name, others in aliases.items() for alias in others}
         self._names = {_letters(name): name for name in sorted(names)}
         self._words = {name: f" {name} " for name in names}
-        self._read: dict[Triplet, Claim | None] = {}
+        self._interpreted: dict[Triplet, Claim | None] = {}
 
     def of(self, triplet: Triplet, allowed: frozenset[Key]) -> Claim | None:
-        """What ``triplet`` claims; ``None`` when it says nothing that the state could tell.
+        """Interpret a triplet.
 
         Args:
-            allowed: facts that a memory may hold of the present state; a thing without a lock is neither open nor shut.
+            triplet: the triplet.
+            allowed: facts that a memory may hold in the present state; a thing without a lock is neither open nor
+                closed.
+
+        Returns:
+            The claim; ``None`` if the state cannot decide the triplet.
         """
-        if triplet not in self._read:
-            self._read[triplet] = self._interpret(triplet)
-        claim = self._read[triplet]
-        return claim if claim is not None and any(_can_be_told(key, allowed) for key in claim.readings) else None
+        if triplet not in self._interpreted:
+            self._interpreted[triplet] = self._interpret(triplet)
+        claim = self._interpreted[triplet]
+        return claim if claim is not None and any(_is_decidable(key, allowed) for key in claim.readings) else None
 
     def _interpret(self, triplet: Triplet) -> Claim | None:
         parts = [normalise_name(part) for part in triplet]
@@ -213,7 +218,7 @@ class Claims:
         return None
 
     def _bound(self, groups: dict[str, str]) -> tuple[dict[str, str], list[Key]] | None:
-        """The values of the variables and the states that names carry ("locked chest"); ``None``: an unknown name."""
+        """Return the values of the variables and the states in names ("locked chest"); ``None`` for an unknown name."""
         values = _table()["values"]
         names: dict[str, str] = {}
         states: list[Key] = []
@@ -224,21 +229,21 @@ class Claims:
             found = self._resolve(text)
             if found is None:
                 return None
-            names[f"${variable}"], told = found
-            states += told
+            names[f"${variable}"], states_of_name = found
+            states += states_of_name
         return names, states
 
     def _resolve(self, text: str) -> tuple[str, list[Key]] | None:
-        """The name of the world that ``text`` means, and the states that it tells besides."""
-        told: list[str] = []
+        """Return the known name that ``text`` means, and the states that it mentions."""
+        states: list[str] = []
         while True:
             name = self._known(self._aliases.get(text, text))
             if name is not None:
-                return name, [(name, v.IS, state) for state in told]
+                return name, [(name, v.IS, state) for state in states]
             first, _, rest = text.partition(" ")
             if first not in _STATE_WORDS or not rest:
                 return None
-            told.append(first)
+            states.append(first)
             text = rest
 
     def _known(self, text: str) -> str | None:
@@ -260,7 +265,7 @@ def _filled(fact: tuple[str, str, str], values: dict[str, str]) -> Key:
     return subject, relation, object_
 
 
-def _can_be_told(key: Key, allowed: frozenset[Key]) -> bool:
+def _is_decidable(key: Key, allowed: frozenset[Key]) -> bool:
     subject, relation, object_ = key
     if relation == v.IS and object_ == UNLOCKED:
         return is_checkable((subject, v.IS, v.OPEN), allowed)

@@ -1,8 +1,8 @@
-"""Replay of one logged attempt of AriGraph's agent: its steps as episodes of our graph, compared with the log's graph.
+"""Replay of a logged attempt of AriGraph's agent as episodes of our graph, compared with the graph in the log.
 
-From each step's logged triplets, outdated text and move, the faithful reader makes a reading, which is taken in as an
-episode; what holds then is compared with the graph that the log holds after the step. Every difference gets its cause
-from what the log itself shows.
+The faithful extractor makes an extraction of each step's logged triplets, outdated text and move, which is recorded as
+an episode. The facts that hold afterwards are compared with the graph in the log after the step. The log itself
+determines the cause of every difference.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Difference:
 
     Args:
         step: number of the step.
-        fact: as the graph that has it writes it.
-        lacking: ``"ours"`` or ``"theirs"``.
-        cause: why.
+        fact: text of the fact in the other graph.
+        lacking: graph without the fact, ``"ours"`` or ``"theirs"``.
+        cause: cause of the difference.
     """
 
     step: int
@@ -61,18 +61,18 @@ class Difference:
 
 @dataclass
 class AttemptReplay:
-    """One attempt of one run, replayed.
+    """The replay of one attempt.
 
     Args:
         run: name of the run.
-        attempt: its number.
-        steps: how many steps it has.
-        reproduced: steps after which the graphs are the same, by normalised names.
-        remembered: steps whose graph the finished graph still tells, as of that step, just as it was then.
-        differences: all others, fact by fact.
-        fates: what became of the pairs of the outdated texts.
-        candidates: facts ended, that the published rule had among the candidates for the outdated check.
-        written_otherwise: (theirs, ours) of facts that are the same by normalised names only.
+        attempt: number of the attempt.
+        steps: number of steps.
+        reproduced: number of steps after which the graphs are equal, by normalised names.
+        remembered: number of steps for which the finished graph, as of the step, equals the graph after the step.
+        differences: differences after the other steps.
+        fates: number of pairs of the outdated texts by outcome.
+        candidates: number of ended facts that were candidates for the outdated check by the published rule.
+        written_otherwise: (theirs, ours) of facts that are equal only by normalised names.
     """
 
     run: str
@@ -87,11 +87,15 @@ class AttemptReplay:
 
 
 def replay_attempt(steps: Sequence[LoggedStep], *, accumulate: bool, restore: bool = False) -> AttemptReplay:
-    """Replay one attempt; each of its steps holds a graph.
+    """Replay one attempt.
 
     Args:
-        accumulate: go on with our own graph, instead of starting each step from the logged one.
-        restore: state again what the log shows to have been deleted and extracted again in one step.
+        steps: steps of the attempt, in order; each has a graph.
+        accumulate: whether to continue with our own graph instead of starting each step from the logged one.
+        restore: whether to state facts again that the log shows to be deleted and extracted again in one step.
+
+    Returns:
+        The replay.
 
     Raises:
         InputError: a logged triplet is not a valid fact.
@@ -101,15 +105,15 @@ def replay_attempt(steps: Sequence[LoggedStep], *, accumulate: bool, restore: bo
     before: list[Triplet] = []
     rooms = rooms_of(steps)
     carried: set[Fact] = set()
-    shown: list[tuple[float, set[Fact]]] = []
+    history: list[tuple[float, set[Fact]]] = []
     for number, step in enumerate(steps):
         if not accumulate:
             graph = _graph_of(before, step)
-            carried, shown = set(), []
+            carried, history = set(), []
         again = _extracted_again(step, before)
         move = _move(steps[number - 1], rooms[number - 1], rooms[number]) if number else None
         visited = {room for room in rooms[: number + 1] if room}
-        extraction = _read(step, again if restore else [], graph.view(), visited, move, result)
+        extraction = _extract(step, again if restore else [], graph.view(), visited, move, result)
         graph.add(Episode(step.observation, step.step, f"{step.run}/{step.attempt}", extraction))
         ours = graph.view().facts()
         differences = _compare(step, before, ours, again, carried, result)
@@ -117,15 +121,15 @@ def replay_attempt(steps: Sequence[LoggedStep], *, accumulate: bool, restore: bo
         result.reproduced += not differences
         result.differences += differences.values()
         carried = set(differences)
-        shown.append((step.step, set(ours)))
+        history.append((step.step, set(ours)))
         if not accumulate or step is steps[-1]:
-            result.remembered += sum(set(graph.view(at).facts()) == facts for at, facts in shown)
+            result.remembered += sum(set(graph.view(at).facts()) == facts for at, facts in history)
         before = step.graph or []
     return result
 
 
 def _graph_of(triplets: Sequence[Triplet], step: LoggedStep) -> TemporalGraph:
-    """A graph that holds what the log held before ``step``."""
+    """Return a graph with the triplets in the log before ``step``."""
     if not triplets:
         return TemporalGraph()
     extraction = Extraction("log", tuple(_fact(triplet) for triplet in triplets))
@@ -136,7 +140,7 @@ def _move(last: LoggedStep, before: str | None, after: str | None) -> RoomChange
     return RoomChange(before, after, last.action_taken) if before and after and last.action_taken else None
 
 
-def _read(
+def _extract(
     step: LoggedStep,
     again: Sequence[Fact],
     view: GraphView,
@@ -144,7 +148,7 @@ def _read(
     move: RoomChange | None,
     result: AttemptReplay,
 ) -> Extraction:
-    """The reading of ``step``; counts in ``result`` what becomes of its outdated pairs."""
+    """Return the extraction of ``step``; count the outcomes of its outdated pairs in ``result``."""
     answer = step.outdated_raw or "[]"
     extractor = AriGraphExtractor(_no_triplet_text, lambda candidates, new: answer)
     facts = (*(_fact(triplet) for triplet in step.new_triplets), *again)
@@ -158,7 +162,7 @@ def _read(
 
 
 def _no_triplet_text(text: str) -> str:
-    raise ReplayError("the logs hold triplets as they were parsed, not the text of the model")
+    raise ReplayError("the logs contain parsed triplets, not the text of the model")
 
 
 def _compare(
@@ -169,7 +173,7 @@ def _compare(
     carried: Collection[Fact],
     result: AttemptReplay,
 ) -> dict[Fact, Difference]:
-    """What one of the graphs lacks; notes in ``result`` what they hold in two writings."""
+    """Return the facts that one of the graphs lacks; record facts with two spellings in ``result``."""
     theirs = step.graph or []
     writings: dict[Fact, set[str]] = defaultdict(set)
     for triplet in (*before, *theirs):
@@ -195,10 +199,17 @@ def _compare(
 
 
 def _extracted_again(step: LoggedStep, before: Sequence[Triplet]) -> list[Fact]:
-    """Facts that the outdated text of ``step`` deletes, and that the log holds behind all that outlived the step.
+    """Return the facts that the outdated text of a step deletes and that the log shows to be added again.
 
-    Their graph is a list: what is added goes to its end. So a deleted triplet that stands behind every survivor was
-    added again.
+    The graph in the log is a list, and new triplets are appended. So a deleted triplet after all triplets that survived
+    the step was added again.
+
+    Args:
+        step: the step.
+        before: triplets of the graph before it.
+
+    Returns:
+        The facts.
     """
     old = {fact for fact, _ in parse_outdated(step.outdated_raw or "[]").pairs}
     theirs = [_fact(triplet) for triplet in step.graph or []]

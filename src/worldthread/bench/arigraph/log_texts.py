@@ -1,7 +1,7 @@
-"""What the published logs of AriGraph's agent hold, and how its texts are read: every text counted, none left out.
+"""Texts in the published logs of AriGraph's agent, and counts of how they are parsed; every text is counted.
 
-The logs are gzipped JSON Lines, one object a step (or, for questions, one a question). Only the fields named here are
-looked at.
+The logs are gzipped JSON Lines with one object per step (or, for question answering, per question). Fields that are not
+listed here are ignored.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ Triplet = tuple[str, str, str]
 
 
 class LoggedStep(msgspec.Struct, frozen=True):
-    """One step of a logged run. Texts of a model are verbatim; ``graph`` is the whole graph after the step, and
-    ``navigation`` holds what each room told that a "go to" passed through.
+    """A step of a logged run, with verbatim texts of the model.
+
+    ``graph`` is the whole graph after the step; ``navigation`` has the text of each room on the path of a "go to".
     """
 
     run: str
@@ -50,21 +51,28 @@ class LoggedStep(msgspec.Struct, frozen=True):
 
 
 class LoggedQuestion(msgspec.Struct, frozen=True):
-    """A question of the question-answering logs: the triplets of each passage that was read for it."""
+    """A question of the question-answering logs: the triplets of each of its passages."""
 
     passages_triplets: list[list[list[str]]] = []
 
 
 def read_lines(folder: Path, kind: type[T]) -> Iterator[T]:
-    """Every line of every ``*.jsonl.gz`` in ``folder``, by file name.
+    """Decode the lines of all ``*.jsonl.gz`` files of a folder, in the order of their names.
+
+    Args:
+        folder: folder of the logs.
+        kind: type of each line.
+
+    Yields:
+        The decoded lines.
 
     Raises:
         InputError: there is no such file.
-        FormatError: a line is not what it should be.
+        FormatError: a line cannot be decoded.
     """
     files = sorted(folder.glob("*.jsonl.gz"))
     if not files:
-        raise InputError(f"no logs in {folder}: it should hold files named <run>.jsonl.gz")
+        raise InputError(f"no logs in {folder}: expected files named <run>.jsonl.gz")
     decoder = msgspec.json.Decoder(kind)
     for path in files:
         number = 0
@@ -78,7 +86,7 @@ def read_lines(folder: Path, kind: type[T]) -> Iterator[T]:
 
 
 def attempts(steps: Iterable[LoggedStep]) -> dict[tuple[str, int], list[LoggedStep]]:
-    """The steps of each (run, attempt), in order."""
+    """Return the steps of each (run, attempt), in order."""
     found: dict[tuple[str, int], list[LoggedStep]] = defaultdict(list)
     for step in steps:
         found[step.run, step.attempt].append(step)
@@ -86,7 +94,7 @@ def attempts(steps: Iterable[LoggedStep]) -> dict[tuple[str, int], list[LoggedSt
 
 
 def rooms_of(steps: Sequence[LoggedStep]) -> list[str | None]:
-    """The room in which each step of an attempt ends, in lower case, by the headings of the observations."""
+    """Return the room in which each step of an attempt ends, in lower case, from the headings of the observations."""
     room: str | None = None
     rooms = []
     for step in steps:
@@ -105,7 +113,7 @@ class _LoggedAnswer(Protocol):
 
 @dataclass(frozen=True)
 class UnusableText:
-    """A piece of a logged text that could not be used."""
+    """A part of a logged text that could not be parsed."""
 
     run: str
     attempt: int
@@ -116,19 +124,19 @@ class UnusableText:
 
 @dataclass
 class TextCount:
-    """How the texts of one kind were read: ``total == clean + mended + partly + failed``.
+    """Counts of how texts of one kind were parsed: ``total == clean + mended + partly + failed``.
 
     Args:
-        kind: what they are.
-        total: logged texts.
-        absent: steps that hold no such text.
-        clean: read as they are.
-        mended: read in full after repairs.
-        partly: something was read, and something was not.
-        failed: nothing was read.
-        mends: texts with each kind of repair.
-        reasons: pieces that could not be read, by reason.
-        unread: those pieces.
+        kind: kind of the texts.
+        total: number of logged texts.
+        absent: number of steps without such a text.
+        clean: number of texts parsed without repairs.
+        mended: number of texts parsed in full after repairs.
+        partly: number of texts parsed in part.
+        failed: number of texts from which nothing was parsed.
+        mends: number of texts with each kind of repair.
+        reasons: number of parts that could not be parsed, by reason.
+        unread: the parts that could not be parsed.
     """
 
     kind: str
@@ -143,7 +151,7 @@ class TextCount:
     unread: list[UnusableText] = field(default_factory=list)
 
     def add(self, step: LoggedStep, answer: _LoggedAnswer | None, useful: bool) -> None:
-        """Count one text; ``answer`` is ``None`` when the step holds none."""
+        """Count one text; ``answer`` is ``None`` if the step has no such text."""
         if answer is None:
             self.absent += 1
             return
@@ -165,15 +173,15 @@ class TextCount:
 
 @dataclass
 class ActionCount:
-    """How actions that could be read compare with what the log says besides.
+    """Counts of how parsed actions compare with the other fields of the log.
 
     Args:
-        taken: steps whose log names the action that was taken.
-        taken_as_read: those where it is the action that was read.
-        actions: actions (an answer may weigh several) of steps whose log lists the actions offered.
-        offered: those that were offered.
-        go_to: those that were not, and go to a room that was visited.
-        not_offered: all others, refused.
+        taken: number of steps whose log names the action taken.
+        taken_as_read: number of these steps where it equals the parsed action.
+        actions: number of actions in steps whose log lists the valid actions; an answer may weigh several actions.
+        offered: number of these actions that are valid.
+        go_to: number of the others that go to a visited room.
+        not_offered: number of the remaining actions, which are refused.
     """
 
     taken: int = 0
@@ -184,7 +192,7 @@ class ActionCount:
     not_offered: int = 0
 
     def add(self, step: LoggedStep, answer: ActionAnswer, rooms: Collection[str]) -> None:
-        """Count the actions of one answer, which was read without looking at what was offered."""
+        """Count the actions of one answer, which was parsed without the list of valid actions."""
         if step.action_taken is not None:
             self.taken += 1
             self.taken_as_read += answer.action == step.action_taken
@@ -201,7 +209,7 @@ class ActionCount:
 
 
 def count_texts(runs: dict[tuple[str, int], list[LoggedStep]]) -> tuple[list[TextCount], ActionCount]:
-    """Read every outdated text, plan and action of the logs."""
+    """Parse all outdated texts, plans and actions of the logs, and count the results."""
     outdated, plans, actions = TextCount("outdated triplets"), TextCount("plans"), TextCount("actions")
     taken = ActionCount()
     for steps in runs.values():
@@ -221,18 +229,18 @@ def count_texts(runs: dict[tuple[str, int], list[LoggedStep]]) -> tuple[list[Tex
 
 @dataclass
 class FactCount:
-    """What our facts make of logged triplets.
+    """Counts of how logged triplets convert to our facts.
 
     Args:
-        source: where they are from.
-        triplets: how many there are.
-        valid: those that are valid facts.
-        refused: the others, by reason.
-        distinct: different triplets among the valid ones, as written in the log.
-        merged: sets of them that are one fact to us, as their names are normalised.
-        same: triplets that come back the same when they are written as a text and read by the published rules.
-        changed: those that come back as another fact, in either form.
-        unread: those that are not read back, by reason.
+        source: source of the triplets.
+        triplets: number of triplets.
+        valid: number of triplets that are valid facts.
+        refused: number of the other triplets, by reason.
+        distinct: number of distinct valid triplets, as written in the log.
+        merged: groups of these that are the same fact after normalisation of names.
+        same: number of triplets that are unchanged after writing them as text and parsing it by the published rules.
+        changed: triplets that become another fact, before and after.
+        unread: number of triplets that cannot be parsed again, by reason.
     """
 
     source: str
@@ -247,7 +255,7 @@ class FactCount:
 
 
 def count_facts(source: str, triplets: Iterable[Sequence[str]]) -> FactCount:
-    """Make a fact of every triplet, and read it back from a text."""
+    """Convert every triplet to a fact, and parse it again from its text."""
     count = FactCount(source)
     writings: dict[Fact, set[str]] = defaultdict(set)
     for triplet in triplets:

@@ -1,8 +1,8 @@
-"""Replay of the published logs of AriGraph's agent through the faithful reader and our graph, and its report.
+"""Replay of the published logs of AriGraph's agent with the faithful extractor and our graph, and its report.
 
-Three replays: each step *from the logged graph before it*; each attempt *from its start*, where what an early step lost
-stays lost; and the same with the facts *restored* of which the log shows that they were deleted and extracted again in
-one step, which tells whether that was the cause.
+There are three replays: each step *from the logged graph before it*; each attempt *from its start*, where a fact that
+an early step loses stays lost; and the same with facts *restored* that the log shows to be deleted and extracted again
+in one step, which verifies that cause.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _RULE: Final = "-" * 100
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """Everything measured.
+    """The results of all replays.
 
     Args:
-        from_previous: every step from the logged graph before it.
-        from_start: every attempt from an empty graph.
+        from_previous: replays of every step from the logged graph before it.
+        from_start: replays of every attempt from an empty graph.
         restored: the same with unlogged second extractions restored.
-        without_graph: attempts whose log holds no graph; their texts are counted, the graph is not replayed.
-        texts: how outdated texts, plans and actions were read, over all attempts.
-        actions: how the actions compare with what was offered and taken.
-        facts: what our facts make of the logged triplets.
+        without_graph: attempts whose log has no graph; their texts are counted, their graph is not replayed.
+        texts: counts of parsed outdated texts, plans and actions, over all attempts.
+        actions: counts of parsed actions that were valid and taken.
+        facts: counts of logged triplets converted to our facts.
     """
 
     from_previous: list[AttemptReplay]
@@ -54,26 +54,29 @@ class ReplayReport:
     facts: list[FactCount]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON can hold it."""
+        """Return the report, ready for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self, order="sorted")
         return plain
 
 
-def _unwatched(phase: str) -> None:
-    """Nobody watches."""
+def _ignore(phase: str) -> None:
+    """Do nothing."""
 
 
-def replay(folder: Path, questions: Path | None = None, *, watch: Callable[[str], None] = _unwatched) -> ReplayReport:
-    """Replay every attempt with a logged graph, and read every text of all attempts.
+def replay(folder: Path, questions: Path | None = None, *, watch: Callable[[str], None] = _ignore) -> ReplayReport:
+    """Replay all attempts with a logged graph, and parse the texts of all attempts.
 
     Args:
-        folder: logs of the agent, one ``<run>.jsonl.gz`` each.
-        questions: logs of the question answering; ``None`` leaves them out.
-        watch: told what is being done, a few times a second.
+        folder: folder of the agent's logs, a file ``<run>.jsonl.gz`` for each run.
+        questions: folder of the question-answering logs; ``None`` leaves them out.
+        watch: called with a description of the current work.
+
+    Returns:
+        The report.
 
     Raises:
-        InputError: a folder holds no logs, or a logged triplet of a game is not a valid fact.
-        FormatError: a line of a log is not what it should be.
+        InputError: a folder has no logs, or a logged triplet of a game is not a valid fact.
+        FormatError: a line of a log cannot be decoded.
     """
     runs = attempts(read_lines(folder, LoggedStep))
     watch("texts of the model")
@@ -83,8 +86,8 @@ def replay(folder: Path, questions: Path | None = None, *, watch: Callable[[str]
     if questions is not None:
         watch("triplets of passages")
         lines = read_lines(questions, LoggedQuestion)
-        read = (triplet for line in lines for passage in line.passages_triplets for triplet in passage)
-        facts.append(count_facts("passages read for questions", read))
+        extracted = (triplet for line in lines for passage in line.passages_triplets for triplet in passage)
+        facts.append(count_facts("passages read for questions", extracted))
     from_previous, from_start, restored, without_graph = [], [], [], []
     for (run, attempt), steps in runs.items():
         watch(f"{run}, attempt {attempt}")
@@ -98,7 +101,7 @@ def replay(folder: Path, questions: Path | None = None, *, watch: Callable[[str]
 
 
 def format_report(report: ReplayReport) -> str:
-    """The report as lines of text; every difference, every unread text and every merged name by name."""
+    """Format the report as text, with all differences, unparsed texts and merged names."""
     lines: list[str] = []
     for title, replays in (
         ("each step from the logged graph before it", report.from_previous),

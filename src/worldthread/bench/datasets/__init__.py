@@ -1,4 +1,4 @@
-"""Data sets for measurements: official files, and questions made from them.
+"""Data sets for benchmarks: loaders of the official files, and questions generated from them.
 
 ::
 

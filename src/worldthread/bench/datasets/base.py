@@ -1,4 +1,4 @@
-"""What a benchmark is: passages to remember, and questions about them with their answers and gold passages."""
+"""The parts of a data set: passages to remember, and questions with their answers and gold passages."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from worldthread.bench.qa.metrics import Script
 from worldthread.errors import InputError
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
-GIVEN_READER = "given/1"
-"""The reader's name in a reading that a data set brings."""
+GIVEN_EXTRACTOR = "given/1"
+"""Name of the extractor in extractions that come with a data set."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """One text to remember.
+    """A text to remember.
 
     Args:
         id: unique in its data set.
-        title: of the page that it comes from; may be empty.
+        title: title of the page that it comes from; may be empty.
         text: without the title.
-        at: world time, in seconds since 1970-01-01 UTC; ``None`` for texts without a date.
+        at: world time, in seconds since 1970-01-01 UTC; ``None`` for a text without a date.
         facts: triples that come with the data set.
         theses: sentences that come with the data set.
         entities: names that come with the data set.
@@ -38,42 +38,48 @@ class Passage:
 
     @property
     def full_text(self) -> str:
-        """The title, if there is one, on a line of its own above the text."""
+        """The text, preceded by the title on its own line if there is one."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The facts, then the theses."""
+        """The facts, followed by the theses."""
         return (*self.facts, *self.theses)
 
     def episode(self, *, given: bool) -> Episode:
-        """The passage as an episode, with its id as the source; at world time 0 when it has no date.
+        """Return the passage as an episode whose source is the id of the passage.
 
         Args:
-            given: whether the episode brings the data set's statements, or is still to be read.
+            given: whether the episode contains the data set's statements, or no extraction yet.
+
+        Returns:
+            The episode; at world time 0 when the passage has no date.
         """
-        extraction = Extraction(GIVEN_READER, self.statements) if given else Extraction()
+        extraction = Extraction(GIVEN_EXTRACTOR, self.statements) if given else Extraction()
         return Episode(self.full_text, 0.0 if self.at is None else self.at, self.id, extraction)
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question.
+    """A question with its right answers.
 
     Args:
         id: unique in its data set.
         text: the question.
-        answers: texts that are all right; the first is the canonical one.
-        gold_ids: passages that are needed for the answer; empty when the data set cannot say.
+        answers: right answers; the first is the canonical one.
+        gold_ids: ids of the passages that the answer needs; empty when the data set does not name them.
         type: kind of question, as the data set names it.
-        as_of: the moment of world time that is asked about; ``None`` for now.
-        context_ids: passages that the data set gives with the question, gold and distracting ones; empty when it asks
-            about all passages.
+        as_of: world time that the question asks about; ``None`` for now.
+        context_ids: ids of the gold and distracting passages that the data set provides with the question; empty when
+            the question is about all passages.
         evidence: triples that lead to the answer.
-        stale_ids: facts and theses of the whole data set that held once and no longer at the time of the question.
-        future_ids: facts and theses of the whole data set that came to hold only after the time of the question.
-        stale_passage_ids: passages that say of what is asked only what no longer held at the time of the question.
-        future_passage_ids: passages that say of what is asked only what came to hold after the time of the question.
+        stale_ids: ids of facts and theses of the data set that held before the time of the question and not at it.
+        future_ids: ids of facts and theses of the data set that hold only after the time of the question.
+        stale_passage_ids: ids of passages whose statements on the topic no longer held at the time of the question.
+        future_passage_ids: ids of passages whose statements on the topic hold only after the time of the question.
+
+    Raises:
+        InputError: the text is blank, or there is no answer.
     """
 
     id: str
@@ -98,18 +104,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A benchmark.
+    """Passages and the questions about them.
 
     Args:
-        name: as :func:`worldthread.bench.datasets.load` takes it.
-        version: of what the loader makes of the files; scores of different versions do not compare.
+        name: name that :func:`worldthread.bench.datasets.load` accepts.
+        version: version of the loader's output; scores of different versions are not comparable.
         passages: in the order of the files.
         questions: in the order of the files.
-        script: the rules by which its answers are scored, see :mod:`worldthread.bench.qa.metrics`.
-        counts: what was left out or is missing, in words, and how often.
+        script: rules that score its answers, see :mod:`worldthread.bench.qa.metrics`.
+        counts: number of items that were left out or are missing, by description.
 
     Raises:
-        InputError: two passages or two questions share an id, or a question names a passage that is not there.
+        InputError: two passages or two questions share an id, or a question refers to an unknown passage.
     """
 
     name: str
@@ -129,17 +135,17 @@ class Dataset:
 
     @cached_property
     def by_id(self) -> Mapping[str, Passage]:
-        """The passages by their ids."""
+        """The passages by id."""
         return {passage.id: passage for passage in self.passages}
 
     @property
     def has_statements(self) -> bool:
-        """Whether its passages bring facts or theses."""
+        """Whether any passage comes with facts or theses."""
         return any(passage.facts or passage.theses for passage in self.passages)
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """The texts that are not blank, each once, in order."""
+    """Return the texts that are not blank, without duplicates, in order."""
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 

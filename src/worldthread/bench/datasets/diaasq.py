@@ -1,16 +1,16 @@
-"""DiaASQ as a test of memory over time: dated dialogues, opinions that are taken back later, and questions about both.
+"""DiaASQ as a test of memory over time: dated dialogues, opinions that change later, and questions about both.
 
 DiaASQ annotates dialogues about phones with quadruples of target, aspect, opinion and polarity. PersonalAI (section
 IV.A) gives its dialogues dates, adds contradicting statements and asks questions made from the quadruples; neither
-their files nor their generator come with the paper. This is our own construction of the same kind:
+their files nor their generator are published. This module builds a data set of the same kind:
 
-* Every dialogue is a passage with a date; every speaker has a name, and the same people return in other dialogues.
-* Every complete quadruple of a clear polarity is a fact, said by the speaker of the utterance with the opinion. What
-  someone thinks of an aspect of a target is single-valued: what is said of it in a later dialogue ends what was said.
-* A share of the opinions is taken back in a later dialogue of our own words.
-* Questions ask about now, or as of the last moment of a month.
+* Every dialogue is a passage with a date; every speaker has a name, and the same names return in other dialogues.
+* Every complete quadruple with a clear polarity is a fact about the speaker of the utterance with the opinion. A
+  speaker's opinion of an aspect of a target is single-valued: an opinion in a later dialogue ends the earlier one.
+* A share of the opinions changes in a later dialogue, generated from templates.
+* Questions ask about now, or as of the last second of a month.
 
-What comes out depends on the file and the seed alone.
+The data set depends only on the file and the seed.
 """
 
 from __future__ import annotations
@@ -23,32 +23,41 @@ from worldthread.bench.datasets.base import Dataset, Passage
 from worldthread.bench.datasets.diaasq_files import read_dialogues
 from worldthread.bench.datasets.diaasq_opinions import Opinion, Timeline
 from worldthread.bench.datasets.diaasq_passages import contradict, date_dialogues
-from worldthread.bench.datasets.diaasq_questions import ask
+from worldthread.bench.datasets.diaasq_questions import generate_questions
 from worldthread.bench.datasets.preparation import first
 from worldthread.errors import FormatError, InputError
 
 VERSION: Final = "diaasq-temporal/1"
-"""Of the dates, names, templates and questions: another version makes other data of the same file and seed."""
+"""Version of the dates, names, templates and questions: another version generates other data from the same file."""
 
 CONTRADICTED: Final = 0.3
-"""The share of what people have an opinion on about which they change their minds."""
+"""The share of (speaker, subject) pairs whose opinion changes later."""
 
 
 def load(path: Path, *, name: str, limit: int | None, seed: int) -> Dataset:
-    """The data set; ``limit`` keeps the first questions, which are a fair mix, and all passages.
+    """Load the data set.
+
+    Args:
+        path: file of annotated dialogues.
+        name: name of the data set.
+        limit: keep only the first questions, which are a mix of all types, and all passages; ``None``: keep all.
+        seed: seeds the random generator of dates, names, changes of opinion and questions.
+
+    Returns:
+        The data set.
 
     Raises:
         InputError: the file cannot be read.
-        FormatError: it is not what it should be, or holds no complete quadruple.
+        FormatError: the file does not have the expected form, or has no complete quadruple.
     """
     counts: dict[str, int] = {}
     dialogues = read_dialogues(path, counts)
     random = Random(f"{VERSION} {seed}")
-    said, texts = date_dialogues(dialogues, random)
-    if not said:
+    stated, texts = date_dialogues(dialogues, random)
+    if not stated:
         raise FormatError("no dialogue has a complete quadruple; expected the annotated files", path=path)
-    later, later_texts = contradict(Timeline(said), random, CONTRADICTED)
-    timeline = Timeline([*said, *later])
+    later, later_texts = contradict(Timeline(stated), random, CONTRADICTED)
+    timeline = Timeline([*stated, *later])
     opinions: dict[str, list[Opinion]] = {}
     for opinion in timeline.opinions:
         opinions.setdefault(opinion.passage_id, []).append(opinion)
@@ -63,7 +72,7 @@ def load(path: Path, *, name: str, limit: int | None, seed: int) -> Dataset:
         )
         for text in sorted((*texts, *later_texts), key=lambda text: text.at)
     )
-    questions = tuple(ask(timeline, random))
+    questions = tuple(generate_questions(timeline, random))
     try:
         dataset = Dataset(name, VERSION, passages, questions, "squad", counts)
     except InputError as error:

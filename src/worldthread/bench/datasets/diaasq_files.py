@@ -1,8 +1,8 @@
-"""DiaASQ's files: the official JSON arrays, and JSON Lines with a mapping for each quadruple.
+"""Readers of DiaASQ's files: the official JSON arrays, and JSON Lines with a mapping for each quadruple.
 
 An official dialogue has ``doc_id``, ``sentences`` (tokens joined by spaces), ``speakers`` and ``triplets``: begin and
-end, in tokens of the dialogue, of target, aspect and opinion, the polarity, and the three texts. A line has ``id``
-instead, and ``quadruples`` with the texts and the utterances that they stand in.
+end, in tokens of the dialogue, of target, aspect and opinion, the polarity, and the three texts. A JSON Lines entry has
+``id`` instead, and ``quadruples`` with the texts and the numbers of their utterances.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _POLARITIES: Final[dict[str, Polarity | None]] = {
     "neg": "negative",
     "neu": "neutral",
     "amb": None,
-    "doubt": None,  # annotated as ambiguous or doubtful: nobody's clear opinion
+    "doubt": None,  # annotated as ambiguous or doubtful: not a clear opinion
 }
 _INCOMPLETE: Final = "quadruples left out: incomplete"
 _UNCLEAR: Final = "quadruples left out: polarity unclear"
@@ -42,10 +42,10 @@ class Quadruple:
 
     Args:
         target: a phone, a maker or a part.
-        aspect: of the target.
-        opinion: its words.
-        polarity: of the opinion.
-        utterance: number of the utterance with the opinion, from 0.
+        aspect: aspect of the target.
+        opinion: words of the opinion.
+        polarity: polarity of the opinion.
+        utterance: number of the utterance that contains the opinion, from 0.
     """
 
     target: str
@@ -57,13 +57,13 @@ class Quadruple:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A dialogue.
+    """A dialogue with its annotated opinions.
 
     Args:
-        id: as in the file.
-        sentences: the utterances as one would write them.
+        id: id in the file.
+        sentences: the utterances, detokenised.
         speakers: number of the speaker of each utterance, from 0.
-        quadruples: the complete ones with a clear polarity.
+        quadruples: the complete quadruples with a clear polarity.
     """
 
     id: str
@@ -105,11 +105,18 @@ _Raw: TypeAlias = tuple[str, str, str, str | int, int | None]  # target, aspect,
 
 
 def read_dialogues(path: Path, counts: dict[str, int]) -> list[Dialogue]:
-    """The dialogues of a file of either form; quadruples that are left out are counted in ``counts``.
+    """Read the dialogues of a file of either form.
+
+    Args:
+        path: the file.
+        counts: receives the number of quadruples that are left out, by reason.
+
+    Returns:
+        The dialogues in the order of the file.
 
     Raises:
         InputError: the file cannot be read.
-        FormatError: it is not what it should be.
+        FormatError: the file does not have the expected form.
     """
     dialogues = []
     for number, (id_, sentences, speakers, raw) in enumerate(_rows(path), start=1):
@@ -152,7 +159,7 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str], list[int], list[_Raw]]]:
 
 
 def _located(entry: _Official) -> list[_Raw]:
-    """The triplets with the utterance that their opinion begins in."""
+    """Return the triplets with the number of the utterance in which their opinion begins."""
     ends = list(accumulate(len(sentence.split()) for sentence in entry.sentences))
     return [
         (target, aspect, opinion, polarity, bisect_right(ends, begin) if begin >= 0 else None)
@@ -167,6 +174,6 @@ _QUOTED: Final = re.compile(r'" ([^"]*?) "')
 
 
 def detokenised(text: str) -> str:
-    """A text whose tokens are separated by spaces, as one would write it: "do n't know ." becomes "don't know."."""
+    """Return a tokenised text with normal spacing: "do n't know ." becomes "don't know."."""
     text = _BETWEEN.sub(r"\1", one_line(text))
     return _QUOTED.sub(r'"\1"', _TO_RIGHT.sub("", _TO_LEFT.sub("", text)))

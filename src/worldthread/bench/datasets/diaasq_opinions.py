@@ -1,4 +1,4 @@
-"""Who thought what of which aspect of which target, and when."""
+"""Opinions of speakers on aspects of targets over time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from worldthread.names import normalise_name
 from worldthread.types import Fact, Thesis
 
 NOW = math.inf
-"""The time of a question about now: after everything that was said."""
+"""The time of a question about now: after every opinion."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What one can have an opinion on: an aspect of a target, both as they are shown."""
+    """A subject of opinions: an aspect of a target, both in their display form."""
 
     aspect: str
     target: str
@@ -30,15 +30,15 @@ class Subject:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What somebody said about a subject in a passage.
+    """An opinion that a speaker states about a subject in a passage.
 
     Args:
-        speaker: the name.
-        subject: what it is about.
-        polarity: of the opinion.
-        words: of the opinion.
-        at: when it was said, in seconds since 1970-01-01 UTC.
-        passage_id: where it was said.
+        speaker: name of the speaker.
+        subject: subject of the opinion.
+        polarity: polarity of the opinion.
+        words: words of the opinion.
+        at: world time of the passage, in seconds since 1970-01-01 UTC.
+        passage_id: id of the passage.
     """
 
     speaker: str
@@ -50,12 +50,12 @@ class Opinion:
 
     @property
     def key(self) -> tuple[str, Subject]:
-        """What is single-valued at any time: what this speaker thinks of this subject."""
+        """Speaker and subject; at any time a key has a single value."""
         return self.speaker, self.subject
 
     @property
     def aspect(self) -> str:
-        """The key in words, as the aspect of statements."""
+        """The key as text, used as the aspect of statements."""
         return normalise_name(f"opinion of {self.speaker} on {self.subject}")
 
     @cached_property
@@ -66,7 +66,7 @@ class Opinion:
 
     @cached_property
     def thesis(self) -> Thesis:
-        """The opinion as a sentence, tied to its speaker, its aspect and its target."""
+        """The opinion as a sentence whose objects are its speaker, aspect and target."""
         text = f'{self.speaker} has a {self.polarity} opinion of the {self.subject}: "{self.words}".'
         return Thesis(text, (self.speaker, self.subject.aspect, self.subject.target), self.aspect)
 
@@ -77,54 +77,57 @@ class Opinion:
 
 
 class Timeline:
-    """All opinions, by key and time. What is said of one key in one passage holds together until the next passage.
+    """All opinions by key and time; opinions of one key in one passage hold together until the next passage on the key.
+
+    Args:
+        opinions: the opinions, in any order.
 
     Attributes:
-        opinions: all, by time.
-        keys: every key, in the order of its first opinion.
+        opinions: all opinions, by time.
+        keys: all keys, in the order of their first opinions.
     """
 
     def __init__(self, opinions: Iterable[Opinion]) -> None:
         self.opinions = sorted(opinions, key=lambda o: (o.at, o.passage_id, o.key[0], str(o.subject), o.words))
-        self._said: dict[tuple[str, Subject], list[tuple[Opinion, ...]]] = {}
+        self._by_passage: dict[tuple[str, Subject], list[tuple[Opinion, ...]]] = {}
         by_key: dict[tuple[str, Subject], list[Opinion]] = {}
         for opinion in self.opinions:
             by_key.setdefault(opinion.key, []).append(opinion)
         for key, all_of_key in by_key.items():
-            self._said[key] = [tuple(group) for _, group in groupby(all_of_key, key=lambda o: o.at)]
-        self.keys = tuple(self._said)
+            self._by_passage[key] = [tuple(group) for _, group in groupby(all_of_key, key=lambda o: o.at)]
+        self.keys = tuple(self._by_passage)
         self._outdated: dict[float, tuple[frozenset[str], frozenset[str]]] = {}
 
-    def said(self, key: tuple[str, Subject]) -> list[tuple[Opinion, ...]]:
-        """What was said of a key, passage by passage, the earliest first."""
-        return self._said[key]
+    def by_passage(self, key: tuple[str, Subject]) -> list[tuple[Opinion, ...]]:
+        """Return the opinions of a key, grouped by passage, earliest first."""
+        return self._by_passage[key]
 
     @cached_property
     def speakers(self) -> dict[Subject, list[str]]:
-        """Who ever spoke about a subject."""
+        """The speakers who state an opinion on each subject at any time."""
         speakers: dict[Subject, list[str]] = {}
-        for speaker, subject in self._said:
+        for speaker, subject in self._by_passage:
             speakers.setdefault(subject, []).append(speaker)
         return speakers
 
     def held(self, key: tuple[str, Subject], time: float) -> tuple[Opinion, ...]:
-        """What holds of a key at a time: what was said last until then; empty before anything was."""
-        said = self._said[key]
-        place = bisect_right(said, time, key=lambda opinions: opinions[0].at)
-        return said[place - 1] if place else ()
+        """Return the opinions of a key that hold at a time, the last stated until then; empty before the first."""
+        groups = self._by_passage[key]
+        place = bisect_right(groups, time, key=lambda opinions: opinions[0].at)
+        return groups[place - 1] if place else ()
 
     def polarity(self, key: tuple[str, Subject], time: float) -> Polarity | None:
-        """The polarity that holds of a key; ``None`` when nothing was said yet, or good and bad in one passage."""
+        """Return the polarity that holds for a key; ``None`` before the first opinion, or when several hold."""
         found = {opinion.polarity for opinion in self.held(key, time)}
         return found.pop() if len(found) == 1 else None
 
     def outdated(self, time: float) -> tuple[frozenset[str], frozenset[str]]:
-        """Ids of the facts and theses that held before ``time`` but not then, and of those that only held later."""
+        """Return the ids of facts and theses that hold only before ``time``, and those that hold only after it."""
         if time not in self._outdated:
             past, present, future = set[str](), set[str](), set[str]()
-            for key, said in self._said.items():
+            for key, groups in self._by_passage.items():
                 held = self.held(key, time)
-                for opinions in said:
+                for opinions in groups:
                     place = present if opinions is held else past if opinions[0].at <= time else future
                     place.update(id_ for opinion in opinions for id_ in opinion.ids)
             self._outdated[time] = frozenset(past - present), frozenset(future - present - past)

@@ -1,4 +1,4 @@
-"""The dialogues of DiaASQ with dates and names, and the dialogues of our own in which opinions are taken back."""
+"""Dates and names for the dialogues of DiaASQ, and generated dialogues in which speakers change their opinions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from worldthread.names import normalise_name
 
 _FIRST_DAY: Final = datetime(2021, 1, 1, tzinfo=UTC)
 _HOUR: Final = timedelta(hours=10)
-_LATER_HOUR: Final = timedelta(hours=19)  # another one, so that no two passages share a time
+_LATER_HOUR: Final = timedelta(hours=19)  # a different hour, so that no two passages share a time
 _GAP: Final = (1, 3)  # days between dialogues, both inclusive
-_DELAY: Final = (40, 200)  # days until a mind is changed: a month ends in between
-_TOGETHER: Final = (1, 3)  # minds changed in one dialogue
+_DELAY: Final = (40, 200)  # days until an opinion changes: a month ends in between
+_TOGETHER: Final = (1, 3)  # changes of opinion in one dialogue
 
 
 @dataclass(frozen=True)
 class DatedText:
-    """A dialogue as it is remembered; ``at`` in seconds since 1970-01-01 UTC."""
+    """A dialogue as the memory receives it; ``at`` is in seconds since 1970-01-01 UTC."""
 
     id: str
     title: str
@@ -34,13 +34,20 @@ class DatedText:
 
 
 def date_dialogues(dialogues: Iterable[Dialogue], random: Random) -> tuple[list[Opinion], list[DatedText]]:
-    """Dialogues in the order of the file, one to three days apart, their speakers named: their opinions and texts.
+    """Give the dialogues dates, one to three days apart, and their speakers names.
+
+    Args:
+        dialogues: dialogues in the order of the file.
+        random: chooses the gaps between dates and the names.
+
+    Returns:
+        The opinions and the texts of the dialogues.
 
     Raises:
         InputError: a dialogue has more speakers than there are names.
     """
     dialogues = list(dialogues)
-    shown = _shown(name for d in dialogues for q in d.quadruples for name in (q.target, q.aspect))
+    display = _display_forms(name for d in dialogues for q in d.quadruples for name in (q.target, q.aspect))
     opinions, texts = [], []
     day = _FIRST_DAY
     for dialogue in dialogues:
@@ -52,7 +59,7 @@ def date_dialogues(dialogues: Iterable[Dialogue], random: Random) -> tuple[list[
         lines = [f"{names[n]}: {text}" for n, text in zip(dialogue.speakers, dialogue.sentences, strict=True)]
         texts.append(DatedText(dialogue.id, _title(day), "\n".join(lines), at))
         for quadruple in dialogue.quadruples:
-            subject = Subject(shown[normalise_name(quadruple.aspect)], shown[normalise_name(quadruple.target)])
+            subject = Subject(display[normalise_name(quadruple.aspect)], display[normalise_name(quadruple.target)])
             speaker = names[dialogue.speakers[quadruple.utterance]]
             opinions.append(Opinion(speaker, subject, quadruple.polarity, quadruple.opinion, at, dialogue.id))
         day += timedelta(days=random.randint(*_GAP))
@@ -60,9 +67,16 @@ def date_dialogues(dialogues: Iterable[Dialogue], random: Random) -> tuple[list[
 
 
 def contradict(timeline: Timeline, random: Random, share: float) -> tuple[list[Opinion], list[DatedText]]:
-    """Later dialogues in which a share of the keys gets an opinion of another polarity: their opinions and texts.
+    """Generate later dialogues in which a share of the keys gets an opinion of another polarity.
 
-    A change of mind comes 40 days or more after all that was said of its key, one to three of them in a dialogue.
+    Args:
+        timeline: opinions of the original dialogues.
+        random: chooses keys, dates and words.
+        share: share of the keys whose opinion changes; 0..1.
+
+    Returns:
+        The opinions and the texts of one to three changes each, 40 to 200 days after the last opinion of their keys,
+        or later where another generated dialogue has the day already.
     """
     keys = sorted((key for key in timeline.keys if timeline.polarity(key, NOW)), key=str)
     chosen = random.sample(keys, round(share * len(keys)))
@@ -88,7 +102,7 @@ def contradict(timeline: Timeline, random: Random, share: float) -> tuple[list[O
 
 
 def written_date(time: datetime) -> str:
-    """A date in words, such as "3 March 2021"."""
+    """Return a date as text, such as "3 March 2021"."""
     return f"{time.day} {MONTHS[time.month - 1]} {time.year}"
 
 
@@ -96,8 +110,8 @@ def _title(day: datetime) -> str:
     return f"Forum dialogue of {written_date(day)}"
 
 
-def _shown(names: Iterable[str]) -> dict[str, str]:
-    """How each normalised name is shown: the form that is used most, the first by the alphabet of several."""
+def _display_forms(names: Iterable[str]) -> dict[str, str]:
+    """Return the display form of each normalised name: the most frequent form, the first alphabetically on a tie."""
     forms: dict[str, Counter[str]] = {}
     for name in names:
         forms.setdefault(normalise_name(name), Counter())[name] += 1

@@ -1,16 +1,16 @@
-"""Questions about opinions, in the kinds that PersonalAI shows (Tables 11 and 12), by templates of our own.
+"""Questions about opinions of the types that PersonalAI shows (Tables 11 and 12), generated from our own templates.
 
 ========= ================================================================= ==========================================
 type      asks                                                              answer
 ========= ================================================================= ==========================================
-opinion   what somebody thinks of a subject                                 positive, negative or neutral
+opinion   what a speaker thinks of a subject                                positive, negative or neutral
 majority  what most of those who spoke about a subject think of it          positive, negative or neutral
-better    which of two targets is seen better in an aspect                  a target
+better    which of two targets has the better opinions in an aspect         a target
 people    who has an opinion of a polarity of a subject                     one to three names
 ========= ================================================================= ==========================================
 
-Each is asked about now and, where the answer was another one then, as of the end of a month (``opinion_as_of``, ...).
-Questions that need more than :data:`MOST_GOLD` passages are not asked, so that Recall@5 can always reach 1.
+Each question asks about now and, where the answer differs, as of the end of a month (``opinion_as_of``, ...).
+Questions that need more than :data:`MOST_GOLD` passages are left out, so that Recall@5 can always reach 1.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from worldthread.bench.datasets.diaasq_words import QUESTIONS
 
 MOST_GOLD: Final = 5
 _MOST_PEOPLE: Final = 3
-_PAIRS: Final = 3  # of targets that are compared in one aspect, at most
+_PAIRS: Final = 3  # pairs of targets compared in one aspect, at most
 
 _Key: TypeAlias = tuple[str, Subject]
 
 
 @dataclass(frozen=True)
 class _Issue:
-    """Something to ask: which keys it is about, how its answers at a time are found, and the words of the question."""
+    """A template of a question: the keys it is about, a function that returns its answers at a time, and its words."""
 
     type: str
     keys: tuple[_Key, ...]
-    answers: Callable[[float], tuple[str, ...]]  # none at a time when it cannot be asked
+    answers: Callable[[float], tuple[str, ...]]  # empty at a time when it has no clear answer
     words: dict[str, str]
-    polarity: Polarity | None = None  # of the opinions that answer it; all do when none is named
+    polarity: Polarity | None = None  # of the opinions that answer it; ``None`` for any
 
 
-def ask(timeline: Timeline, random: Random) -> list[Question]:
-    """The questions, in an order that mixes all types."""
+def generate_questions(timeline: Timeline, random: Random) -> list[Question]:
+    """Return the questions in an order that mixes all types."""
     questions: list[Question] = []
     for number, issue in enumerate(_issues(timeline, random)):
         answers = issue.answers(NOW)
@@ -68,16 +68,16 @@ def ask(timeline: Timeline, random: Random) -> list[Question]:
 def _question(
     timeline: Timeline, random: Random, issue: _Issue, number: int, answers: tuple[str, ...], end: datetime | None
 ) -> Iterator[Question]:
-    """The question, unless it needs too many passages."""
+    """Yield the question, unless it needs too many passages."""
     time = NOW if end is None else end.timestamp()
     type_ = issue.type if end is None else f"{issue.type}_as_of"
     held = [opinion for key in issue.keys for opinion in timeline.held(key, time)]
     gold = _passages(opinion.passage_id for opinion in held if issue.polarity in (None, opinion.polarity))
     if len(gold) > MOST_GOLD:
         return
-    holding = _passages(opinion.passage_id for opinion in held)
-    said = [opinion for key in issue.keys for opinions in timeline.said(key) for opinion in opinions]
-    stale = _passages(opinion.passage_id for opinion in said if opinion.at <= time)
+    current = _passages(opinion.passage_id for opinion in held)
+    stated = [opinion for key in issue.keys for opinions in timeline.by_passage(key) for opinion in opinions]
+    stale = _passages(opinion.passage_id for opinion in stated if opinion.at <= time)
     stale_ids, future_ids = timeline.outdated(time)
     date = "" if end is None else written_date(end)
     yield Question(
@@ -89,8 +89,8 @@ def _question(
         as_of=None if end is None else time,
         stale_ids=stale_ids,
         future_ids=future_ids,
-        stale_passage_ids=tuple(id_ for id_ in stale if id_ not in holding),
-        future_passage_ids=_passages(opinion.passage_id for opinion in said if opinion.at > time),
+        stale_passage_ids=tuple(id_ for id_ in stale if id_ not in current),
+        future_passage_ids=_passages(opinion.passage_id for opinion in stated if opinion.at > time),
     )
 
 
@@ -147,19 +147,19 @@ def _people(timeline: Timeline, keys: tuple[_Key, ...], wanted: Polarity) -> Cal
 
 
 def _better(timeline: Timeline, one: Subject, other: Subject) -> Callable[[float], tuple[str, ...]]:
-    def standing(subject: Subject, time: float) -> float | None:
+    def score(subject: Subject, time: float) -> float | None:
         found = list(_held(timeline, _keys(timeline, subject), time).values())
         return (found.count("positive") - found.count("negative")) / len(found) if found else None
 
     def answers(time: float) -> tuple[str, ...]:
-        a, b = standing(one, time), standing(other, time)
+        a, b = score(one, time), score(other, time)
         return () if a is None or b is None or a == b else ((one if a > b else other).target,)
 
     return answers
 
 
 def _held(timeline: Timeline, keys: Iterable[_Key], time: float) -> dict[_Key, Polarity]:
-    """The polarities that hold of the keys; empty when one of them holds good and bad at once."""
+    """Return the polarities that hold for the keys; empty when one key holds several at once."""
     held = {key: timeline.polarity(key, time) for key in keys if timeline.held(key, time)}
     clear = {key: polarity for key, polarity in held.items() if polarity is not None}
     return clear if len(clear) == len(held) else {}
@@ -174,8 +174,8 @@ def _passages(ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def _month_ends(timeline: Timeline, keys: Iterable[_Key]) -> list[datetime]:
-    """The last second of every month from the first word on the keys to the last."""
-    times = [opinions[0].at for key in keys for opinions in timeline.said(key)]
+    """Return the last second of every month between the first and the last opinion of the keys."""
+    times = [opinions[0].at for key in keys for opinions in timeline.by_passage(key)]
     month = datetime.fromtimestamp(min(times), UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     ends = []
     while month.timestamp() <= max(times):

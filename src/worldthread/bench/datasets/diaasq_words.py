@@ -1,4 +1,4 @@
-"""The words of ``diaasq.toml``."""
+"""Names, templates and words from ``diaasq.toml``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NAMES: Final[list[str]] = _DATA["names"]
 """First names of the speakers."""
 
 MONTHS: Final[list[str]] = _DATA["months"]
-"""In English whatever the locale, from January."""
+"""English names of the months, independent of the locale."""
 
 TAKEN_BACK: Final[list[str]] = _DATA["taken_back"]
-"""Templates with ``subject`` and ``words``: an opinion is taken back."""
+"""Templates of a change of opinion, with ``subject`` and ``words``."""
 
 WORDS: Final[dict[str, list[str]]] = _DATA["words"]
 """Words of opinions by polarity."""

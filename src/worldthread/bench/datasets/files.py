@@ -1,4 +1,4 @@
-"""Reading the files of data sets: JSON Lines and long JSON arrays entry by entry, gzipped or not."""
+"""Readers of data set files: JSON Lines, and long JSON arrays entry by entry, gzipped or not."""
 
 from __future__ import annotations
 
@@ -27,11 +27,17 @@ _AFTER_NUMBER: Final = re.compile(r"[,\]}\s]")
 
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:
-    """A UTF-8 text file, unpacked when gzip compressed it.
+    """Open a UTF-8 text file, compressed with gzip or not.
+
+    Args:
+        path: the file.
+
+    Yields:
+        The open file.
 
     Raises:
-        InputError: it cannot be opened.
-        FormatError: while the block reads it: damaged gzip data, or not UTF-8.
+        InputError: the file cannot be opened.
+        FormatError: raised while the block reads: the gzip data is damaged, or the text is not UTF-8.
     """
     try:
         with path.open("rb") as probe:
@@ -48,14 +54,19 @@ def open_text(path: Path) -> Iterator[IO[str]]:
 
 
 def read_lines(path: Path, kind: type[T], expected: str) -> Iterator[T]:
-    """The lines of a JSON Lines file; empty lines are passed over.
+    """Decode the lines of a JSON Lines file; skip empty lines.
 
     Args:
-        expected: what each line should be, for the message of an error.
+        path: the file, compressed with gzip or not.
+        kind: type of each line.
+        expected: description of a valid line, for error messages.
+
+    Yields:
+        The decoded lines.
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: a line is not what it should be.
+        FormatError: a line cannot be decoded.
     """
     decoder = msgspec.json.Decoder(kind)
     with open_text(path) as stream:
@@ -69,15 +80,20 @@ def read_lines(path: Path, kind: type[T], expected: str) -> Iterator[T]:
 
 
 def read_array(path: Path, kind: type[T], expected: str, *, member: str | None = None) -> Iterator[T]:
-    """The entries of a JSON array, decoded one by one, so that a long file need not be read to its end.
+    """Decode the entries of a JSON array one by one, so that the caller can stop before the end of a long file.
 
     Args:
-        expected: what the file should be, for the message of an error.
-        member: the array is this member of an object; ``None``: the array is all of the file.
+        path: the file, compressed with gzip or not.
+        kind: type of each entry.
+        expected: description of a valid file, for error messages.
+        member: name of the object member that is the array; ``None`` when the array is the whole file.
+
+    Yields:
+        The decoded entries.
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: the file is not such an array, or an entry is not what it should be.
+        FormatError: the file is not such an array, or an entry cannot be decoded.
     """
     with open_text(path) as stream:
         scanner = _JsonArrayScanner(stream, path, expected)
@@ -91,11 +107,7 @@ def read_array(path: Path, kind: type[T], expected: str, *, member: str | None =
 
 
 def first_character(path: Path) -> str:
-    """The first character that is not white space; empty for an empty file.
-
-    Raises:
-        InputError, FormatError: see :func:`open_text`.
-    """
+    """Return the first character that is not white space; empty for an empty file."""
     with open_text(path) as stream:
         while block := stream.read(_BLOCK):
             if stripped := block.lstrip():
@@ -104,26 +116,26 @@ def first_character(path: Path) -> str:
 
 
 def facts_of(triples: Iterable[Iterable[object]], counts: dict[str, int], what: str) -> tuple[Fact, ...]:
-    """The triples as facts; those that are none are counted in ``counts`` under ``what``."""
+    """Return the triples as facts; count those that are not valid facts in ``counts`` under ``what``."""
     facts = []
     for triple in triples:
         try:
             subject, relation, object_ = triple
             facts.append(Fact(cast("str", subject), cast("str", relation), cast("str", object_)))
-        except ValueError:  # not three, or a name that cannot be one (an InputError is a ValueError)
+        except ValueError:  # not three parts, or an invalid name (an InputError is a ValueError)
             counts[what] = counts.get(what, 0) + 1
     return tuple(facts)
 
 
 class _JsonArrayScanner:
-    """Values of a JSON text that comes in blocks."""
+    """Scans the values of a JSON text that is read in blocks."""
 
     def __init__(self, stream: IO[str], path: Path, expected: str) -> None:
         self._stream, self._path, self._expected = stream, path, expected
         self._text, self._place, self._ended = "", 0, False
 
     def entries(self) -> Iterator[Any]:
-        """The entries of the array that begins here."""
+        """Yield the entries of the array that begins here."""
         self._take("[")
         if self._peek() == "]":
             return
@@ -133,7 +145,7 @@ class _JsonArrayScanner:
                 return
 
     def enter(self, member: str) -> None:
-        """Go to the value of a member of the object that begins here."""
+        """Skip to the value of a member of the object that begins here."""
         self._take("{")
         while True:
             name = self._value()
@@ -153,7 +165,7 @@ class _JsonArrayScanner:
                 if not self._more():
                     self._refuse(f"not JSON: {error.msg}")
                 continue
-            # a number may go on in the next block, unless something that belongs to none stands behind it
+            # a number may continue in the next block unless a delimiter follows it
             if isinstance(value, int | float) and not _AFTER_NUMBER.search(self._text, end) and self._more():
                 continue
             self._place = end
@@ -163,12 +175,12 @@ class _JsonArrayScanner:
         character = self._peek()
         if not character or character not in wanted:
             found = repr(character) if character else "the end of the file"
-            self._refuse(f"{found} where {' or '.join(wanted)} should stand")
+            self._refuse(f"found {found} instead of {' or '.join(wanted)}")
         self._place += 1
         return character
 
     def _peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             while self._place < len(self._text):
                 if self._text[self._place] not in _SPACE:
@@ -178,7 +190,7 @@ class _JsonArrayScanner:
                 return ""
 
     def _more(self) -> bool:
-        """Read another block; whether there was one."""
+        """Read another block; return whether there was one."""
         if self._ended:
             return False
         block = self._stream.read(_BLOCK)

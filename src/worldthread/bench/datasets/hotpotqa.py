@@ -1,7 +1,8 @@
-"""HotpotQA's official files, and 2WikiMultiHopQA's, which have the same form and more.
+"""Loaders of HotpotQA's official files, whose form 2WikiMultiHopQA extends.
 
-One JSON array of questions: ``_id``, ``question``, ``answer``, ``type``, ``supporting_facts`` (title and number of a
-sentence) and ``context`` (title and sentences). 2WikiMultiHopQA adds ``evidences`` (triples) and ``answer_id``.
+A file is one JSON array of questions: ``_id``, ``question``, ``answer``, ``type``, ``supporting_facts`` (title and
+number of a sentence) and ``context`` (title and sentences). 2WikiMultiHopQA adds ``evidences`` (triples) and
+``answer_id``.
 """
 
 from __future__ import annotations
@@ -37,42 +38,57 @@ class Entry(msgspec.Struct):
 
 
 class PassageCollection:
-    """Passages, each kept once however many questions bring it; numbered as they come."""
+    """Passages without duplicates, numbered in the order in which questions bring them."""
 
     def __init__(self) -> None:
         self._passages: dict[tuple[str, str], Passage] = {}
 
     def add(self, title: str, text: str) -> str:
-        """The id of a passage."""
+        """Add a passage unless it is known; return its id."""
         passage = self._passages.get((title, text))
         if passage is None:
             passage = self._passages[title, text] = Passage(str(len(self._passages)), title, text)
         return passage.id
 
     def passages(self) -> tuple[Passage, ...]:
-        """All, in order."""
+        """Return all passages in order."""
         return tuple(self._passages.values())
 
 
 def load(path: Path, *, name: str, limit: int | None) -> Dataset:
-    """HotpotQA in the distractor or the full-wiki setting.
+    """Load HotpotQA in the distractor or the full-wiki setting.
 
-    In the full-wiki setting gold passages can be missing from the file; ``counts`` says how many are.
+    Args:
+        path: the file.
+        name: name of the data set.
+        limit: read only the first questions; ``None``: read all.
+
+    Returns:
+        The data set. In the full-wiki setting gold passages can be missing from the file; ``counts`` says how many are.
 
     Raises:
         InputError: the file cannot be read.
-        FormatError: it is not what it should be.
+        FormatError: the file does not have the expected form.
     """
     return read(path, name=name, limit=limit)
 
 
 def load_appendix_d(path: Path, *, name: str, limit: int | None) -> Dataset:
-    """HotpotQA as PersonalAI prepared it, see :func:`~worldthread.bench.datasets.preparation.appendix_d_hotpotqa`.
+    """Load HotpotQA as PersonalAI prepares it.
 
     As there, sentences are joined by a space, although most of the file's sentences begin with one.
 
+    Args:
+        path: the file of the distractor setting.
+        name: name of the data set.
+        limit: keep only the first questions; ``None``: keep all.
+
+    Returns:
+        The data set, see :func:`~worldthread.bench.datasets.preparation.appendix_d_hotpotqa`.
+
     Raises:
-        InputError, FormatError: see :func:`load`.
+        InputError: the file cannot be read.
+        FormatError: the file does not have the expected form.
     """
     return first(appendix_d_hotpotqa(read(path, name=name, limit=None, joint=" ")), limit)
 
@@ -80,17 +96,24 @@ def load_appendix_d(path: Path, *, name: str, limit: int | None) -> Dataset:
 def read(
     path: Path, *, name: str, limit: int | None, joint: str = "", aliases: dict[str, list[str]] | None = None
 ) -> Dataset:
-    """A file of this form.
+    """Read a file of this form.
 
     Args:
-        joint: stands between the sentences of a passage.
+        path: the file.
+        name: name of the data set.
+        limit: read only the first questions; ``None``: read all.
+        joint: separator between the sentences of a passage.
         aliases: further right answers by ``answer_id``.
 
+    Returns:
+        The data set.
+
     Raises:
-        InputError, FormatError: see :func:`load`.
+        InputError: the file cannot be read.
+        FormatError: the file does not have the expected form.
     """
     counts: dict[str, int] = {}
-    corpus = PassageCollection()
+    collection = PassageCollection()
     questions: list[Question] = []
     for entry in _entries(path, limit):
         ids: dict[str, str] = {}
@@ -100,7 +123,7 @@ def read(
             if not text:
                 counts["empty passages"] = counts.get("empty passages", 0) + 1
                 continue
-            context.append(corpus.add(title, text))
+            context.append(collection.add(title, text))
             ids.setdefault(title, context[-1])
         gold = distinct(title for title, _ in entry.supporting_facts)
         missing = sum(title not in ids for title in gold)
@@ -119,7 +142,7 @@ def read(
             )
         )
     try:
-        return Dataset(name, f"{name}/1", corpus.passages(), tuple(questions), "hotpotqa", counts)
+        return Dataset(name, f"{name}/1", collection.passages(), tuple(questions), "hotpotqa", counts)
     except InputError as error:
         raise FormatError(str(error), path=path) from error
 

@@ -1,8 +1,8 @@
-"""Questions with a corpus of their own, in HippoRAG's manner: ``<set>.jsonl.gz`` beside ``<set>_corpus.jsonl.gz``.
+"""Questions with their own corpus, as in HippoRAG: ``<set>.jsonl.gz`` beside ``<set>_corpus.jsonl.gz``.
 
 A line of the first is a question with ``id``, ``question``, ``answer``, ``aliases``, ``type``, ``gold_ids`` and
 ``context_ids``; a line of the second a passage with ``id``, ``title``, ``text`` and perhaps ``entities`` and
-``triples``, which a model extracted, and ``malformed_triples``, of which no fact can be made.
+``triples``, which a model extracted, and ``malformed_triples``, which are not valid facts.
 """
 
 from __future__ import annotations
@@ -42,11 +42,20 @@ class _Passage(msgspec.Struct):
 
 
 def load(path: Path, *, name: str, script: Script, limit: int | None) -> Dataset:
-    """The questions of a file, and the corpus beside it.
+    """Load the questions of a file and the corpus beside it.
+
+    Args:
+        path: the file of questions.
+        name: name of the data set.
+        script: rules that score the answers.
+        limit: keep only the first questions; ``None``: keep all.
+
+    Returns:
+        The data set.
 
     Raises:
         InputError: a file is missing.
-        FormatError: a line is not what it should be.
+        FormatError: a line does not have the expected form.
     """
     counts: dict[str, int] = {}
     passages = []
@@ -74,15 +83,21 @@ def load(path: Path, *, name: str, script: Script, limit: int | None) -> Dataset
 
 
 def corpus_of(path: Path) -> Path:
-    """The file with the passages of a file with questions.
+    """Return the path of the corpus that belongs to a file of questions.
+
+    Args:
+        path: the file of questions.
+
+    Returns:
+        The path of the corpus.
 
     Raises:
-        InputError: there is none beside it.
+        InputError: there is no corpus beside the file.
     """
     ending = next((ending for ending in _ENDINGS if path.name.endswith(ending)), path.suffix)
     stem = path.name.removesuffix(ending)
     candidates = [path.with_name(f"{stem}_corpus{other}") for other in dict.fromkeys((ending, *_ENDINGS))]
     found = next((candidate for candidate in candidates if candidate.is_file()), None)
     if found is None:
-        raise InputError(f"{path} needs its passages beside it, in {' or '.join(c.name for c in candidates)}")
+        raise InputError(f"{path} needs a file with its passages beside it: {' or '.join(c.name for c in candidates)}")
     return found

@@ -1,4 +1,4 @@
-"""MuSiQue's official files, such as ``musique_ans_v1.0_dev.jsonl``.
+"""Loader of MuSiQue's official files, such as ``musique_ans_v1.0_dev.jsonl``.
 
 A line is a question: ``id``, ``question``, ``answer``, ``answer_aliases``, ``answerable`` and ``paragraphs`` with
 ``title``, ``paragraph_text`` and ``is_supporting``.
@@ -38,16 +38,24 @@ class _MuSiQueEntry(msgspec.Struct):
 
 
 def load(path: Path, *, name: str, limit: int | None) -> Dataset:
-    """The answerable questions; how many are not (in the "full" files) stands in ``counts``.
+    """Load the answerable questions.
 
-    The type of a question is the shape of its chain, with which its id begins: ``2hop``, ``3hop1``, ...
+    The type of a question is the shape of its reasoning chain, the prefix of its id: ``2hop``, ``3hop1``, ...
+
+    Args:
+        path: the file.
+        name: name of the data set.
+        limit: read only the first questions; ``None``: read all.
+
+    Returns:
+        The data set; ``counts`` has the number of unanswerable questions, which occur in the "full" files.
 
     Raises:
         InputError: the file cannot be read.
-        FormatError: a line is not what it should be.
+        FormatError: a line does not have the expected form.
     """
     counts: dict[str, int] = {}
-    corpus = PassageCollection()
+    collection = PassageCollection()
     questions: list[Question] = []
     for entry in read_lines(path, _MuSiQueEntry, _EXPECTED):
         if len(questions) == limit:
@@ -55,7 +63,7 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
         if not entry.answerable:
             counts["questions left out: not answerable"] = counts.get("questions left out: not answerable", 0) + 1
             continue
-        ids = [corpus.add(p.title, p.paragraph_text) for p in entry.paragraphs]
+        ids = [collection.add(p.title, p.paragraph_text) for p in entry.paragraphs]
         gold = [id_ for id_, paragraph in zip(ids, entry.paragraphs, strict=True) if paragraph.is_supporting]
         try:
             question = Question(
@@ -70,6 +78,6 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
             raise FormatError(f"{error}; expected {_EXPECTED}", path=path) from error
         questions.append(question)
     try:
-        return Dataset(name, f"{name}/1", corpus.passages(), tuple(questions), "squad", counts)
+        return Dataset(name, f"{name}/1", collection.passages(), tuple(questions), "squad", counts)
     except InputError as error:
         raise FormatError(str(error), path=path) from error

@@ -1,4 +1,4 @@
-"""Steps that make a data set smaller, each a pure function, and the two recipes of PersonalAI, Appendix D."""
+"""Pure functions that reduce a data set, and the two recipes of PersonalAI, Appendix D."""
 
 from __future__ import annotations
 
@@ -11,27 +11,37 @@ from worldthread.errors import InputError
 
 SHORTEST: Final = 64
 LONGEST: Final = 1024
-"""Characters of a passage that Appendix D keeps, both inclusive."""
+"""Lengths of the passages that Appendix D keeps, in characters, both inclusive."""
 
 HOTPOTQA_QUESTIONS: Final = 2000
 TRIVIAQA_QUESTIONS: Final = 500
-"""Questions that Appendix D keeps."""
+"""Number of questions that Appendix D keeps."""
 
 CHUNK_OVERLAP: Final = 64
 
 
 def gold_only(dataset: Dataset) -> Dataset:
-    """Without distracting passages: every question's context becomes its gold passages.
+    """Remove distracting passages and questions without gold passages.
 
-    Questions without gold passages go.
+    Args:
+        dataset: the data set.
+
+    Returns:
+        The reduced data set, in which the context of every question is its gold passages.
     """
     return _with(dataset, (replace(q, context_ids=q.gold_ids) for q in dataset.questions if q.gold_ids), "no gold")
 
 
 def within_length(dataset: Dataset, shortest: int = SHORTEST, longest: int = LONGEST) -> Dataset:
-    """Without the questions of which a passage's text has fewer than ``shortest`` or more than ``longest`` characters.
+    """Remove questions that have a passage outside the given lengths, and passages that no other question uses.
 
-    Passages that belong to no other question go with them.
+    Args:
+        dataset: the data set.
+        shortest: least number of characters of a passage's text, inclusive.
+        longest: greatest number of characters, inclusive.
+
+    Returns:
+        The reduced data set.
     """
     fits = {passage.id: shortest <= len(passage.text) <= longest for passage in dataset.passages}
     kept = (q for q in dataset.questions if all(fits[id_] for id_ in (*q.context_ids, *q.gold_ids)))
@@ -39,9 +49,14 @@ def within_length(dataset: Dataset, shortest: int = SHORTEST, longest: int = LON
 
 
 def first(dataset: Dataset, limit: int | None) -> Dataset:
-    """The first ``limit`` questions with their passages; all passages where questions have none of their own.
+    """Keep the first questions and their passages.
 
-    ``None`` keeps all.
+    Args:
+        dataset: the data set.
+        limit: number of questions to keep; ``None``: keep all.
+
+    Returns:
+        The reduced data set; it has all passages when the questions have no contexts.
 
     Raises:
         InputError: ``limit`` is below 1.
@@ -54,18 +69,28 @@ def first(dataset: Dataset, limit: int | None) -> Dataset:
 
 
 def appendix_d_hotpotqa(dataset: Dataset) -> Dataset:
-    """PersonalAI's HotpotQA: gold passages only, all of 64 to 1,024 characters, the first 2,000 questions.
+    """Apply PersonalAI's recipe for HotpotQA: gold passages only, of 64 to 1,024 characters, the first 2,000 questions.
 
-    Made from the distractor setting this has 3,933 passages (their Tables 1 and 13); that they left the distracting
-    ones out follows from their number of unique contexts, 13,781.
+    From the distractor setting this yields 3,933 passages, as in their Tables 1 and 13. Their number of unique
+    contexts, 13,781, shows that they left the distracting passages out.
+
+    Args:
+        dataset: HotpotQA in the distractor setting.
+
+    Returns:
+        The reduced data set.
     """
     return first(within_length(gold_only(dataset)), HOTPOTQA_QUESTIONS)
 
 
 def appendix_d_triviaqa(dataset: Dataset) -> Dataset:
-    """PersonalAI's TriviaQA: questions all of whose chunks have 64 to 1,024 characters, the first 500 of them.
+    """Apply PersonalAI's recipe for TriviaQA: the first 500 questions whose chunks all have 64 to 1,024 characters.
 
-    To be applied to pages cut by :func:`split_paragraphs`.
+    Args:
+        dataset: TriviaQA with pages cut by :func:`split_paragraphs`.
+
+    Returns:
+        The reduced data set.
     """
     return first(within_length(dataset), TRIVIAQA_QUESTIONS)
 
@@ -73,8 +98,15 @@ def appendix_d_triviaqa(dataset: Dataset) -> Dataset:
 def split_paragraphs(text: str, size: int = LONGEST, overlap: int = CHUNK_OVERLAP) -> list[str]:
     r"""Cut a text at blank lines into chunks of at most ``size`` characters; longer paragraphs stay whole.
 
-    The recursive character splitter of LangChain with the one separator ``"\n\n"``, which Appendix D uses: a chunk
-    begins with the last paragraphs of the one before as long as these have at most ``overlap`` characters.
+    This is LangChain's recursive character splitter with the single separator ``"\n\n"``, which Appendix D uses.
+
+    Args:
+        text: the text.
+        size: greatest length of a chunk, in characters.
+        overlap: a chunk begins with the last paragraphs of the previous one, up to this many characters.
+
+    Returns:
+        The chunks, without surrounding white space.
     """
     head, *others = text.split("\n\n")
     pieces = [piece for piece in (head, *(f"\n\n{other}" for other in others)) if piece]
@@ -106,7 +138,7 @@ def _merged(pieces: list[str], size: int, overlap: int) -> list[str]:
 
 
 def _with(dataset: Dataset, questions: Iterable[Question], reason: str | None) -> Dataset:
-    """The data set with only these questions and their passages; how many went for a ``reason`` is counted."""
+    """Keep only these questions and their passages; count the removed questions under ``reason``."""
     kept = tuple(questions)
     passages = dataset.passages
     if any(question.context_ids for question in dataset.questions):

@@ -1,4 +1,4 @@
-"""Names of data sets, and where their files are looked for."""
+"""Names of data sets, and the places where their files are searched."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from worldthread.bench.datasets.base import Dataset
 from worldthread.errors import InputError
 
 DATA_VARIABLE: Final = "WORLDTHREAD_DATA"
-"""Environment variable: folders with files of data sets, separated as in ``PATH``."""
+"""Environment variable: folders with data set files, separated as in ``PATH``."""
 
 SHARED_VARIABLE: Final = "WORLDTHREAD_SHARED"
-"""Environment variable: a folder whose ``data`` is looked through after those of :data:`DATA_VARIABLE`."""
+"""Environment variable: a folder whose ``data`` is searched after those of :data:`DATA_VARIABLE`."""
 
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """A data set that can be loaded by its name.
+    """A data set that can be loaded by name.
 
     Args:
-        name: the name.
+        name: name of the data set.
         loader: ``"module:function"`` in this package, imported when the data set is loaded.
-        description: one line.
-        files: where its main file may lie below a folder, the likeliest first; each also with ``.gz`` behind it.
+        description: one line of text.
+        files: possible paths of its main file below a folder, the most likely first; each also with ``.gz`` appended.
         options: further arguments of the loader.
-        generated: whether a seed decides about its content.
+        generated: whether its content depends on a seed.
     """
 
     name: str
@@ -105,27 +105,32 @@ _spec(
 
 
 def datasets() -> list[DatasetSpec]:
-    """Every data set that has a name, sorted."""
+    """Return all known data sets, sorted by name."""
     return sorted(_SPECS.values(), key=lambda spec: spec.name)
 
 
 def load(name: str, path: str | os.PathLike[str] | None = None, limit: int | None = None, seed: int = 0) -> Dataset:
-    """A data set by its name, see :func:`datasets`.
+    """Load a data set by name.
 
     Args:
-        path: its main file, or a folder that holds it where the archive of the data set or our own data has it.
-            ``None`` looks in the folders of ``$WORLDTHREAD_DATA``, then in ``data`` of ``$WORLDTHREAD_SHARED``.
-        limit: only the first questions, and where each question comes with passages of its own, only theirs.
-        seed: of what is generated (``diaasq``); the others are as their files are.
+        name: name of the data set, see :func:`datasets`.
+        path: its main file, or a folder that contains it at the path of the data set's archive or of our own data.
+            ``None`` searches the folders of ``$WORLDTHREAD_DATA``, then ``data`` of ``$WORLDTHREAD_SHARED``.
+        limit: keep only the first questions and, where each question comes with its own passages, only theirs;
+            ``None``: keep all.
+        seed: seeds the random generator of generated data sets (``diaasq``); other data sets do not depend on it.
+
+    Returns:
+        The data set.
 
     Raises:
-        InputError: no data set of that name, its files are not found or cannot be read, or ``limit`` is below 1.
-        FormatError: a file is not what it should be; the message says which, where, and what was expected.
+        InputError: there is no data set of that name, its files cannot be found or read, or ``limit`` is below 1.
+        FormatError: a file does not have the expected form; the message says which file, where, and what was expected.
     """
     spec = _SPECS.get(name)
     if spec is None:
         near = difflib.get_close_matches(name, _SPECS, n=3, cutoff=0.4) or sorted(_SPECS)
-        raise InputError(f"no data set {name!r}; there are {', '.join(near)}")
+        raise InputError(f"unknown data set {name!r}; choose one of {', '.join(near)}")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise InputError(f"limit must be a whole number of at least 1, not {limit!r}")
     module, _, function = spec.loader.partition(":")
@@ -143,7 +148,7 @@ def _find(spec: DatasetSpec, path: str | os.PathLike[str] | None) -> Path:
     folders = [Path(path)] if path is not None else list(_folders())
     if not folders:
         raise InputError(
-            f"where are the files of {spec.name}? Give a path, or set {DATA_VARIABLE} to a folder that holds "
+            f"the files of {spec.name} were not found: give a path, or set {DATA_VARIABLE} to a folder that contains "
             f"{' or '.join(spec.files)}"
         )
     for folder in folders:
@@ -153,7 +158,7 @@ def _find(spec: DatasetSpec, path: str | os.PathLike[str] | None) -> Path:
                     return candidate
     raise InputError(
         f"no file of {spec.name} in {', '.join(map(str, folders))}; expected {' or '.join(spec.files)}, "
-        "perhaps with .gz behind it"
+        "with or without .gz"
     )
 
 

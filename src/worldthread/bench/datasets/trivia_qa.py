@@ -1,6 +1,6 @@
-"""TriviaQA's reading comprehension over Wikipedia, in the layout of its official archive.
+"""Loader of TriviaQA's reading comprehension over Wikipedia, in the layout of its official archive.
 
-``qa/wikipedia-dev.json`` holds an object whose ``Data`` are the questions: ``QuestionId``, ``Question``, ``Answer``
+``qa/wikipedia-dev.json`` contains an object whose ``Data`` are the questions: ``QuestionId``, ``Question``, ``Answer``
 (``Value``, ``Aliases``, ``NormalizedAliases``) and ``EntityPages``, each with the ``Title`` and ``Filename`` of a text
 in ``evidence/wikipedia/``.
 """
@@ -27,7 +27,7 @@ _EXPECTED: Final = (
 EVIDENCE: Final = Path("evidence", "wikipedia")
 
 Cutter: TypeAlias = Callable[[str], list[str]]
-"""Cuts a page into the texts of its passages."""
+"""A function that cuts a page into the texts of its passages."""
 
 
 class _Answer(msgspec.Struct, rename="pascal"):
@@ -50,18 +50,22 @@ class _TriviaEntry(msgspec.Struct, rename="pascal"):
 
 
 def load(path: Path, *, name: str, limit: int | None) -> Dataset:
-    """The questions, and their pages in passages of at most 120 words that can be read alone.
+    """Load the questions, and their pages as self-contained passages of at most 120 words.
 
-    Which passages hold the answer is not annotated. As in the official scripts, those pass for gold that contain one of
-    the answers, here as whole words after TriviaQA's normalisation; a question can have none. Pages that are missing
-    from the evidence are counted.
+    The files do not annotate which passages contain the answer. As in the official scripts, a passage counts as gold
+    when it contains one of the answers, here as whole words after TriviaQA's normalisation; a question can have none.
 
     Args:
         path: the file with the questions, in the folder ``qa`` beside the folder ``evidence``.
+        name: name of the data set.
+        limit: read only the first questions; ``None``: read all.
+
+    Returns:
+        The data set; ``counts`` has the number of pages that are missing from the evidence.
 
     Raises:
         InputError: a file cannot be read, or the folder with the evidence is missing.
-        FormatError: a file is not what it should be.
+        FormatError: a file does not have the expected form.
     """
     from worldthread.extract.chunks import chunk
 
@@ -69,10 +73,19 @@ def load(path: Path, *, name: str, limit: int | None) -> Dataset:
 
 
 def load_appendix_d(path: Path, *, name: str, limit: int | None) -> Dataset:
-    """TriviaQA as PersonalAI prepared it, see :func:`~worldthread.bench.datasets.preparation.appendix_d_triviaqa`.
+    """Load TriviaQA as PersonalAI prepares it.
+
+    Args:
+        path: the file with the questions, in the folder ``qa`` beside the folder ``evidence``.
+        name: name of the data set.
+        limit: keep only the first questions; ``None``: keep all.
+
+    Returns:
+        The data set, see :func:`~worldthread.bench.datasets.preparation.appendix_d_triviaqa`.
 
     Raises:
-        InputError, FormatError: see :func:`load`.
+        InputError: a file cannot be read, or the folder with the evidence is missing.
+        FormatError: a file does not have the expected form.
     """
     return first(appendix_d_triviaqa(_read(path, name, split_paragraphs, None)), limit)
 
@@ -91,7 +104,7 @@ def _read(path: Path, name: str, cut: Cutter, limit: int | None) -> Dataset:
             counts["questions left out: no page"] = counts.get("questions left out: no page", 0) + 1
             continue
         try:
-            gold = pages.holding(answers, ids)
+            gold = pages.containing(answers, ids)
             questions.append(Question(entry.question_id, entry.question, answers, gold, context_ids=ids))
         except InputError as error:
             raise FormatError(f"{error}; expected {_EXPECTED}", path=path) from error
@@ -103,7 +116,7 @@ def _read(path: Path, name: str, cut: Cutter, limit: int | None) -> Dataset:
 
 
 class _Pages:
-    """The pages of the evidence, each read and cut once; a passage of the same title and text is kept once."""
+    """The pages of the evidence, each read and cut once; passages with the same title and text are kept once."""
 
     def __init__(self, folder: Path, cut: Cutter, counts: dict[str, int]) -> None:
         if not folder.is_dir():
@@ -114,17 +127,17 @@ class _Pages:
         self._normalised: dict[str, str] = {}
 
     def passages(self) -> tuple[Passage, ...]:
-        """All, in the order in which they were asked for."""
+        """Return all passages in the order of the first requests for them."""
         return tuple(self._passages.values())
 
     def ids(self, filename: str, title: str) -> tuple[str, ...]:
-        """The passages of a page; none when it is missing."""
+        """Return the ids of the passages of a page; empty when the page is missing."""
         if filename not in self._pages:
             self._pages[filename] = tuple(self._cut_page(filename, title))
         return self._pages[filename]
 
-    def holding(self, answers: Iterable[str], ids: Iterable[str]) -> tuple[str, ...]:
-        """Those of the passages that contain one of the answers."""
+    def containing(self, answers: Iterable[str], ids: Iterable[str]) -> tuple[str, ...]:
+        """Return the ids of the passages that contain one of the answers."""
         wanted = [f" {text} " for text in distinct(normalise_answer(answer, "triviaqa") for answer in answers)]
         return tuple(id_ for id_ in ids if any(text in self._normalised[id_] for text in wanted))
 
@@ -141,7 +154,7 @@ class _Pages:
     def _text(self, filename: str) -> str | None:
         if Path(filename).is_absolute() or ".." in Path(filename).parts:
             raise FormatError(f"{filename!r} is not the name of a file in the folder", path=self._folder)
-        # accented letters in names of files are composed on some systems and decomposed on others
+        # some systems compose accented letters in file names, others decompose them
         for form in (filename, unicodedata.normalize("NFC", filename), unicodedata.normalize("NFD", filename)):
             for name in (form, f"{form}.gz"):
                 if (self._folder / name).is_file():

@@ -1,7 +1,7 @@
-"""2WikiMultiHopQA's official files: ``dev.json`` in HotpotQA's form with evidence triples, and ``id_aliases.json``.
+"""Loader of 2WikiMultiHopQA's ``dev.json``, which has HotpotQA's form with evidence triples, and ``id_aliases.json``.
 
-The second, beside the first or in the folder above, has a line for each Wikidata id: ``Q_id``, ``aliases`` and
-``demonyms``, which the official script (version 1.1) takes for right answers too.
+``id_aliases.json``, beside ``dev.json`` or in the folder above, has a line for each Wikidata id: ``Q_id``, ``aliases``
+and ``demonyms``, which the official script (version 1.1) also accepts as right answers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,19 @@ class _Aliases(msgspec.Struct):
 
 
 def load(path: Path, *, name: str, limit: int | None) -> Dataset:
-    """The questions with their evidence; without the file of aliases, which ``counts`` then tells, the answers alone.
+    """Load the questions with their evidence.
+
+    Args:
+        path: the file ``dev.json``.
+        name: name of the data set.
+        limit: read only the first questions; ``None``: read all.
+
+    Returns:
+        The data set; without the file of aliases it has no aliases, and ``counts`` says so.
 
     Raises:
         InputError: a file cannot be read.
-        FormatError: a file is not what it should be.
+        FormatError: a file does not have the expected form.
     """
     candidates = (folder / name for folder in (path.parent, path.parent.parent) for name in _ALIASES)
     file = next((candidate for candidate in candidates if candidate.is_file()), None)

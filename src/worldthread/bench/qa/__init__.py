@@ -1,1 +1,1 @@
-"""Answers to questions, from what a memory recalls."""
+"""Question answering with a memory, and its evaluation."""

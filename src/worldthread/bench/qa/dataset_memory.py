@@ -1,4 +1,4 @@
-"""The memory that questions of a data set are put to: made once, kept in a file, and measured."""
+"""The memory that answers the questions of a data set: built once, kept in a file, and measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from worldthread.retrieve.published.traversal import KINDS, THESIS, vertex_graph
 from worldthread.types import Episode, Extraction, Fact
 
 Triples: TypeAlias = Literal["given", "none", "model"]
-"""Where facts come from: the data set, rules, or a chat model. Sentences are split by rules unless a model reads."""
+"""Source of the facts: the data set, rules, or a chat model. Rules extract the theses unless a chat model does."""
 
 TRIPLES: Final[tuple[Triples, ...]] = ("given", "none", "model")
 
@@ -35,20 +35,27 @@ _BATCH: Final = 64  # episodes recorded together
 
 @dataclass(frozen=True)
 class MemoryFigures:
-    """A memory in numbers, as PersonalAI's Tables 15 to 18 give them.
+    """Figures of a memory, as in PersonalAI's Tables 15 to 18.
 
     Args:
-        dataset, triples: what it was made of, and how.
-        reader: name of the chat model that read the passages; empty without one.
-        passages: of the data set.
-        unread: passages that the model could not read, or not wholly.
-        episodes, theses, objects: numbers of vertices.
-        episodic_edges, thesis_edges, object_edges: numbers of edges; an object edge is a fact.
-        objects_by_episode, theses_by_episode, objects_by_thesis, objects_by_object: how many neighbours of one kind a
-            vertex of the other has, on average.
-        read: passages that were read the last time that any were.
-        seconds: how long that took, without embedding.
-        megabytes: of its file, and of those beside it.
+        dataset: name of the data set.
+        triples: source of the facts.
+        reader: name of the chat model that extracts facts from the passages; empty without one.
+        passages: number of passages of the data set.
+        unread: number of passages from which the model could not extract everything.
+        episodes: number of episode vertices.
+        theses: number of thesis vertices.
+        objects: number of object vertices.
+        episodic_edges: number of edges between an episode and a thesis or an object.
+        thesis_edges: number of edges between a thesis and an object.
+        object_edges: number of edges between objects; each is a fact.
+        objects_by_episode: mean number of objects that are neighbours of an episode.
+        theses_by_episode: mean number of theses that are neighbours of an episode.
+        objects_by_thesis: mean number of objects that are neighbours of a thesis.
+        objects_by_object: mean number of objects that are neighbours of an object.
+        read: number of passages that the last extraction processed.
+        seconds: duration of that extraction, without embedding.
+        megabytes: size of the memory's file and the files beside it, in MiB.
     """
 
     dataset: str
@@ -71,27 +78,27 @@ class MemoryFigures:
     megabytes: float
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the figures, ready for JSON."""
         return asdict(self)
 
 
 class _WithoutEndings:
-    """A reader for texts that have no order in time: none of them ends what another says."""
+    """An extractor for texts without dates, which have no order in time: no text ends a statement of another."""
 
-    def __init__(self, reader: Extractor) -> None:
-        self._reader = reader
-        self.name = reader.name
-        self.concurrency = reader.concurrency
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+        self.name = extractor.name
+        self.concurrency = extractor.concurrency
 
     def extract(self, text: str) -> Extraction:
-        return self._reader.extract(text)
+        return self._extractor.extract(text)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         return extraction
 
 
 def digest_of(dataset: Dataset) -> str:
-    """16 hexadecimal digits of all passages with their statements; other passages make another memory."""
+    """Return a digest of all passages with their statements, 16 hexadecimal digits; it identifies the memory."""
     state = hashlib.blake2b(digest_size=8)
     for passage in dataset.passages:
         episode = passage.episode(given=True)
@@ -100,22 +107,22 @@ def digest_of(dataset: Dataset) -> str:
 
 
 def is_dated(dataset: Dataset) -> bool:
-    """Whether its passages have dates; those without have no order in time, and nothing of them is older."""
+    """Return whether any passage has a date; passages without dates have no order in time."""
     return any(passage.at is not None for passage in dataset.passages)
 
 
 def episodes_of(dataset: Dataset, triples: Triples) -> Iterator[Episode]:
-    """The passages as episodes; those that a model shall read are not read yet."""
-    reader = ProseExtractor()
+    """Yield the passages as episodes, without an extraction when a model is to extract their facts."""
+    extractor = ProseExtractor()
     for passage in dataset.passages:
         at = 0.0 if passage.at is None else passage.at
         if triples == "model":
             yield Episode(passage.full_text, at, passage.id)
             continue
-        found = reader.extract(passage.full_text)
+        found = extractor.extract(passage.full_text)
         if triples == "given":
             sentences = tuple(s for s in found.statements if not isinstance(s, Fact))
-            found = Extraction(f"{reader.name} and given", (*sentences, *passage.statements))
+            found = Extraction(f"{extractor.name} and given", (*sentences, *passage.statements))
         yield Episode(passage.full_text, at, passage.id, found)
 
 
@@ -124,49 +131,53 @@ def open_memory(
     triples: Triples,
     folder: Path,
     embedder: Embedder,
-    reader: ChatModel | None = None,
+    model: ChatModel | None = None,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Memory, int, float]:
-    """The memory of a data set, made as far as it is not there yet; a killed attempt goes on. To be closed.
+    """Open the memory of a data set; build what is missing, so that an interrupted build continues.
 
     Args:
         dataset: its passages are the only content.
-        triples: where facts come from.
-        folder: holds the file.
-        embedder: of everything in it.
-        reader: reads the passages when ``triples`` is ``"model"``.
-        on_progress: is told what is being done, how many passages are done, and of how many.
+        triples: source of the facts.
+        folder: folder of the memory's file.
+        embedder: embeds everything in the memory.
+        model: extracts facts from the passages when ``triples`` is ``"model"``.
+        on_progress: called with a description of the work, the number of finished passages, and their total.
 
     Returns:
-        the memory, how many passages were read this time, and how long that took, in seconds.
+        The memory, which the caller closes; the number of passages processed now; and the duration, in seconds.
 
     Raises:
-        InputError: a model is to read, and there is none.
+        InputError: ``triples`` is ``"model"``, and there is no model.
     """
-    if triples == "model" and reader is None:
-        raise InputError("--triples model wants a chat model that reads the passages (--model)")
-    tell = on_progress or (lambda what, done, total: None)
-    by = f"-{_harmless(reader.name)}" if triples == "model" and reader is not None else ""
+    if triples == "model" and model is None:
+        raise InputError(
+            "--triples model needs a chat model that extracts facts from the passages: give one with --model"
+        )
+    show_progress = on_progress or (lambda what, done, total: None)
+    by = f"-{_file_name_part(model.name)}" if triples == "model" and model is not None else ""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{_harmless(dataset.name)}-{triples}{by}-{digest_of(dataset)}.worldthread"
-    reads: Extractor | None = None
-    if triples == "model" and reader is not None:
-        reads = ModelExtractor(reader)
+    path = folder / f"{_file_name_part(dataset.name)}-{triples}{by}-{digest_of(dataset)}.worldthread"
+    extractor: Extractor | None = None
+    if triples == "model" and model is not None:
+        extractor = ModelExtractor(model)
         if not is_dated(dataset):
-            reads = _WithoutEndings(reads)
-    memory = Memory(path, model="none", extractor=reads, embedder=embedder)
+            extractor = _WithoutEndings(extractor)
+    memory = Memory(path, model="none", extractor=extractor, embedder=embedder)
     try:
         total, before = len(dataset.passages), len(memory.record.graph)
         start = time.perf_counter()
         if before < total:
             episodes = episodes_of(dataset, triples)
-            while batch := list(islice(episodes, _BATCH)):  # what is recorded already is left alone
+            while batch := list(islice(episodes, _BATCH)):  # add_many skips what is already recorded
                 memory.record.add_many(batch)
-                tell(f"reading {dataset.name}", len(memory.record.graph), total)
+                show_progress(f"reading {dataset.name}", len(memory.record.graph), total)
         read = total - before
         if triples == "model":
             waiting = len(memory.unread())
-            memory.retry(progress=lambda done, all_: tell(f"asking {by[1:]} to read {dataset.name}", done, waiting))
+            memory.retry(
+                progress=lambda done, _: show_progress(f"asking {by[1:]} to read {dataset.name}", done, waiting)
+            )
             read = waiting
         return memory, read, time.perf_counter() - start if read else 0.0
     except BaseException:
@@ -177,18 +188,27 @@ def open_memory(
 def figures_of(
     memory: Memory, dataset: Dataset, triples: Triples, reader: str, read: int, took: float
 ) -> MemoryFigures:
-    """A memory in numbers.
+    """Return the figures of a memory.
 
     Args:
-        memory: made by :func:`open_memory` of ``dataset`` and ``triples``.
-        reader: name of the model that read; empty without one.
-        read, took: what :func:`open_memory` returned.
+        memory: the memory from :func:`open_memory`.
+        dataset: its data set.
+        triples: source of the facts.
+        reader: name of the model that extracted the facts; empty without one.
+        read: number of passages processed, as :func:`open_memory` returns it.
+        took: duration in seconds, as :func:`open_memory` returns it.
+
+    Returns:
+        The figures.
     """
-    with memory.record.index() as corpus:
-        counted = _counted(corpus)
+    with memory.record.index() as index:
+        counted = _counted(index)
     stats = memory.stats()
     assert memory.path is not None
-    files = [memory.path, *memory.path.parent.glob(f"{memory.path.name}-*")]  # what is not yet in the file itself
+    files = [
+        memory.path,
+        *memory.path.parent.glob(f"{memory.path.name}-*"),
+    ]  # includes the write-ahead log
     return MemoryFigures(
         dataset=dataset.name,
         triples=triples,
@@ -203,18 +223,18 @@ def figures_of(
     )
 
 
-def _counted(corpus: RetrievalIndex) -> dict[str, Any]:
-    over = vertex_graph(corpus)
-    counts = over.counts()
-    graph = corpus.graph
+def _counted(index: RetrievalIndex) -> dict[str, Any]:
+    vertices = vertex_graph(index)
+    counts = vertices.counts()
+    graph = index.graph
     theses = sum(not graph.is_fact(number) for number in graph.statement_numbers)
-    episodic = over.ends[over.labels < 0]
+    episodic = vertices.ends[vertices.labels < 0]
     to_theses = int((episodic[:, 1] % KINDS == THESIS).sum())
-    facts = over.ends[(over.labels >= 0) & (over.ends[:, 0] % KINDS != THESIS)]
+    facts = vertices.ends[(vertices.labels >= 0) & (vertices.ends[:, 0] % KINDS != THESIS)]
     pairs = len(np.unique(np.sort(facts, axis=1), axis=0))
 
-    def mean(edges: int, vertices: int) -> float:
-        return round(edges / vertices, 2) if vertices else 0.0
+    def mean(neighbours: int, number: int) -> float:
+        return round(neighbours / number, 2) if number else 0.0
 
     return {
         "theses": theses,
@@ -229,6 +249,6 @@ def _counted(corpus: RetrievalIndex) -> dict[str, Any]:
     }
 
 
-def _harmless(name: str) -> str:
-    """A name as a part of a file's name."""
+def _file_name_part(name: str) -> str:
+    """Return a name with all characters replaced that a file name should not contain."""
     return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)

@@ -1,4 +1,4 @@
-"""The configurations of a sweep, as its tables want them."""
+"""The configurations of a sweep, grouped for its tables."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _JUDGED: Final = "right"
 _F1: Final = "f1"
 
 
-def in_words(metric: str) -> str:
-    """What a figure is."""
+def describe_metric(metric: str) -> str:
+    """Return the description of a metric."""
     return {_JUDGED: "share of answers that the judge calls right", _F1: "F1"}.get(metric, "exact match")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The figures of one configuration, and where it stands in the tables."""
+    """The figures of one configuration and its place in the tables."""
 
     dataset: str
     model: str
@@ -34,12 +34,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class ConfigurationGroup:
-    """Configurations that differ in nothing but data set, model, algorithm and restriction.
+    """Configurations that differ only in data set, model, algorithm and restriction.
 
     Args:
-        title: what they share.
-        cells: one each.
-        metric: which figure tells better from worse: the judge's, where there is one for every cell, else F1.
+        title: description of what they share.
+        cells: one cell for each configuration.
+        metric: figure by which they are compared: the judge's where every cell has one, else F1.
     """
 
     title: str
@@ -48,31 +48,38 @@ class ConfigurationGroup:
 
     @property
     def models(self) -> list[str]:
-        """Of the cells, each once."""
+        """The models of the cells, without duplicates."""
         return list(dict.fromkeys(cell.model for cell in self.cells))
 
     @property
     def datasets(self) -> list[str]:
-        """Of the cells, each once."""
+        """The data sets of the cells, without duplicates."""
         return list(dict.fromkeys(cell.dataset for cell in self.cells))
 
     @property
     def algorithms(self) -> list[str]:
-        """Of the cells, each once, in the paper's order."""
+        """The algorithms of the cells, without duplicates, in the paper's order."""
         return [name for name in ALGORITHMS if any(cell.algorithm == name for cell in self.cells)]
 
     @property
-    def metric_in_words(self) -> str:
-        """What the metric is."""
-        return in_words(self.metric)
+    def metric_description(self) -> str:
+        """The description of the metric."""
+        return describe_metric(self.metric)
 
 
 def groups_of(results: QuestionResults) -> list[ConfigurationGroup]:
-    """The configurations of the sweep that have records, in groups that may be compared.
+    """Group the configurations of a sweep that have records by what makes them comparable.
 
-    Of several that differ in nothing but the passages or the release, the one with the most questions stands.
+    Of several configurations that differ only in the passages or the release, the one with the most questions is kept,
+    and of equals the last one.
+
+    Args:
+        results: records of questions.
+
+    Returns:
+        The groups; those in which no method is restricted are left out, as they are not part of a sweep.
     """
-    places = {orjson.dumps(way.to_dict()): place for place, way in personalai().items()}
+    places = {orjson.dumps(spec.to_dict()): place for place, spec in personalai().items()}
     found: dict[str, dict[tuple[str, ...], Cell]] = {}
     for configuration, records in results:
         place = places.get(orjson.dumps(configuration.way.to_dict()))
@@ -87,7 +94,7 @@ def groups_of(results: QuestionResults) -> list[ConfigurationGroup]:
     groups = []
     for title, cells in found.items():
         if all(cell.restriction == UNRESTRICTED for cell in cells.values()):
-            continue  # single methods that were tried, and no sweep
+            continue  # single methods, not a sweep
         metric = _JUDGED if all(c.figures[_JUDGED] is not None for c in cells.values()) else _F1
         groups.append(ConfigurationGroup(title, tuple(cells.values()), metric))
     return groups

@@ -1,7 +1,7 @@
-"""A model as a judge of answers (PersonalAI, section V and Appendix F, with a prompt of our own).
+"""A model as a judge of answers (PersonalAI, section V and Appendix F, with our own prompt).
 
-The judge always gets the same prompt, temperature 0 and the same seed. What it says counts only when it can be
-understood: there is no verdict by default.
+The judge always receives the same prompt, temperature 0 and the same seed. A reply that cannot be parsed is not a
+verdict: there is no default.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ PURPOSE: Final = "judge"
 PROMPT_VERSION: Final = 1
 SEED: Final = 42
 MAX_TOKENS: Final = 2048
-"""Seed and limit of the answer are those of Appendix F; its ``top_k`` of 1 is what a temperature of 0 comes to."""
+"""Seed and token limit are those of Appendix F; its ``top_k`` of 1 is equivalent to a temperature of 0."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge says of an answer.
+    """A judge's verdict on an answer.
 
     Args:
-        right: whether it is right.
-        reasons: why, in the judge's words.
-        model: the name of the judge.
+        right: whether the answer is right.
+        reasons: the judge's reasons.
+        model: name of the judge.
     """
 
     right: bool
@@ -47,23 +47,26 @@ class VerdictReply(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def judge(model: ChatModel, question: str, answers: Sequence[str], given: str) -> Verdict:
-    """Whether ``given`` is a right answer to ``question``.
+    """Ask a model whether an answer to a question is right.
 
     Args:
         model: the judge.
-        question: in words.
-        answers: right ones, which mean the same; at least one.
-        given: what is judged.
+        question: text of the question.
+        answers: right answers with the same meaning; at least one.
+        given: the answer to judge; not blank.
+
+    Returns:
+        The verdict.
 
     Raises:
-        InputError: there is no right answer, or nothing to judge.
+        InputError: there is no right answer, or the given answer is blank.
         AnswerError: neither the judge's answer nor its repair could be used.
-        ModelError: the judge could not be asked.
+        ModelError: the call to the judge failed.
     """
     if not answers:
         raise InputError("a judge needs at least one right answer")
     if not given.strip():
-        raise InputError("there is no answer to judge; that there is none is known without a judge")
+        raise InputError("there is no answer to judge; an empty answer counts as wrong without a judge")
     messages = load_prompt("worldthread.bench.qa", "judge", PROMPT_VERSION).messages(
         question=question, right="\n".join(f"- {answer}" for answer in answers), given=given
     )

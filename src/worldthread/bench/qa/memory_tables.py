@@ -1,4 +1,4 @@
-"""Memories in numbers, in the shape of PersonalAI's Tables 15 to 18."""
+"""Figures of memories in the shape of PersonalAI's Tables 15 to 18."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Figures = Mapping[str, Any]
 
 
 def memory_tables(memories: Sequence[Figures]) -> list[Table]:
-    """Tables 15 to 18 for the memories that were made."""
+    """Return Tables 15 to 18 for the given memories."""
     rows = [[m["dataset"], _by(m), *_sizes([m])] for m in memories]
-    readers = list(dict.fromkeys(_by(m) for m in memories))
-    of_reader = {reader: [m for m in memories if _by(m) == reader] for reader in readers}
+    sources = list(dict.fromkeys(_by(m) for m in memories))
+    by_source = {source: [m for m in memories if _by(m) == source] for source in sources}
     return [
         Table("table-15", "Sizes of the memories.", ["data set", "triples", *_TITLES], rows),
         Table(
             "table-16",
             "Sizes of the memories, mean over data sets.",
             ["triples", *_TITLES],
-            [[reader, *_sizes(of_reader[reader])] for reader in readers],
+            [[source, *_sizes(by_source[source])] for source in sources],
         ),
         Table(
             "table-17",
             "What one episode adds to a memory.",
             ["triples", "theses", "objects", "thesis edges", "object edges"],
-            [[reader, *_added(of_reader[reader])] for reader in readers],
+            [[source, *_added(by_source[source])] for source in sources],
         ),
         Table(
             "table-18",
-            "Reading: hours, passages a minute (without embedding); and what could not be read.",
+            "Extraction: hours, passages per minute (without embedding), and passages that could not be read in full.",
             ["data set", "triples", "hours", "passages/minute", "unread", "MB"],
             [[m["dataset"], _by(m), *_speed(m)] for m in memories],
         ),

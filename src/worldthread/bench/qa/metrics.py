@@ -1,11 +1,11 @@
-"""How good an answer and a ranking are: exact match and F1 as the official scripts count them, and recall.
+"""Scores of answers and rankings: exact match and F1 as the official scripts compute them, and recall.
 
-The scripts differ in small things that move a score, so each is there under its name:
+The scripts differ in details that change a score, so each is available by name:
 
 ========== ================================================= ==========================================================
 script     what is removed before comparing                  F1
 ========== ================================================= ==========================================================
-squad      case, ASCII punctuation, articles, white space     of tokens; when either side has none, whether neither has
+squad      case, ASCII punctuation, articles, white space     of tokens; when a side is empty, 1 if both are, else 0
                                                               (SQuAD 2.0 and MuSiQue)
 hotpotqa   the same (HotpotQA, 2WikiMultiHopQA)               of tokens; 0 for a wrong "yes", "no" or "noanswer"
 triviaqa   the same, but punctuation, typographic quotes and  of tokens
@@ -14,7 +14,7 @@ personalai case and ASCII punctuation only (PersonalAI,       of tokens
            section V)
 ========== ================================================= ==========================================================
 
-Several answers that are all right count as the best of them.
+With several right answers, the score is the best over them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from worldthread.errors import InputError
 
 Script: TypeAlias = Literal["squad", "hotpotqa", "triviaqa", "personalai"]
-"""Whose rules are followed."""
+"""Name of the script whose rules apply."""
 
 SCRIPTS: Final[tuple[Script, ...]] = get_args(Script)
 
@@ -39,10 +39,17 @@ _ALL_OR_NOTHING: Final = frozenset({"yes", "no", "noanswer"})
 
 
 def normalise_answer(text: str, script: Script = "squad") -> str:
-    """An answer as it is compared.
+    """Normalise an answer for comparison.
+
+    Args:
+        text: the answer.
+        script: rules to apply.
+
+    Returns:
+        The normalised answer.
 
     Raises:
-        InputError: no such script.
+        InputError: there is no such script.
     """
     if script not in SCRIPTS:
         raise InputError(f"the script must be one of {', '.join(SCRIPTS)}, not {script!r}")
@@ -51,7 +58,15 @@ def normalise_answer(text: str, script: Script = "squad") -> str:
 
 
 def exact_match(prediction: str, answers: Collection[str], script: Script = "squad") -> bool:
-    """Whether a prediction equals one of the right answers, both normalised.
+    """Compare a prediction with the right answers after normalisation.
+
+    Args:
+        prediction: the predicted answer.
+        answers: right answers; at least one.
+        script: rules to apply.
+
+    Returns:
+        Whether the prediction equals one of the answers.
 
     Raises:
         InputError: there is no right answer, or no such script.
@@ -62,7 +77,15 @@ def exact_match(prediction: str, answers: Collection[str], script: Script = "squ
 
 
 def f1(prediction: str, answers: Collection[str], script: Script = "squad") -> float:
-    """Harmonic mean of precision and recall of the prediction's tokens, against the right answer that fits best; 0..1.
+    """Compute the token F1 of a prediction: the harmonic mean of the precision and recall of its tokens.
+
+    Args:
+        prediction: the predicted answer.
+        answers: right answers; at least one.
+        script: rules to apply.
+
+    Returns:
+        The F1 against the best-matching right answer; 0..1.
 
     Raises:
         InputError: there is no right answer, or no such script.
@@ -83,20 +106,36 @@ def _token_f1(predicted: str, answer: str, script: Script) -> float:
 
 
 def recall_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
-    """Recall@k: the share of the gold ids that are among the first ``k`` of a ranking; 0..1.
+    """Compute recall@k of a ranking.
+
+    Args:
+        k: cutoff; 1 or more.
+        ranking: ids, best first.
+        gold: relevant ids; at least one.
+
+    Returns:
+        The share of the gold ids that are among the first ``k`` ids of the ranking; 0..1.
 
     Raises:
         InputError: ``k`` is below 1, or there are no gold ids.
     """
     _require_cutoff(k)
     if not gold:
-        raise InputError("recall needs gold passages; leave out questions that have none")
+        raise InputError("recall needs gold passages; leave out questions without them")
     wanted = set(gold)
     return len(wanted.intersection(ranking[:k])) / len(wanted)
 
 
 def share_among(k: int, ranking: Sequence[str], unwanted: Collection[str]) -> float:
-    """The share of the first ``k`` of a ranking that is unwanted, such as stale; 0 when nothing was returned.
+    """Compute the share of unwanted ids, such as stale ones, among the first ``k`` ids of a ranking.
+
+    Args:
+        k: cutoff; 1 or more.
+        ranking: ids, best first.
+        unwanted: ids that should not be retrieved.
+
+    Returns:
+        The share; 0..1, and 0 for an empty ranking.
 
     Raises:
         InputError: ``k`` is below 1.

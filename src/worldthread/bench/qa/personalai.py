@@ -1,9 +1,9 @@
-"""The configurations of retrieval that PersonalAI compares, section IV.C to IV.E.
+"""The retrieval configurations that PersonalAI compares, sections IV.C to IV.E.
 
-Six algorithms (Table 4), five of them under four restrictions: none, or without episodes (E), theses (T) or objects (O)
-to step on. WaterCircles alone is not restricted; its cells in Table 4 are empty. That is 21, and the paper speaks of
-22 for every data set and model without naming the last. Here it is the union of all three algorithms, as section III.D
-describes the mixed algorithm. Settings are those of Appendix E, which the methods have by default.
+Six algorithms (Table 4), five of them under four restrictions: none, or not visiting episodes (E), theses (T) or
+objects (O). WaterCircles alone is not restricted; its cells in Table 4 are empty. That makes 21; the paper states 22
+for each data set and model without naming the last. Here it is the union of all three algorithms, which section III.D
+describes as the mixed algorithm. Settings are those of Appendix E, the defaults of the methods.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 
 QUESTIONS: Final = 100
-"""Questions of each data set that were asked (section IV.E)."""
+"""Number of questions of each data set (section IV.E)."""
 TOP: Final = 50
-"""Triples that the filter keeps. The paper does not tell; the published code has this by default."""
+"""Number of triples that the filter keeps: the default of the published code, as the paper does not state it."""
 K: Final = 200
-"""So many of each kind reach the filter at most: more than the algorithms find."""
+"""The most results of each kind that reach the filter: more than the algorithms find."""
 
 ALGORITHMS: Final[Mapping[str, tuple[str, ...]]] = {
     "WC": ("water_circles",),
@@ -32,29 +32,29 @@ ALGORITHMS: Final[Mapping[str, tuple[str, ...]]] = {
 """The methods of each algorithm, by the paper's name."""
 
 RESTRICTIONS: Final[Mapping[str, str]] = {"all": "OTE", "E": "OT", "T": "OE", "O": "TE"}
-"""The kinds of vertices that may be stepped on, by the paper's name of what is left out."""
+"""The kinds of vertices that may be visited, by the paper's name of the kind that is left out."""
 
 UNRESTRICTED: Final = "all"
 _NEVER_RESTRICTED: Final = frozenset({"WC", "WC+BS+AS"})
 
 Cell = tuple[str, str]
-"""An algorithm and a restriction."""
+"""Names of an algorithm and a restriction."""
 
 
 def personalai() -> dict[Cell, RetrievalSpec]:
-    """The 22 ways of retrieval."""
+    """Return the 22 retrieval configurations."""
     return {
-        (algorithm, restriction): _way(methods, kinds)
+        (algorithm, restriction): _spec(methods, kinds)
         for algorithm, methods in ALGORITHMS.items()
         for restriction, kinds in RESTRICTIONS.items()
         if restriction == UNRESTRICTED or algorithm not in _NEVER_RESTRICTED
     }
 
 
-def _way(methods: tuple[str, ...], kinds: str) -> RetrievalSpec:
+def _spec(methods: tuple[str, ...], kinds: str) -> RetrievalSpec:
     settings = {} if kinds == RESTRICTIONS[UNRESTRICTED] else {"vertices": kinds}
     return RetrievalSpec.parse("+".join(methods), settings)
 
 
 SWEEPS: Final = {"personalai": personalai}
-"""What can be asked for in one command, by name."""
+"""Sweeps that one command runs, by name."""

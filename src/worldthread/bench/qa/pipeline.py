@@ -44,47 +44,46 @@ RECALL_TOKENS: Final = 3000
 
 
 class RecallSource(Protocol):
-    """What is asked; a :class:`~worldthread.record.Record` is one."""
+    """A source of retrieval, such as :class:`~worldthread.record.Record`."""
 
     def index(self) -> AbstractContextManager[RetrievalIndex]:
-        """The index, up to date, while nobody can change the graph."""
+        """Return the up-to-date index; the graph cannot change inside the context."""
 
     def episode(self, episode_id: str) -> Episode:
-        """An episode by its id."""
+        """Return an episode by its id."""
 
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """An answer, and everything that led to it.
+    """An answer with the results of all stages.
 
     Args:
-        answer: with reasoning and sources; its text is ``None`` when there is not enough information.
-        entities: what the question speaks of.
-        vertices: objects of the graph that these mean, normalised names.
-        found: how many statements and episodes were retrieved, before the filter.
-        tally: what the calls to the model used.
-        seconds: for all stages together.
-        retrieve_seconds: for matching, retrieval and filter.
+        answer: answer with reasoning and sources; its text is ``None`` when there is not enough information.
+        entities: entities of the question.
+        vertices: normalised names of the matched objects of the graph.
+        found: number of statements and episodes retrieved, before the filter.
+        totals: usage of the model.
+        seconds: duration of all stages.
+        retrieve_seconds: duration of matching, retrieval and filter.
     """
 
     answer: Answer
     entities: tuple[str, ...]
     vertices: tuple[str, ...]
     found: int
-    tally: UsageTotals
+    totals: UsageTotals
     seconds: float
     retrieve_seconds: float
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """What the answer could rest on, with the paths that led there: facts, theses, episodes."""
+        """The facts, theses and episodes given to the answer stage, with the paths that lead to them."""
         return self.answer.recall.hits
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The stages, and what they share. Any stage may be replaced: :mod:`worldthread.bench.qa.stages` says what each
-    does.
+    """The stages of question answering; each can be replaced, see :mod:`worldthread.bench.qa.stages`.
 
     ::
 
@@ -92,14 +91,18 @@ class Pipeline:
         answered = pipeline.run(memory, "Where does Anna live?")
 
     Args:
-        embedder: the one that the memory uses.
-        model: for the stages that want one; ``None`` for none.
-        entities, match, retrieve, filter, answer: the stages.
-        k: how many of each kind the filter is given at most; 1 or more.
-        kinds: of what may be found.
+        embedder: embedder of the memory.
+        model: chat model for the stages that need one; ``None`` without one.
+        entities: finds the entities of the question.
+        match: matches them to objects of the graph.
+        retrieve: scores statements and episodes.
+        filter: chooses the candidates to keep.
+        answer: answers the question.
+        k: the most candidates of each kind that the filter receives; 1 or more.
+        kinds: kinds of candidates.
 
     Raises:
-        InputError: ``k`` is below 1, or there is no such kind.
+        InputError: ``k`` is below 1, or a kind is unknown.
     """
 
     embedder: Embedder
@@ -121,71 +124,77 @@ class Pipeline:
     def run(
         self, source: RecallSource, question: str, *, at: float | None = None, only_current: bool = True
     ) -> AnsweredQuestion:
-        """Answer a question. May be called from several threads; only retrieval takes turns.
+        """Answer a question. Thread-safe; only one thread retrieves at a time.
 
         Args:
-            source: the memory.
-            question: in words.
-            at: the moment of world time that is asked about; ``None`` for now.
-            only_current: leave out statements that do not hold at that moment, and episodes of which nothing does.
+            source: the record of the memory.
+            question: text of the question.
+            at: world time that the question asks about; ``None`` for now.
+            only_current: whether to leave out statements that do not hold at that time, and episodes whose statements
+                all do not hold.
+
+        Returns:
+            The answer with the results of all stages.
 
         Raises:
-            InputError: the question is empty, or a stage cannot be used.
+            InputError: the question is empty, or a stage rejects its settings.
             AnswerError: a model's answer could not be used.
-            ModelError: the model could not be asked.
+            ModelError: the call to the model failed.
         """
         if not question.strip():
             raise InputError("a question must not be empty")
         start = time.perf_counter()
         meter = None if self.model is None else Meter(self.model)
         vector = self.embedder.embed([question])[0]
-        asked = QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
-        entities = self.entities(asked)
+        in_progress = QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
+        entities = self.entities(in_progress)
         before = time.perf_counter()
-        with source.index() as corpus:
-            vertices = self.match(asked, entities, corpus)
-            scores = self.retrieve(asked, vertices, corpus)
-            found = self._best(asked, scores, corpus)
-            kept = self.filter(asked, found, corpus)
-            hits = tuple(_hits(kept, asked, scores, corpus, source))
+        with source.index() as index:
+            vertices = self.match(in_progress, entities, index)
+            scores = self.retrieve(in_progress, vertices, index)
+            found = self._best(in_progress, scores, index)
+            kept = self.filter(in_progress, found, index)
+            hits = tuple(_hits(kept, in_progress, scores, index, source))
         retrieve_seconds = time.perf_counter() - before
         method = str(getattr(self.retrieve, "name", ""))
         recall = Recall(question, hits, hits_as_text(hits, RECALL_TOKENS), method, at)
-        answer = self.answer(asked, recall)
-        tally = UsageTotals() if meter is None else meter.overall()
+        answer = self.answer(in_progress, recall)
+        totals = UsageTotals() if meter is None else meter.overall()
         return AnsweredQuestion(
-            answer, entities, vertices, len(found), tally, time.perf_counter() - start, retrieve_seconds
+            answer, entities, vertices, len(found), totals, time.perf_counter() - start, retrieve_seconds
         )
 
-    def _best(self, asked: QuestionInProgress, scores: Scores, corpus: RetrievalIndex) -> Sequence[Candidate]:
-        """The best of every kind that hold, facts first."""
+    def _best(self, question: QuestionInProgress, scores: Scores, index: RetrievalIndex) -> Sequence[Candidate]:
+        """Return the best candidates of every kind, facts first."""
         found: list[Candidate] = []
         for kind in KINDS:
             if kind not in self.kinds:
                 continue
             if kind == "episode":
-                numbers = best_episodes(scores, corpus, self.k, asked.at, asked.only_current)
+                numbers = best_episodes(scores, index, self.k, question.at, question.only_current)
             else:
-                numbers = best_statements(scores, corpus, self.k, kind, asked.at, asked.only_current)
+                numbers = best_statements(scores, index, self.k, kind, question.at, question.only_current)
             found += [Candidate(kind, number, score) for number, score in numbers]
         return found
 
 
 def _hits(
-    kept: Sequence[Candidate], asked: QuestionInProgress, scores: Scores, corpus: RetrievalIndex, source: RecallSource
+    kept: Sequence[Candidate], question: QuestionInProgress, scores: Scores, index: RetrievalIndex, source: RecallSource
 ) -> Iterator[Hit]:
-    """What was kept, in full, with the paths that led to it."""
-    graph = corpus.graph
-    query = Query(asked.text, asked.vector, names_in(asked.text, corpus.names.find), asked.at, asked.only_current)
+    """Yield the kept candidates as hits with the paths that lead to them."""
+    graph = index.graph
+    query = Query(
+        question.text, question.vector, names_in(question.text, index.names.find), question.at, question.only_current
+    )
     for candidate in kept:
         number, kind = candidate.number, candidate.kind
         if kind == "episode":
             record = graph.numbered_episode(number)
             assert record is not None
-            path = scores.episode_paths.get(number) or path_to_episode(query, corpus, number)
+            path = scores.episode_paths.get(number) or path_to_episode(query, index, number)
             yield Hit(source.episode(record.id), candidate.score, kind, path)
         else:
             statement = graph.numbered_statement(number)
             assert statement is not None
-            path = scores.paths.get(number) or path_to_statement(query, corpus, number)
-            yield Hit(statement, candidate.score, kind, path, version_shown(graph, number, asked.at))
+            path = scores.paths.get(number) or path_to_statement(query, index, number)
+            yield Hit(statement, candidate.score, kind, path, version_shown(graph, number, question.at))

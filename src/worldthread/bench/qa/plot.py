@@ -1,4 +1,4 @@
-"""The plot of a sweep."""
+"""The plot of a question-answering sweep."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from worldthread.bench.qa.personalai import UNRESTRICTED, personalai
 
 
 def plot(group: ConfigurationGroup, path: Path) -> None:
-    """One panel a data set: every configuration with its interval, by model."""
+    """Write an SVG with a panel for each data set: every configuration with its interval, by model."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -36,7 +36,7 @@ def plot(group: ConfigurationGroup, path: Path) -> None:
             panel.set_ylim(bottom=0)
             panel.set_ylabel(group.metric)
             panel.spines[["top", "right"]].set_visible(False)
-        names = [name if left_out == UNRESTRICTED else f"{name} / {left_out}" for name, left_out in places]
+        names = [name if restriction == UNRESTRICTED else f"{name} / {restriction}" for name, restriction in places]
         panels[-1].set_xticks(range(len(places)), names, rotation=60, ha="right")
         panels[0].legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(models))
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})

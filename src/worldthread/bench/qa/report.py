@@ -1,4 +1,4 @@
-"""Tables and a plot of a sweep, in the shape of PersonalAI's Tables 2 to 6 and 15 to 19."""
+"""Tables and plots of a sweep, in the shape of PersonalAI's Tables 2 to 6 and 15 to 19."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from worldthread.bench.qa.groups import Cell, ConfigurationGroup, groups_of, in_words
+from worldthread.bench.qa.groups import Cell, ConfigurationGroup, describe_metric, groups_of
 from worldthread.bench.qa.memory_tables import memory_tables
 from worldthread.bench.qa.personalai import RESTRICTIONS, UNRESTRICTED
 from worldthread.bench.qa.plot import plot
@@ -21,7 +21,7 @@ _RESTRICTED: Final = tuple(name for name in RESTRICTIONS if name != UNRESTRICTED
 
 
 def tables_of(group: ConfigurationGroup) -> list[Table]:
-    """Tables 2 to 6, and 19, for what was run."""
+    """Return Tables 2 to 6 and 19 for a group of configurations."""
     return [
         _best("table-2", "Best configurations", group, group.metric),
         _restrictions(group),
@@ -50,7 +50,10 @@ def _best(name: str, title: str, group: ConfigurationGroup, metric: str) -> Tabl
             row.append(f"{two(best.figures[metric])} [{two(low)}, {two(high)}] / {best.algorithm} / {best.restriction}")
         rows.append(row)
     rows.append(["Mean:", *(mean_of(means[model]) for model in models)])
-    caption = f"{title}: {in_words(metric)}, 95 % interval of the one configuration, algorithm, vertices left out."
+    caption = (
+        f"{title}: {describe_metric(metric)}, with the 95 % interval of that configuration, its algorithm and the "
+        "vertices left out."
+    )
     return Table(name, caption, ["data set", *models], rows)
 
 
@@ -73,14 +76,14 @@ def _restrictions(group: ConfigurationGroup) -> Table:
         cells = [(share[restriction], sum(share.values())) for share in shares.values()]
         rows.append([restriction, *(percent(own / total) if total else NOTHING for own, total in cells)])
     caption = (
-        f"Which restriction gives the worst and the best {group.metric_in_words}, as a share of all pairs of "
-        "data set and algorithm; equals share."
+        f"Share of all pairs of data set and algorithm for which a restriction gives the worst and the best "
+        f"{group.metric_description}; ties are split."
     )
     return Table("table-3", caption, header, rows)
 
 
 def _restricted(group: ConfigurationGroup, dataset: str, model: str, algorithm: str) -> dict[str, float]:
-    """The scores of an algorithm by restriction, where there is one."""
+    """Return the scores of an algorithm by restriction."""
     return {
         c.restriction: c.figures[group.metric]
         for c in group.cells
@@ -106,7 +109,7 @@ def _stability(group: ConfigurationGroup) -> Table:
                 row.append(mean_of(found))
         rows.append(row)
     header = ["algorithm", *(f"{model}: {name}" for model in models for name, _ in columns)]
-    caption = f"Stability of the algorithms under restrictions: {group.metric_in_words}, mean over data sets."
+    caption = f"Stability of the algorithms under restrictions: {group.metric_description}, mean over data sets."
     return Table("table-4", caption, header, rows)
 
 
@@ -125,7 +128,9 @@ def _no_answer(group: ConfigurationGroup) -> Table:
         by_restriction = (_mean_no_answer(c for c in own if c.restriction == name) for name in RESTRICTIONS)
         rows.append([model, *by_algorithm, *by_restriction])
     header = ["model", *algorithms, *(f"without {name}" if name in _RESTRICTED else name for name in RESTRICTIONS)]
-    return Table("table-5", "Share of questions for which there was not enough information.", header, rows)
+    return Table(
+        "table-5", "Share of questions that the model declines to answer for lack of information.", header, rows
+    )
 
 
 def _mean_no_answer(cells: Iterable[Cell]) -> str:
@@ -144,31 +149,38 @@ def _latency(group: ConfigurationGroup) -> Table:
         means = [fmean(found) for found in of_model if found]
         shown = [f"{fmean(found):.3f}" if found else NOTHING for found in of_model]
         rows.append([algorithm, *shown, f"{fmean(means):.3f}"])
-    return Table("table-6", "Seconds for a question, from end to end.", ["algorithm", *models, "Mean:"], rows)
+    return Table("table-6", "Seconds per question, end to end.", ["algorithm", *models, "Mean:"], rows)
 
 
 def write_report(results: QuestionResults, folder: Path) -> Path:
-    """Write ``report.md``, a CSV file for every table and, where matplotlib is installed, plots: the page.
+    """Write ``report.md``, a CSV file for every table and, if matplotlib is installed, plots.
+
+    Args:
+        results: records of the sweep.
+        folder: receives the files; created if it is missing.
+
+    Returns:
+        The path of ``report.md``.
 
     Raises:
-        InputError: nothing of a sweep has been run.
+        InputError: the results contain no configuration of a sweep.
     """
     groups = groups_of(results)
     if not groups:
-        raise InputError(f"nothing of a sweep is in {results.path}; run one first (--sweep personalai)")
+        raise InputError(f"{results.path} has no results of a sweep: run one first with --sweep personalai")
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["# Question answering: a sweep", ""]
     for number, group in enumerate(groups, 1):
         suffix = f"-{number}" if len(groups) > 1 else ""
         questions = sorted({c.figures["questions"] for c in group.cells})
-        asked = " to ".join(str(n) for n in dict.fromkeys((questions[0], questions[-1])))
-        lines += [f"## {group.title}", "", f"{len(group.cells)} configurations, {asked} questions each.", ""]
+        number_asked = " to ".join(str(n) for n in dict.fromkeys((questions[0], questions[-1])))
+        lines += [f"## {group.title}", "", f"{len(group.cells)} configurations, {number_asked} questions each.", ""]
         for table in tables_of(group):
             lines += [table.markdown(), ""]
             _write_csv(table, folder / f"{table.name}{suffix}.csv")
         if importlib.util.find_spec("matplotlib") is not None:
             plot(group, folder / f"sweep{suffix}.svg")
-            lines += [f"![{group.metric_in_words}](sweep{suffix}.svg)", ""]
+            lines += [f"![{group.metric_description}](sweep{suffix}.svg)", ""]
     lines += ["## Memories", ""]
     for table in memory_tables(list(results.memories.values())):
         lines += [table.markdown(), ""]

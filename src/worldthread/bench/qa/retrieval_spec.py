@@ -1,4 +1,4 @@
-"""A way of retrieving that can be written down: a method by name with its settings, or a union of such."""
+"""A serialisable description of a retrieval method: its name with settings, or a union of several methods."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ UNION: Final = "mixture"
 
 @dataclass(frozen=True)
 class RetrievalSpec:
-    """A method with settings.
+    """A retrieval method with settings.
 
     Args:
-        method: a key of :data:`worldthread.retrieve.METHODS`. It is looked up when it is used.
-        settings: fields of the method's settings, by name; all others are as the method has them.
-        parts: of ``mixture``: what is united, instead of its default.
+        method: a key of :data:`worldthread.retrieve.METHODS`; checked by :meth:`bound`.
+        settings: fields of the method's settings, by name; other fields keep their defaults.
+        parts: methods that ``mixture`` unites, instead of its default.
 
     Raises:
-        InputError: parts of a method that unites nothing.
+        InputError: a method other than ``mixture`` has parts.
     """
 
     method: str = DEFAULT_METHOD
@@ -39,26 +39,33 @@ class RetrievalSpec:
 
     @classmethod
     def parse(cls, text: str, settings: Mapping[str, Any] | None = None) -> RetrievalSpec:
-        """``"beam"``, or ``"beam+water_circles"`` for what either finds; every part gets the settings.
+        """Parse ``"beam"``, or ``"beam+water_circles"`` for the union of several methods.
+
+        Args:
+            text: names of methods, separated by ``+``.
+            settings: settings of every method.
+
+        Returns:
+            The description.
 
         Raises:
             InputError: a name is missing.
         """
         names = [name.strip() for name in text.split("+")]
         if not all(names):
-            raise InputError(f"a method is written like beam or beam+water_circles, not {text!r}")
-        ways = tuple(cls(name, settings or {}) for name in names)
-        return ways[0] if len(ways) == 1 else cls(UNION, parts=ways)
+            raise InputError(f"a method must have a form such as beam or beam+water_circles, not {text!r}")
+        specs = tuple(cls(name, settings or {}) for name in names)
+        return specs[0] if len(specs) == 1 else cls(UNION, parts=specs)
 
     @property
     def name(self) -> str:
-        """The names of the methods; with the settings, where there are any."""
+        """The names of the methods, with their settings if there are any."""
         if self.parts:
             return "+".join(part.name for part in self.parts)
         return self.method + (json.dumps(self.settings, sort_keys=True) if self.settings else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the fields, ready for JSON."""
         return {
             "method": self.method,
             "settings": dict(self.settings),
@@ -66,13 +73,16 @@ class RetrievalSpec:
         }
 
     def bound(self, entities: tuple[str, ...] | None = None) -> Method:
-        """The function, with its settings and, where it can begin from objects of the graph, those.
+        """Return the retrieval function with its settings bound.
 
         Args:
-            entities: names of objects of the graph; ``None`` leaves it to the method to find them.
+            entities: names of objects of the graph at which a traversal starts; ``None``: the method finds them.
+
+        Returns:
+            The function; methods that do not start at objects ignore ``entities``.
 
         Raises:
-            InputError: no such method, or it has no such setting.
+            InputError: there is no such method, or it has no such setting.
         """
         function = method_named(self.method)
         options: dict[str, Any] = {}
@@ -87,7 +97,7 @@ class RetrievalSpec:
 
 
 def _made(name: str, function: Method, values: Mapping[str, Any]) -> Any:
-    """The settings of a method from their fields."""
+    """Create the settings object of a method from its fields."""
     hint = get_type_hints(function).get("settings")
     kind = next((arg for arg in (hint, *get_args(hint)) if isinstance(arg, type) and is_dataclass(arg)), None)
     known = [each.name for each in fields(kind)] if kind is not None else []

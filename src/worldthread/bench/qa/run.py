@@ -1,4 +1,4 @@
-"""How good answers are: exact match, F1, a judge's verdict, how often there is none, and what they cost."""
+"""Measures question answering: exact match, F1, verdicts of a judge, share of declined questions, and cost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ENTITIES: Final[Mapping[str, stages.EntityStage]] = {
     "rule": stages.entities_by_rule,
     "model": stages.entities_by_model,
 }
-"""How the entities of a question are found, by name."""
+"""Entity stages by name."""
 
 PROMPTS: Final = ("answer/1", f"entities/{stages.PROMPT_VERSION}", f"judge/{judging.PROMPT_VERSION}")
 
@@ -48,20 +48,25 @@ _PERSONALAI: Final = "personalai"
 
 @dataclass(frozen=True)
 class QASetup:
-    """Who and what is measured, apart from the way of retrieval.
+    """Everything that a measurement depends on except the retrieval method.
 
     Args:
-        dataset: the questions, and the passages that the memory holds.
-        memory: see :func:`worldthread.bench.qa.dataset_memory.open_memory`.
-        embedder: the one of the memory.
-        triples, reader: how the memory was made.
-        model: answers; ``None`` for the best statement as the answer.
-        judge: judges; ``None`` for no verdicts.
+        dataset: the questions, and the passages in the memory.
+        memory: memory from :func:`worldthread.bench.qa.dataset_memory.open_memory`.
+        embedder: embedder of the memory.
+        triples: source of the facts in the memory.
+        reader: name of the chat model that extracted the facts; empty without one.
+        model: model that answers; ``None``: the best statement is the answer.
+        judge: model that judges the answers; ``None``: no verdicts.
         entities: a key of :data:`ENTITIES`.
-        nearest, k, top, max_tokens, release: see :class:`~worldthread.bench.qa.results.Configuration`.
+        nearest: whether an entity whose name is not in the graph is matched by its vector.
+        k: the most results of each kind that are retrieved.
+        top: number of results that the filter keeps; ``None`` for all.
+        max_tokens: the most tokens that the statements take in the prompt.
+        release: version of worldthread.
 
     Raises:
-        InputError: entities are to be found by a model, and there is none, or in no known way.
+        InputError: ``entities`` is unknown, or is ``"model"`` without a model.
     """
 
     dataset: Dataset
@@ -80,12 +85,12 @@ class QASetup:
 
     def __post_init__(self) -> None:
         if self.entities not in ENTITIES:
-            raise InputError(f"entities are found by one of {', '.join(ENTITIES)}, not {self.entities!r}")
+            raise InputError(f"entities must be one of {', '.join(ENTITIES)}, not {self.entities!r}")
         if self.entities == "model" and self.model is None:
-            raise InputError("entities can be found by a model only where there is one (--model)")
+            raise InputError("entities can be found by a model only if there is one: give it with --model")
 
-    def configuration(self, way: RetrievalSpec) -> Configuration:
-        """What is measured, in writing."""
+    def configuration(self, spec: RetrievalSpec) -> Configuration:
+        """Return the configuration of a measurement with a retrieval method."""
         return Configuration(
             dataset=self.dataset.name,
             version=self.dataset.version,
@@ -93,7 +98,7 @@ class QASetup:
             triples=self.triples,
             reader=self.reader,
             embedder=self.embedder.name,
-            way=way,
+            way=spec,
             entities=self.entities,
             nearest=self.nearest,
             k=self.k,
@@ -106,13 +111,13 @@ class QASetup:
             release=self.release,
         )
 
-    def pipeline(self, way: RetrievalSpec) -> Pipeline:
-        """The stages of question answering."""
+    def pipeline(self, spec: RetrievalSpec) -> Pipeline:
+        """Return the stages of question answering with a retrieval method."""
         return Pipeline(
             self.embedder,
             entities=ENTITIES[self.entities],
             match=stages.NameMatcher(self.nearest),
-            retrieve=stages.Retriever(way),
+            retrieve=stages.Retriever(spec),
             filter=stages.keep_all if self.top is None else stages.SimilarityFilter(self.top),
             answer=stages.Answerer(self.max_tokens),
             k=self.k,
@@ -121,34 +126,34 @@ class QASetup:
 
 def measure(
     setup: QASetup,
-    way: RetrievalSpec,
+    spec: RetrievalSpec,
     questions: Sequence[Question],
     results: QuestionResults,
     on_done: Callable[[Question, str | None], None] | None = None,
 ) -> dict[str, str]:
-    """Answer the questions that have no record yet, as many at once as the models allow.
+    """Answer the questions that have no record yet, as many concurrently as the models allow.
 
-    An answer of a model that cannot be used is recorded as such. A question for which a model could not be asked is
-    not, and so is asked the next time.
+    An unusable answer of a model is recorded as such. A question whose call to a model fails is not recorded, so the
+    next run asks it again. Once the budget is spent, no further question is asked.
 
     Args:
-        setup: who answers what.
-        way: how it is retrieved.
-        questions: of the data set.
-        results: where records are kept.
-        on_done: is told of every question when it is done, and why it is not recorded.
+        setup: the data set, memory and models.
+        spec: the retrieval method.
+        questions: questions of the data set.
+        results: receives the records.
+        on_done: called with every finished question and the reason why it is not recorded, else ``None``.
 
     Returns:
-        why there is no record, by id of the question. Once the budget is spent no further question is asked, and those
-        that were not are not among them.
+        Reasons why questions were asked and not recorded, by id of the question.
 
     Raises:
-        InputError: the method or a setting cannot be used.
-        ReplayError, MissingExtraError: no question could be answered.
+        InputError: the method or a setting is invalid.
+        ReplayError: the recording that is replayed has no answer to a request.
+        MissingExtraError: the client library of a model is not installed.
     """
-    tell = on_done or (lambda question, problem: None)
-    way.bound()  # a name that is none is told before the work
-    configuration, pipeline = setup.configuration(way), setup.pipeline(way)
+    report = on_done or (lambda question, problem: None)
+    spec.bound()  # reports an unknown name before the work starts
+    configuration, pipeline = setup.configuration(spec), setup.pipeline(spec)
     known = results.records(configuration)
     waiting = [question for question in questions if question.id not in known]
     models = [model for model in (setup.model, setup.judge) if model is not None]
@@ -174,21 +179,21 @@ def measure(
                         problems[question.id] = str(error)
                         if isinstance(error, BudgetError):
                             waiting.clear()
-                    tell(question, problems.get(question.id))
+                    report(question, problems.get(question.id))
         finally:
             pool.shutdown(cancel_futures=True)
     return problems
 
 
 def _embed_names(setup: QASetup) -> None:
-    """Give the objects of the graph their vectors now, so that no question waits for them."""
-    with setup.memory.record.index() as corpus:
-        for part in pending_names(corpus):
-            corpus.put(part, setup.embedder.embed(part.texts))
+    """Embed the names of all objects now, so that no question waits for it."""
+    with setup.memory.record.index() as index:
+        for part in pending_names(index):
+            index.put(part, setup.embedder.embed(part.texts))
 
 
 def _record(setup: QASetup, pipeline: Pipeline, only_current: bool, question: Question) -> dict[str, Any]:
-    """What came of one question, ready for JSON."""
+    """Answer one question and return its record, ready for JSON."""
     answering = None if setup.model is None else Meter(setup.model)
     start = time.perf_counter()
     answered: AnsweredQuestion | None = None
@@ -225,7 +230,7 @@ def _record(setup: QASetup, pipeline: Pipeline, only_current: bool, question: Qu
 
 
 def _text(answered: AnsweredQuestion) -> str | None:
-    """The answer; without a model the statement as it is, without the times that are shown with it."""
+    """Return the text of the answer; without a model, the statement without its times."""
     answer = answered.answer
     return answer.text if answer.model or not answer.sources else _words(answer.sources[0].item)
 
@@ -235,7 +240,7 @@ def _words(item: Statement | Episode) -> str:
 
 
 def _judged(judge: ChatModel | None, question: Question, text: str | None) -> dict[str, Any]:
-    """The verdict: no answer is wrong without asking; what a judge says and nobody understands is no verdict."""
+    """Return the verdict on an answer: a missing answer is wrong without a call; an unusable reply is not a verdict."""
     if judge is None:
         return {}
     if text is None:
@@ -249,20 +254,20 @@ def _judged(judge: ChatModel | None, question: Question, text: str | None) -> di
 
 
 def _used(prefix: str, meter: Meter | None, model: ChatModel | None) -> dict[str, Any]:
-    """Calls, tokens and dollars of one question."""
+    """Return the calls, tokens and dollars of one question."""
     if model is None:
         return {}
-    tally = None if meter is None else meter.overall()
+    totals = None if meter is None else meter.overall()
     price = _price(model)
     return {
-        f"{prefix}calls": tally.calls if tally else 0,
-        f"{prefix}reused": tally.reused if tally else 0,
-        f"{prefix}prompt_tokens": tally.usage.prompt_tokens if tally else 0,
-        f"{prefix}completion_tokens": tally.usage.completion_tokens if tally else 0,
-        f"{prefix}dollars": None if price is None else price.dollars(tally.usage) if tally else 0.0,
+        f"{prefix}calls": totals.calls if totals else 0,
+        f"{prefix}reused": totals.reused if totals else 0,
+        f"{prefix}prompt_tokens": totals.usage.prompt_tokens if totals else 0,
+        f"{prefix}completion_tokens": totals.usage.completion_tokens if totals else 0,
+        f"{prefix}dollars": None if price is None else price.dollars(totals.usage) if totals else 0.0,
     }
 
 
 def _price(model: ChatModel) -> Price | None:
-    """What a model costs; a configured one knows prices that the user gave."""
+    """Return the price of a model; a configured model may have prices from the user."""
     return model.meter.price if isinstance(model, ConfiguredChat) else Meter(model).price

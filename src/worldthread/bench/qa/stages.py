@@ -1,17 +1,17 @@
-"""The stages of question answering, each a callable that another may take the place of (PersonalAI, section III.C).
+"""The stages of question answering, each a replaceable callable (PersonalAI, section III.C).
 
 ========== =============================================== ====================================================
-stage      is given                                        gives
+stage      input                                           output
 ========== =============================================== ====================================================
-entities   the question                                    names of what it speaks of
+entities   the question                                    names of its entities
 match      these names, the index                          names of objects of the graph
-retrieve   these objects, the index                        scores of everything
-filter     the best of everything, the index               what of it is kept
-answer     what was kept, as hits                          an answer with its sources, or that there is none
+retrieve   these objects, the index                        scores of all statements and episodes
+filter     the best candidates, the index                  the candidates to keep
+answer     the kept candidates, as hits                    an answer with its sources, or none
 ========== =============================================== ====================================================
 
-``match``, ``retrieve`` and ``filter`` are called while nobody can change the memory, so they should not wait for a
-model; the others may.
+``match``, ``retrieve`` and ``filter`` run while the memory is locked against changes, so they should not wait for a
+model; the other stages may.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from worldthread.answer import Answer
 from worldthread.answer import answer as answer_from
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.errors import InputError
-from worldthread.extract.prose.entities import entities as named_in
+from worldthread.extract.prose.entities import entities as prose_entities
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
@@ -47,12 +47,12 @@ class QuestionInProgress:
     """A question on its way through the stages.
 
     Args:
-        text: in words.
+        text: text of the question.
         vector: its embedding, shape (dimensions,).
-        embed: gives texts vectors, as those of the index were made.
-        model: a chat model for the stages that want one; ``None`` without one.
-        at: the moment of world time that is asked about; ``None`` for now.
-        only_current: leave out what does not hold at that moment.
+        embed: embeds texts with the embedder of the index.
+        model: chat model for the stages that need one; ``None`` without one.
+        at: world time that the question asks about; ``None`` for now.
+        only_current: whether to leave out what does not hold at that time.
     """
 
     text: str
@@ -65,12 +65,12 @@ class QuestionInProgress:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Something that was retrieved.
+    """A retrieved statement or episode.
 
     Args:
-        kind: what it is.
-        number: that of the graph, of a statement or an episode.
-        score: by the method that found it; higher is better.
+        kind: fact, thesis or episode.
+        number: number of the statement or episode in the graph.
+        score: score by the method that found it; higher is better.
     """
 
     kind: Kind
@@ -85,14 +85,14 @@ FilterStage: TypeAlias = Callable[[QuestionInProgress, Sequence[Candidate], Retr
 AnswerStage: TypeAlias = Callable[[QuestionInProgress, Recall], Answer]
 
 
-def no_entities(asked: QuestionInProgress) -> tuple[str, ...]:
-    """None: the method itself looks for the objects that the question names word for word."""
+def no_entities(question: QuestionInProgress) -> tuple[str, ...]:
+    """Return no entities: the retrieval method itself finds the objects that the question names verbatim."""
     return ()
 
 
-def entities_by_rule(asked: QuestionInProgress) -> tuple[str, ...]:
-    """What :func:`worldthread.extract.prose.entities.entities` finds, each name once, in order of mention."""
-    return tuple(dict.fromkeys(entity.name for entity in named_in(asked.text)))
+def entities_by_rule(question: QuestionInProgress) -> tuple[str, ...]:
+    """Return the names that :func:`~worldthread.extract.prose.entities.entities` finds, each once, in order."""
+    return tuple(dict.fromkeys(entity.name for entity in prose_entities(question.text)))
 
 
 class EntitiesReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -101,75 +101,86 @@ class EntitiesReply(msgspec.Struct, forbid_unknown_fields=True):
     entities: list[str]
 
 
-def entities_by_model(asked: QuestionInProgress) -> tuple[str, ...]:
-    """What the model finds, each name once.
+def entities_by_model(question: QuestionInProgress) -> tuple[str, ...]:
+    """Ask the model for the entities of the question.
+
+    Args:
+        question: the question, with a model.
+
+    Returns:
+        Names of the entities, without duplicates.
 
     Raises:
         InputError: there is no model.
         AnswerError: the model's answer could not be used.
-        ModelError: the model could not be asked.
+        ModelError: the call to the model failed.
     """
-    if asked.model is None:
-        raise InputError("entities by a model need a model; entities_by_rule needs none")
-    messages = load_prompt("worldthread.bench.qa", "entities", PROMPT_VERSION).messages(question=asked.text)
-    reply = complete_structured(asked.model, ChatRequest(messages, PURPOSE, schema_of(EntitiesReply)), EntitiesReply)
+    if question.model is None:
+        raise InputError("entities_by_model needs a model: give one, or use entities_by_rule")
+    messages = load_prompt("worldthread.bench.qa", "entities", PROMPT_VERSION).messages(question=question.text)
+    reply = complete_structured(question.model, ChatRequest(messages, PURPOSE, schema_of(EntitiesReply)), EntitiesReply)
     return tuple(dict.fromkeys(name for found in reply.entities if (name := found.strip())))
 
 
 @dataclass(frozen=True)
 class NameMatcher:
-    """Objects of the graph by name: the same name, else another grammatical number of it.
+    """Matches entities to objects of the graph with the same name, else with the singular or plural of the name.
 
     Args:
-        nearest: take the object whose name has the nearest vector for an entity that nothing is called like; the first
-            time, all names are embedded. PersonalAI links by vectors alone.
+        nearest: whether an entity without such an object is matched to the object whose name has the nearest vector;
+            the first call then embeds all names. PersonalAI matches by vectors only.
     """
 
     nearest: bool = False
 
-    def __call__(self, asked: QuestionInProgress, entities: tuple[str, ...], corpus: RetrievalIndex) -> tuple[str, ...]:
-        """The names, normalised, in the order of the entities."""
-        if not self.nearest or all(link((entity,), corpus) for entity in entities):
-            return link(entities, corpus)
-        for part in pending_names(corpus):
-            corpus.put(part, asked.embed(part.texts))
-        return link(entities, corpus, asked.embed)
+    def __call__(
+        self, question: QuestionInProgress, entities: tuple[str, ...], index: RetrievalIndex
+    ) -> tuple[str, ...]:
+        """Return the normalised names of the matched objects, in the order of the entities."""
+        if not self.nearest or all(link((entity,), index) for entity in entities):
+            return link(entities, index)
+        for part in pending_names(index):
+            index.put(part, question.embed(part.texts))
+        return link(entities, index, question.embed)
 
 
 @dataclass(frozen=True)
 class Retriever:
-    """A retrieval method, or a union of several, with settings.
+    """Retrieves with a method, or a union of several, with settings.
 
-    Methods that begin from objects of the graph begin from the matched ones; all others are told them beside those that
-    the question names word for word. Where nothing was matched, a method looks for names itself.
+    Methods that start at objects of the graph start at the matched objects; other methods receive them together with
+    the objects that the question names verbatim. If nothing is matched, a method finds names itself.
+
+    Args:
+        spec: the method.
     """
 
-    way: RetrievalSpec = field(default_factory=RetrievalSpec)
+    spec: RetrievalSpec = field(default_factory=RetrievalSpec)
 
     @property
     def name(self) -> str:
-        """Short, for people."""
-        return self.way.name
+        """Short display name of the method."""
+        return self.spec.name
 
-    def __call__(self, asked: QuestionInProgress, vertices: tuple[str, ...], corpus: RetrievalIndex) -> Scores:
-        """Scores of every episode and statement."""
-        matched = (corpus.names.find(name) for name in vertices)
-        named = (*names_in(asked.text, corpus.names.find), *(number for number in matched if number is not None))
-        query = Query(asked.text, asked.vector, tuple(dict.fromkeys(named)), asked.at, asked.only_current)
-        return self.way.bound(vertices or None)(query, corpus)
+    def __call__(self, question: QuestionInProgress, vertices: tuple[str, ...], index: RetrievalIndex) -> Scores:
+        """Return the scores of all episodes and statements."""
+        matched = (index.names.find(name) for name in vertices)
+        named = (*names_in(question.text, index.names.find), *(number for number in matched if number is not None))
+        query = Query(question.text, question.vector, tuple(dict.fromkeys(named)), question.at, question.only_current)
+        return self.spec.bound(vertices or None)(query, index)
 
 
-def keep_all(asked: QuestionInProgress, found: Sequence[Candidate], corpus: RetrievalIndex) -> Sequence[Candidate]:
-    """No filter."""
+def keep_all(question: QuestionInProgress, found: Sequence[Candidate], index: RetrievalIndex) -> Sequence[Candidate]:
+    """Return all candidates."""
     return found
 
 
 @dataclass(frozen=True)
 class SimilarityFilter:
-    """Keeps what is most like the question, of all kinds together (PersonalAI's Triples Filter).
+    """Keeps the candidates most similar to the question, over all kinds (PersonalAI's Triples Filter).
 
     Args:
-        count: how much is kept; 1 or more.
+        count: number of candidates to keep; 1 or more.
 
     Raises:
         InputError: the count is below 1.
@@ -179,34 +190,41 @@ class SimilarityFilter:
 
     def __post_init__(self) -> None:
         if self.count < 1:
-            raise InputError(f"a filter keeps at least 1, not {self.count}")
+            raise InputError(f"a filter must keep at least 1 candidate, not {self.count}")
 
     def __call__(
-        self, asked: QuestionInProgress, found: Sequence[Candidate], corpus: RetrievalIndex
+        self, question: QuestionInProgress, found: Sequence[Candidate], index: RetrievalIndex
     ) -> Sequence[Candidate]:
-        """At most :attr:`count`, in the order in which they were found."""
+        """Return at most :attr:`count` candidates, in their original order."""
         if len(found) <= self.count:
             return found
         labels = np.array([-1 - c.number if c.kind == "episode" else c.number for c in found])
-        order = np.argsort(-QuestionSimilarity(corpus, asked.vector).of(labels), kind="stable")
+        order = np.argsort(-QuestionSimilarity(index, question.vector).of(labels), kind="stable")
         return [found[place] for place in np.sort(order[: self.count])]
 
 
 @dataclass(frozen=True)
 class Answerer:
-    """Answers with reasoning from as many hits as the prompt may hold: :func:`worldthread.answer.answer`.
+    """Answers with reasoning from as many hits as fit into the prompt, see :func:`worldthread.answer.answer`.
 
     Args:
-        max_tokens: what the statements may take of the prompt, estimated.
+        max_tokens: the most tokens that the statements take in the prompt, as an estimate.
     """
 
     max_tokens: int = 3000
 
-    def __call__(self, asked: QuestionInProgress, recall: Recall) -> Answer:
-        """By the model, or the best statement without one.
+    def __call__(self, question: QuestionInProgress, recall: Recall) -> Answer:
+        """Answer a question.
+
+        Args:
+            question: the question.
+            recall: what the memory recalls for it.
+
+        Returns:
+            The model's answer, or the best statement without a model.
 
         Raises:
             AnswerError: the model's answer could not be used.
-            ModelError: the model could not be asked.
+            ModelError: the call to the model failed.
         """
-        return answer_from(recall, asked.model, max_tokens=self.max_tokens)
+        return answer_from(recall, question.model, max_tokens=self.max_tokens)

@@ -1,4 +1,4 @@
-"""The records of questions as figures."""
+"""Summary figures over the records of questions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from worldthread.play.statistics import bootstrap_interval
 
 
 def summary(configuration: Configuration, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Figures over the questions of one configuration, ready for JSON; means with 95 % bootstrap intervals.
+    """Summarise the records of one configuration.
 
     An answer that could not be used counts as wrong and under ``unusable``; a verdict that could not be used counts
-    under ``unjudged`` only. Without records there are no means.
+    only under ``unjudged``.
+
+    Args:
+        configuration: the configuration.
+        records: records of its questions.
+
+    Returns:
+        Figures, ready for JSON; means with 95 % bootstrap intervals, ``None`` without records.
     """
     rows = list(records)
     judged = [float(row["right"]) for row in rows if row.get("right") is not None]
@@ -45,13 +52,13 @@ def summary(configuration: Configuration, records: Iterable[Mapping[str, Any]]) 
 
 
 def _mean(name: str, values: list[float]) -> dict[str, Any]:
-    """A mean with its interval; ``None`` for both where there is nothing to take it of."""
+    """Return a mean with its interval; ``None`` for both without values."""
     if not values:
         return {name: None, f"{name}_interval": None}
     return {name: round(statistics.fmean(values), 5), f"{name}_interval": bootstrap_interval(values)}
 
 
 def _total(rows: list[Mapping[str, Any]], name: str) -> float | None:
-    """Dollars of all questions; ``None`` when the price of the model is not known."""
+    """Return the dollars of all questions; ``None`` when the price of the model is unknown."""
     found = [row.get(name, 0.0) for row in rows]
     return None if None in found else round(sum(found), 6)

@@ -1,4 +1,4 @@
-"""Tables as they are printed."""
+"""Markdown tables and the format of their cells."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from statistics import fmean
 from typing import Final
 
 NOTHING: Final = "-"
-"""In a cell of which nothing was run."""
+"""Content of a cell without results."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table of text cells.
 
     Args:
-        name: of its file, without ending.
-        caption: one sentence or two.
+        name: name of its file, without extension.
+        caption: one or two sentences.
         header: names of the columns.
-        rows: cells in words.
+        rows: text of the cells.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Table:
     rows: Sequence[Sequence[str]]
 
     def markdown(self) -> str:
-        """The table with its caption."""
+        """Return the table with its caption in Markdown."""
         rule = ["---"] + ["---:"] * (len(self.header) - 1)
         lines = ["| " + " | ".join(map(_escaped, row)) + " |" for row in (self.header, rule, *self.rows)]
         return "\n".join([f"**{self.name}.** {self.caption}", "", *lines])
@@ -39,15 +39,15 @@ def _escaped(cell: str) -> str:
 
 
 def two(value: float) -> str:
-    """With two places."""
+    """Return a number with two decimal places."""
     return f"{value:.2f}"
 
 
 def percent(share: float) -> str:
-    """In whole percent."""
+    """Return a share in whole percent."""
     return f"{100 * share:.0f}%"
 
 
 def mean_of(values: Sequence[float]) -> str:
-    """The mean with two places."""
+    """Return the mean with two decimal places; :data:`NOTHING` without values."""
     return two(fmean(values)) if values else NOTHING

@@ -23,13 +23,13 @@ _LEVEL = re.compile(r"\bdungeon level (\d+) in ")
 
 @dataclass(frozen=True)
 class GrowthCurve:
-    """What a trajectory tells of a memory's growth: a value for each step.
+    """The growth of a memory in a trajectory, with a value for each step.
 
     Args:
-        turns: moves so far, never falling.
-        facts: facts that hold.
-        ended: statements that the step ended.
-        deepest: the deepest dungeon level that was told of; ``None`` in a world that has none.
+        turns: number of moves so far; never decreases.
+        facts: number of facts that hold.
+        ended: number of statements that the step ended.
+        deepest: deepest dungeon level in an observation; ``None`` in a world without levels.
     """
 
     turns: list[int]
@@ -40,12 +40,12 @@ class GrowthCurve:
 
 @dataclass(frozen=True)
 class FinishedPlay:
-    """A play that came to its end.
+    """A finished play.
 
     Args:
-        run: what was played.
-        summary: its figures.
-        folder: of the play; it may be gone.
+        run: description of the play.
+        summary: figures of the play.
+        folder: folder of the play; may be missing.
     """
 
     run: Run
@@ -53,12 +53,8 @@ class FinishedPlay:
     folder: Path
 
     @cached_property
-    def track(self) -> GrowthCurve | None:
-        """What its trajectory tells; ``None`` when the file is not there any more.
-
-        Raises:
-            FormatError: the file is damaged.
-        """
+    def growth(self) -> GrowthCurve | None:
+        """The growth of its memory; ``None`` if the trajectory is missing."""
         path = self.folder / TRAJECTORY_FILE
         if not path.exists():
             return None
@@ -77,35 +73,35 @@ class PlayGroup:
     """All plays of one player in one game.
 
     Args:
-        plays: every one that came to its end, at least one.
-        counted: those that the scores count.
+        plays: all finished plays, at least one.
+        counted: plays that count for the scores.
     """
 
     plays: tuple[FinishedPlay, ...]
     counted: tuple[FinishedPlay, ...]
 
     def values(self, name: str) -> list[float] | None:
-        """A figure of the plays that count; ``None`` when one of them lacks it."""
+        """Return a figure of the plays that count; ``None`` if one of them lacks it."""
         values = [play.summary[name] for play in self.counted]
         return None if None in values else [float(value) for value in values]
 
     @property
     def attempts(self) -> int:
-        """The most attempts at one seed."""
+        """The greatest number of attempts at one seed."""
         return max(Counter(play.run.seed for play in self.plays).values())
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What was played, by game and player.
+    """The plays of a sweep by game and player.
 
-    A player is a :class:`Run` without game, seed, attempt and release: all that decides how it plays. Its limit of
-    moves is left out too where it is the same for all its plays of each game: limits belong to games then.
+    A player is a :class:`Run` without game, seed, attempt and release: everything that determines how it plays. Its
+    limit of moves is also left out if all its plays of each game have the same limit, which then belongs to the game.
 
     Args:
-        groups: by game and player, in the order in which these first came.
-        best: how many attempts at each seed the scores count; ``None``: all.
-        releases: that played.
+        groups: plays by game and player, in the order of the first plays.
+        best: number of attempts at each seed that count for the scores; ``None``: all.
+        releases: versions of worldthread in the plays.
     """
 
     groups: dict[tuple[str, Run], PlayGroup]
@@ -114,12 +110,12 @@ class Sweep:
 
     @cached_property
     def games(self) -> tuple[str, ...]:
-        """The games, in the order in which they first came."""
+        """The games, in the order of the first plays."""
         return tuple(dict.fromkeys(game for game, _ in self.groups))
 
     @cached_property
     def players(self) -> tuple[Run, ...]:
-        """The players, in the order in which they first came."""
+        """The players, in the order of the first plays."""
         return tuple(dict.fromkeys(player for _, player in self.groups))
 
     @cached_property
@@ -131,20 +127,20 @@ class Sweep:
         return _labels(self.players)
 
     def of(self, game: str, player: Run) -> PlayGroup | None:
-        """The plays of a player in a game."""
+        """Return the plays of a player in a game, ``None`` if there are none."""
         return self.groups.get((game, player))
 
     def name(self, game: str) -> str:
-        """A game for people: without kind and folders, where that is clear."""
+        """Return the display name of a game: without kind and folders unless that is ambiguous."""
         return self._names[game]
 
     def label(self, player: Run) -> str:
-        """A player for people: agent and memory module, with the settings that tell it from others."""
+        """Return the display name of a player: agent and memory module, with the settings that distinguish it."""
         return self._labels[player]
 
     @property
     def counted(self) -> str:
-        """Which plays the scores count, as a sentence."""
+        """A sentence that says which plays count for the scores."""
         if self.best is None or all(group.attempts <= self.best for group in self.groups.values()):
             return "All plays count."
         most = max(group.attempts for group in self.groups.values())
@@ -152,26 +148,29 @@ class Sweep:
 
 
 def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
-    """What the folder of a sweep holds; of a play that two releases made, the one that ended last.
+    """Read the plays of a sweep.
 
     Args:
-        folder: of the sweep.
-        best: count only so many attempts at each seed, the best ones; ``None``: all.
+        folder: folder of the sweep.
+        best: number of attempts at each seed that count for the scores, the best ones; ``None``: all.
+
+    Returns:
+        The finished plays; of a play by several releases, the one that finished last.
 
     Raises:
-        InputError: nothing was played there.
-        FormatError: the file of results is damaged.
+        InputError: the folder has no finished play.
+        FormatError: the results file is damaged.
     """
     path = folder / RESULTS_FILE
     if not path.exists():
-        raise InputError(f"{folder} is not the folder of a sweep: it holds no {RESULTS_FILE}")
+        raise InputError(f"{folder} is not the folder of a sweep: it has no {RESULTS_FILE}")
     done = {
         replace(run, version="", audit=True): FinishedPlay(run, s, folder / run.folder)
         for run, s in read_results(path).items()
     }
     if not done:
-        raise InputError(f"no play of {folder} came to its end yet; worldthread sweep goes on with it")
-    limited = _players_told_apart_by_limits(done)
+        raise InputError(f"{folder} has no finished play yet: run worldthread sweep again to continue")
+    limited = _players_with_several_limits(done)
     plays: dict[tuple[str, Run], list[FinishedPlay]] = {}
     for run, play in done.items():
         player = replace(run, game="", seed=0, attempt=0)
@@ -181,8 +180,8 @@ def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
     return Sweep(groups, best, tuple(dict.fromkeys(play.run.version for play in done.values())))
 
 
-def _players_told_apart_by_limits(runs: Iterable[Run]) -> set[Run]:
-    """The players, without their limits of moves, that played some game with several."""
+def _players_with_several_limits(runs: Iterable[Run]) -> set[Run]:
+    """Return the players, without limits of moves, that played a game with several limits."""
     limits: dict[tuple[str, Run], set[int | None]] = {}
     for run in runs:
         limits.setdefault((run.game, replace(run, game="", seed=0, attempt=0, steps=None)), set()).add(run.steps)
@@ -213,27 +212,27 @@ def _labels(players: Sequence[Run]) -> dict[Run, str]:
 
 
 def _settings(player: Run) -> dict[str, str]:
-    """What a player was given that is not as it would be by itself, in words, by name."""
-    told = {"model": player.model} if player.model else {}
-    told |= {f"option {name}": f"{name}={json.dumps(value)}" for name, value in settings_of(player).items()}
+    """Return descriptions of the settings of a player that differ from the defaults, by name."""
+    found = {"model": player.model} if player.model else {}
+    found |= {f"option {name}": f"{name}={json.dumps(value)}" for name, value in settings_of(player).items()}
     if player.steps is not None:
-        told["steps"] = f"{player.steps} moves"
+        found["steps"] = f"{player.steps} moves"
     if not player.valid_actions:
-        told["valid_actions"] = "no list of valid actions"
+        found["valid_actions"] = "no list of valid actions"
     if player.goal is not None:
-        told["goal"] = f"told: {player.goal}"
+        found["goal"] = f"told: {player.goal}"
     if player.budget_tokens is not None:
-        told["budget_tokens"] = f"{player.budget_tokens} tokens"
+        found["budget_tokens"] = f"{player.budget_tokens} tokens"
     if player.budget_dollars is not None:
-        told["budget_dollars"] = f"${player.budget_dollars:g}"
-    return told
+        found["budget_dollars"] = f"${player.budget_dollars:g}"
+    return found
 
 
 def render_settings(player: Run) -> str:
-    """Everything that a player was given, for people, but for its model and its limit of moves."""
+    """Return the settings of a player as text, without its model and limit of moves."""
     return ", ".join(_settings(replace(player, model="", steps=None)).values())
 
 
 def all_plays(groups: Iterable[PlayGroup]) -> list[FinishedPlay]:
-    """Every play of some groups."""
+    """Return all plays of the groups."""
     return [play for group in groups for play in group.plays]

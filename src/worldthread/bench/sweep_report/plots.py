@@ -1,4 +1,4 @@
-"""Plots of a sweep, in the shape of Figures 3 to 6 of the AriGraph paper: a panel a game, a line or a bar a player."""
+"""Plots of a sweep, as Figures 3 to 6 of the AriGraph paper: a panel for each game, a line or bar for each player."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from worldthread.bench.sweep_report.lines import (
     facts,
     over_moves,
     over_seconds,
-    scored_by,
+    score_figure,
     updates,
 )
 from worldthread.bench.sweep_report.plays import PlayGroup, Sweep
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-INK: Final = "#010203"  # replaced by the colour of the page's own text
+INK: Final = "#010203"  # placeholder for the text colour of the page
 _COLOURS: Final = (
     "#2f81f7", "#e36209", "#2da44e", "#bf3989", "#b8860b", "#1b9aaa", "#8250df", "#e5534b", "#7d8590", "#6e9f18",
 )  # fmt: skip
 _STROKES: Final = ("-", "--", ":", "-.")
 _WIDTH: Final = 9.5  # inches
 _UNITS: Final = {SHARE: "share of the highest", POINTS: "points"}
-_BANDS: Final = 2  # players in a panel whose deviations can be told apart
+_BANDS: Final = 2  # the most players in a panel whose deviation bands remain legible
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot.
+    """A plot with its title and caption.
 
     Args:
-        name: one word or two, joined by hyphens.
-        title: a few words.
-        caption: what is drawn.
-        svg: its drawing, with :data:`INK` for lines and letters.
+        name: short name, with hyphens.
+        title: short title.
+        caption: description of the plot.
+        svg: the drawing, with :data:`INK` as the colour of lines and text.
     """
 
     name: str
@@ -58,18 +58,18 @@ class Plot:
 
     @property
     def inline(self) -> str:
-        """The drawing as part of a page, in the page's colours."""
+        """The drawing for inclusion in a page, in the page's text colour."""
         return self.svg.replace(INK, "currentColor")
 
     @property
     def file(self) -> str:
-        """The drawing as a file of its own, on white."""
+        """The drawing as a separate file, on a white background."""
         start = self.svg.index(">") + 1
         return f'{self.svg[:start]}<rect width="100%" height="100%" fill="#ffffff"/>{self.svg[start:]}'
 
 
 def plots_of(sweep: Sweep) -> list[Plot]:
-    """All plots for which there is something to draw."""
+    """Return all plots that have data."""
     lines = [_lines(sweep, curves) for curves in _CURVES]
     return [_bars(sweep), *(plot for plot in lines if plot is not None)]
 
@@ -78,42 +78,42 @@ def plots_of(sweep: Sweep) -> list[Plot]:
 
 
 def _bars(sweep: Sweep) -> Plot:
-    """Best score by game and player."""
+    """Plot the best score by game and player."""
     players = main_players(sweep)
     panels = {game: own for game in sweep.games if (own := [p for p in players if sweep.of(game, p)])}
-    quotes = {
+    published_figures = {
         (game, player): figure
         for game, own in panels.items()
         for player in own
         if (figure := _published(sweep, game, player)) is not None
     }
-    everyone = [player for player in players if any(player in own for own in panels.values())]
-    height = 0.26 * len(everyone) + 0.75
+    shown = [player for player in players if any(player in own for own in panels.values())]
+    height = 0.26 * len(shown) + 0.75
 
     def draw(axes: Axes, game: str, style: Mapping[Run, tuple[str, str]]) -> None:
-        name = scored_by(sweep, game)
+        name = score_figure(sweep, game)
         for player in panels[game]:
-            row = everyone.index(player)
+            row = shown.index(player)
             group = sweep.of(game, player)
             assert group is not None
             values = group.values(name) or []
             deviation = statistics.stdev(values) if len(values) > 1 else 0.0
             axes.barh(row, statistics.fmean(values), height=0.7, color=style[player][0], alpha=0.75)
             axes.errorbar(statistics.fmean(values), row, xerr=deviation, color=INK, linewidth=1, capsize=2)
-            if (figure := quotes.get((game, player))) is not None:
+            if (figure := published_figures.get((game, player))) is not None:
                 mean = figure[0] if isinstance(figure, tuple) else figure
                 axes.plot([mean], [row], marker="D", markersize=5, color=INK, markerfacecolor="none", linestyle="")
-        axes.set_ylim(len(everyone) - 0.5, -0.5)
-        axes.set_yticks(range(len(everyone)), [sweep.label(player) for player in everyone])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_yticks(range(len(shown)), [sweep.label(player) for player in shown])
         left, right = axes.get_xlim()
         axes.set_xlim(
             left if _is_below_zero(sweep, game, panels[game], name) else 0.0, 1.05 if name == SHARE else right
         )
         axes.set_xlabel(_UNITS[name])
 
-    svg = _panels(sweep, list(panels), everyone, draw, height=height, shares_rows=True, has_legend=False)
+    svg = _panels(sweep, list(panels), shown, draw, height=height, shares_rows=True, has_legend=False)
     caption = "Mean over plays; the thin line is their standard deviation."
-    caption += " A diamond is a published mean (see the tables)." if quotes else ""
+    caption += " A diamond is a published mean (see the tables)." if published_figures else ""
     return Plot("scores", "Best score by game and player", f"{caption} {sweep.counted}", svg)
 
 
@@ -124,7 +124,7 @@ def _is_below_zero(sweep: Sweep, game: str, players: Sequence[Run], name: str) -
 
 def _published(sweep: Sweep, game: str, player: Run) -> Figure | None:
     share = memory_score(player, game)
-    return share if share is not None and scored_by(sweep, game) == SHARE else glow_score(player, game)
+    return share if share is not None and score_figure(sweep, game) == SHARE else glow_score(player, game)
 
 
 # -- lines ------------------------------------------------------------------------------------------------------------
@@ -132,14 +132,16 @@ def _published(sweep: Sweep, game: str, player: Run) -> Figure | None:
 
 @dataclass(frozen=True)
 class _Curves:
-    """What is drawn as lines over time.
+    """The description of a plot of curves over time.
 
     Args:
-        name, title, caption: of the plot.
-        x: what the time is told in.
-        y: what is told; ``None``: what scores of the game are told in.
-        read: gives the line of a player in a game.
-        has_bands: whether deviations are drawn, in panels that have room.
+        name: short name, with hyphens.
+        title: short title.
+        caption: description of the plot.
+        x: label of the x axis.
+        y: label of the y axis; ``None``: the unit of scores in the game.
+        read: returns the curve of a player in a game.
+        has_bands: whether to draw deviations in panels with few players.
     """
 
     name: str
@@ -155,8 +157,8 @@ _CURVES: Final = (
     _Curves(
         "score-moves",
         "Best score over moves",
-        "The highest score so far: mean over plays, with their standard deviation in panels that have room; a play "
-        "that has ended keeps its score.",
+        "The highest score so far: mean over plays, with the standard deviation in panels of at most two players; a "
+        "finished play keeps its score.",
         "move",
         None,
         over_moves,
@@ -164,8 +166,8 @@ _CURVES: Final = (
     _Curves(
         "score-seconds",
         "Best score over seconds without the model",
-        "The same over the seconds that agent and engine took, with look-aheads for valid actions and without waiting "
-        "for a model; the scale is logarithmic. Plays of releases that did not tell the times are not in it.",
+        "The same over the seconds of agent and engine, including the search for valid actions and without the time of "
+        "the model, on a logarithmic scale. Plays of older releases, which have no times, are left out.",
         "second",
         None,
         over_seconds,
@@ -173,9 +175,9 @@ _CURVES: Final = (
     _Curves(
         "graph-size",
         "Size of the memory over moves",
-        "Facts that hold in the memory that the game reader fills for every player, whichever memory module its "
-        "prompts come from: mean over plays. A play that has ended keeps its last size; one that returns to an earlier "
-        "moment has the facts of that moment again.",
+        "Facts that hold in the memory that the game extractor fills for every player, whichever memory module its "
+        "prompts come from: mean over plays. A finished play keeps its last size; a play that returns to an earlier "
+        "state has the facts of that state again.",
         "move",
         "facts",
         facts,
@@ -183,8 +185,8 @@ _CURVES: Final = (
     _Curves(
         "update-rate",
         "Update rate of the memory over moves",
-        "Statements of that memory that a move ended (replaced, or no longer so): mean over the plays that still went "
-        "on, in spans of moves.",
+        "Statements of that memory that a move ended (replaced, or no longer true): mean over unfinished plays, in "
+        "spans of moves.",
         "move",
         "ended per move",
         updates,
@@ -217,7 +219,7 @@ def _lines(sweep: Sweep, curves: _Curves) -> Plot | None:
         else:
             axes.set_xlim(left=0)
         axes.set_xlabel(curves.x)
-        axes.set_ylabel(curves.y or _UNITS[scored_by(sweep, game)])
+        axes.set_ylabel(curves.y or _UNITS[score_figure(sweep, game)])
 
     games = [game for game in sweep.games if any(key[0] == game for key in found)]
     drawn = [player for player in players if any(key[1] == player for key in found)]
@@ -238,7 +240,7 @@ def _panels(
     shares_rows: bool = False,
     has_legend: bool = True,
 ) -> str:
-    """A panel a game, at most three in a row, as SVG without ids that two drawings on a page would share."""
+    """Draw a panel for each game, at most three in a row, as SVG without ids that could clash on a page."""
     everyone = main_players(sweep)
     strokes = itertools.product(_STROKES, _COLOURS)
     style = {
@@ -268,7 +270,7 @@ def _add_legend(figure: Drawing, entries: Sequence[tuple[str, tuple[str, str]]])
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=colour, linestyle=stroke, linewidth=2) for _, (colour, stroke) in entries]
-    # matplotlib leaves out what begins with an underscore
+    # matplotlib ignores labels that begin with an underscore
     labels = [f"\u2060{label}" if label.startswith("_") else label for label, _ in entries]
     columns = max(1, min(len(labels), int(110 / (max(map(len, labels)) + 7))))
     figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
@@ -276,11 +278,11 @@ def _add_legend(figure: Drawing, entries: Sequence[tuple[str, tuple[str, str]]])
 
 @contextmanager
 def _matplotlib() -> Iterator[Callable[..., Drawing]]:
-    """What makes a figure, in our style: letters stay letters, and a dollar begins no formula."""
+    """Provide the figure class in our style: text stays text, and a dollar sign does not start a formula."""
     import matplotlib
-    from matplotlib.figure import Figure as Made
+    from matplotlib.figure import Figure as FigureClass
 
     settings = {"svg.fonttype": "none", "svg.hashsalt": "worldthread", "font.size": 10, "font.family": "sans-serif"}
     settings |= dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK)
     with matplotlib.rc_context({**settings, "text.parse_math": False}):
-        yield Made
+        yield FigureClass

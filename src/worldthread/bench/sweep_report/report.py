@@ -1,4 +1,4 @@
-"""The report of a sweep: one HTML page that needs nothing else, and the same as Markdown with its plots beside it."""
+"""The report of a sweep: a self-contained HTML page, and the same report as Markdown with separate plots."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ MARKDOWN: Final = "report.md"
 
 
 def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
-    """Write ``report.html``, ``report.md`` and its plots ``report-*.svg`` into the folder of a sweep: the page.
+    """Write ``report.html``, ``report.md`` and its plots ``report-*.svg`` into the folder of a sweep.
 
     Args:
-        folder: of the sweep. It may still be going on: what has ended is told.
-        best: let the scores count only so many attempts at each seed, the best ones; ``None``: all.
+        folder: folder of the sweep, which may still be running: the report covers the finished plays.
+        best: number of attempts at each seed that count for the scores, the best ones; ``None``: all.
+
+    Returns:
+        The path of ``report.html``.
 
     Raises:
-        InputError: nothing was played there, or it cannot be read.
+        InputError: the folder has no finished play.
         FormatError: a file of the sweep is damaged.
         MissingExtraError: the packages for reports are not installed.
     """
@@ -53,20 +56,20 @@ def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
 
 
 def tables_of(sweep: Sweep) -> list[AgentTable]:
-    """All tables for which something was played."""
+    """Return all tables that have data."""
     makers = (best_scores, normalized_scores, gaps, ablations, explorations, nethack, costs, activity)
     return [*(table for make in makers for table in make(sweep)), _players(sweep)]
 
 
 def _players(sweep: Sweep) -> AgentTable:
-    """Who played, with everything that they were given."""
+    """Return the table of players with their settings."""
     rows = []
     for player in sweep.players:
         plays = all_plays(group for (_, own), group in sweep.groups.items() if own == player)
         limits = sorted({play.run.steps for play in plays if play.run.steps is not None})
         given = ", ".join(filter(None, [render_settings(player), *(f"{limit} moves" for limit in limits)]))
         rows.append([sweep.label(player), player.model or NOTHING, given or NOTHING, str(len(plays))])
-    caption = "Model, and the settings that were given; all others are those of agent and game."
+    caption = "Model and settings that differ from the defaults of agent and game."
     return AgentTable("players", "Who played", caption, ["player", "model", "settings", "plays"], rows, names=3)
 
 
@@ -88,7 +91,7 @@ def _overview(sweep: Sweep) -> list[tuple[str, str]]:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """Sorted numbers, those in a row as first and last: 1-3, 7."""
+    """Format sorted numbers with ranges: 1-3, 7."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""Tables about agents, and how figures are written in them."""
+"""Tables about agents and the format of their figures."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from worldthread.text import count_of, one_line
 
 _MARKS: Final = re.compile(r"[\\`*|\[\]$~]|(?<!\w)_|_(?!\w)")
 NOTHING: Final = "-"
-"""In a cell of which nothing is known."""
+"""Content of a cell without a value."""
 
 
 @dataclass(frozen=True)
 class AgentTable:
-    """A table.
+    """A table of text cells with title and caption.
 
     Args:
-        name: one word or two, joined by hyphens.
-        title: a few words.
-        caption: what the figures are.
-        header: names of the columns; may have line breaks.
-        rows: cells in words.
-        names: how many of the first columns tell what a row is about.
-        published: columns whose figures are published ones.
+        name: short name, with hyphens.
+        title: short title.
+        caption: description of the figures.
+        header: names of the columns; may contain line breaks.
+        rows: text of the cells.
+        names: number of first columns that identify a row.
+        published: numbers of the columns with published figures.
     """
 
     name: str
@@ -41,7 +41,7 @@ class AgentTable:
     published: frozenset[int] = frozenset()
 
     def markdown(self) -> str:
-        """The table with its title and caption."""
+        """Return the table with its title and caption in Markdown."""
         rule = ["---"] * self.names + ["---:"] * (len(self.header) - self.names)
         lines = [" | ".join(map(in_markdown, row)) for row in (self.header, *self.rows)]
         lines.insert(1, " | ".join(rule))
@@ -51,7 +51,7 @@ class AgentTable:
 
 
 def in_markdown(text: str) -> str:
-    """Text that stays text in Markdown: no tags, cells, links, code, formulas or emphasis come out of it."""
+    """Escape text so that Markdown shows it verbatim, without tags, cells, links, code, formulas or emphasis."""
     return _MARKS.sub(r"\\\g<0>", html.escape(one_line(text), quote=False))
 
 
@@ -59,7 +59,7 @@ def in_markdown(text: str) -> str:
 
 
 def mean_and_deviation(values: Sequence[float] | None, digits: int = 1) -> str:
-    """Mean and sample standard deviation, the latter from two values on."""
+    """Format the mean, and with two or more values the sample standard deviation."""
     if not values:
         return NOTHING
     mean = f"{statistics.fmean(values):.{digits}f}"
@@ -67,7 +67,7 @@ def mean_and_deviation(values: Sequence[float] | None, digits: int = 1) -> str:
 
 
 def quoted(figure: Figure | None, digits: int = 1) -> str:
-    """A published figure."""
+    """Format a published figure."""
     if figure is None:
         return NOTHING
     if isinstance(figure, tuple):
@@ -76,7 +76,7 @@ def quoted(figure: Figure | None, digits: int = 1) -> str:
 
 
 def number_of_plays(groups: Iterable[PlayGroup]) -> str:
-    """How many plays each figure counts, as a sentence."""
+    """Return a sentence with the number of plays behind each figure."""
     numbers = sorted({len(group.counted) for group in groups})
     if len(numbers) > 1:
         return f"Each figure is of {numbers[0]} to {numbers[-1]} plays."
@@ -84,10 +84,10 @@ def number_of_plays(groups: Iterable[PlayGroup]) -> str:
 
 
 class TableColumns:
-    """Columns that are put side by side: figures of ours, each followed by published ones where there are any.
+    """Builds a table from columns of our figures, each followed by published figures if there are any.
 
     Args:
-        names: headings and cells of the columns that tell what a row is about.
+        names: headings and cells of the columns that identify a row.
     """
 
     def __init__(self, *names: tuple[str, Sequence[str]]) -> None:
@@ -96,22 +96,22 @@ class TableColumns:
         self._published: set[int] = set()
 
     def add(self, heading: str, cells: Sequence[str]) -> None:
-        """Figures of ours."""
+        """Add a column of our figures."""
         self._columns.append((heading, cells))
 
     def quote(self, heading: str, cells: Sequence[str]) -> None:
-        """Published figures; nothing when there are none."""
+        """Add a column of published figures, unless all cells are empty."""
         if any(cell != NOTHING for cell in cells):
             self._published.add(len(self._columns))
             self._columns.append((heading, cells))
 
     @property
     def has_published(self) -> bool:
-        """Whether any column holds published figures."""
+        """Whether any column has published figures."""
         return bool(self._published)
 
     def table(self, name: str, title: str, *caption: str) -> AgentTable:
-        """The table of the columns."""
+        """Return the table of the columns."""
         header = [heading for heading, _ in self._columns]
         rows = list(zip(*(cells for _, cells in self._columns), strict=True))
         return AgentTable(
@@ -120,7 +120,7 @@ class TableColumns:
 
 
 def compact(number: float | None) -> str:
-    """A number in three digits: 950, 43.1K, 17.6M."""
+    """Format a number with about three digits: 950, 43.1K, 17.6M."""
     if number is None:
         return NOTHING
     for size, letter in ((1e6, "M"), (1e3, "K")):
@@ -130,7 +130,7 @@ def compact(number: float | None) -> str:
 
 
 def dollars(sum_: float | None) -> str:
-    """A sum with cents, or with more places below a cent."""
+    """Format a sum in dollars with cents, or with more decimal places below a cent."""
     if sum_ is None:
         return NOTHING
     return f"${sum_:.2f}" if sum_ >= 0.01 or not sum_ else f"${sum_:.5f}"

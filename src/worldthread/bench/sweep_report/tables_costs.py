@@ -1,4 +1,4 @@
-"""What plays cost, and what they were like; costs in the shape of Tables 6 and 7 of the GLoW paper."""
+"""Tables of the cost and course of plays; costs in the shape of Tables 6 and 7 of the GLoW paper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worldthread.play.statistics import wilson_interval
 
 
 def costs(sweep: Sweep) -> list[AgentTable]:
-    """Tokens and dollars of a play by player (Tables 6 and 7 of GLoW)."""
+    """Return tokens and dollars of a play by player (Tables 6 and 7 of GLoW)."""
     players = [p for p in sweep.players if p.model]
     if not players:
         return []
@@ -33,15 +33,15 @@ def costs(sweep: Sweep) -> list[AgentTable]:
     for name, heading in (("input", "input tokens"), ("output", "output tokens"), ("total", "tokens")):
         columns.quote(f"{heading}, published", [compact(cost.get(name)) for cost in theirs])
     columns.quote("cost, published", [dollars(cost.get("dollars")) for cost in theirs])
-    told = (
+    source_note = (
         f"Published: {source['source']}, {source['costs']['tables']}, plays of {source['moves']:,} moves, means over "
-        "six games, of our model where the paper has it, else of its first one."
+        "six games, with our model if the paper has it, else with its first model."
     )
     table = columns.table(
         "costs",
         "Tokens and cost of a play",
         "Means over games of the means over plays; all plays count.",
-        told if columns.has_published else "",
+        source_note if columns.has_published else "",
     )
     return [table]
 
@@ -60,7 +60,7 @@ def _mean_over_games(
 
 
 def activity(sweep: Sweep) -> list[AgentTable]:
-    """What the plays were like: how they ended, what the players did, and how long they took over it."""
+    """Return the course of the plays: outcomes, actions and overhead."""
     rows = []
     for (game, player), group in sorted(sweep.groups.items(), key=lambda item: sweep.games.index(item[0][0])):
         summaries = [play.summary for play in group.plays]
@@ -87,10 +87,10 @@ def activity(sweep: Sweep) -> list[AgentTable]:
         "unusable\nanswers", "overhead\np50", "overhead\np95",
     ]  # fmt: skip
     caption = (
-        "All plays. Won: with the 95 % interval of the share. Moves to returns: means of a play; a probe asks the "
-        "engine for its valid actions, a return goes back to an earlier moment. Valid actions: share of the actions "
+        "All plays. Won: number, 95 % interval of the share. Moves to returns: means per play; a probe asks the "
+        "engine for its valid actions, a return goes back to an earlier state. Valid actions: share of the actions "
         "that were on the list. No action: decisions that could not be used. Unusable answers: answers of the model, "
-        "of any purpose, that could not be used. Overhead: milliseconds of the agent for a decision, without its "
+        "for any purpose, that could not be used. Overhead: milliseconds of the agent per decision, without its "
         "model; medians over plays."
     )
     return [AgentTable("activity", "How the plays went", caption, header, rows, names=2)]

@@ -1,4 +1,4 @@
-"""How much of what a perfect memory would be worth a memory is worth."""
+"""The share of the gap between no memory and a perfect memory that a memory closes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 NONE: Final = "none"
-"""The memory module that remembers nothing."""
-_ROUNDING: Final = 1e-9  # what counts as no gap
+"""Name of the memory module that remembers nothing."""
+_ROUNDING: Final = 1e-9  # the greatest difference that counts as no gap
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class GapShare:
     """A share of the gap between no memory and the oracle.
 
     Args:
-        share: (memory - none) / (oracle - none), of mean scores; 0 as without a memory, 1 as with the truth.
-        interval: bootstrap interval of the share at 95 %; ``None`` when 2.5 % or more of the resamples have no gap, so
-            that nothing bounds it.
+        share: (memory - none) / (oracle - none) of mean scores; 0 is as good as no memory, 1 as good as the truth.
+        interval: 95 % bootstrap interval of the share; ``None`` (unbounded) if 2.5 % or more of the resamples have no
+            gap.
     """
 
     share: float
@@ -38,17 +38,18 @@ class GapShare:
 def gap_closed(
     games: Sequence[tuple[PlayGroup, PlayGroup, PlayGroup]], name: str = "best_normalized"
 ) -> GapShare | None:
-    """The share of the gap that a memory closes, over games of equal weight.
+    """Compute the share of the gap that a memory closes, over games of equal weight.
 
-    Resampled are the seeds of each game, each as the mean of its attempts, where the three were played with the same
-    seeds (two or more): games differ more by seed than players do. Else it is the plays of each of the three.
+    If the three groups of a game were played with the same seeds (two or more), the bootstrap resamples seeds, each as
+    the mean of its attempts, because games differ more by seed than players do. Otherwise it resamples the plays of
+    each group.
 
     Args:
-        games: for each game the plays without a memory, with the memory, and with the oracle.
-        name: the figure that is compared; every play has it.
+        games: for each game, the plays without a memory, with the memory, and with the oracle.
+        name: figure to compare; every play has it.
 
     Returns:
-        ``None`` when there is no gap to close: the oracle's mean is not above that without a memory.
+        The share; ``None`` if there is no gap: the oracle's mean is not above the mean without a memory.
     """
     import numpy as np
 
@@ -77,7 +78,7 @@ def gap_closed(
 
 
 def _units(groups: Sequence[PlayGroup], name: str) -> tuple[list[np.ndarray], bool]:
-    """For each group what is resampled, and whether the same places belong together: seeds then, else plays."""
+    """Return the units to resample for each group, and whether they are paired: seeds if paired, else plays."""
     import numpy as np
 
     by_seed = [_by_seed(group, name) for group in groups]
@@ -95,12 +96,12 @@ def _by_seed(group: PlayGroup, name: str) -> dict[int, list[float]]:
 
 
 def _chosen(number: int, rng: np.random.Generator) -> np.ndarray:
-    """Places of a resample a row."""
+    """Return the indices of the resamples, one per row."""
     return rng.integers(number, size=(RESAMPLES, number))
 
 
 def gaps(sweep: Sweep) -> list[AgentTable]:
-    """The share of the gap that each memory module closes, by game and over all games."""
+    """Return the share of the gap that each memory module closes, by game and over all games."""
     players = [p for p in sweep.players if p.memory not in ("", NONE, ORACLE)]
     compared = {
         (game, player): groups
@@ -120,15 +121,15 @@ def gaps(sweep: Sweep) -> list[AgentTable]:
         columns.add("all", [_cell([own for key, own in compared.items() if key[1] == player]) for player in players])
     caption = (
         "(memory - none) / (oracle - none) of the mean of the highest normalised scores, with its 95 % bootstrap "
-        "interval over seeds (over plays where there is but one); - where the oracle is not better than no memory; "
-        "[unbounded] where 2.5 % or more of the resamples have no such gap. The oracle is told the truth: 1 is what a "
-        "perfect memory would be worth."
+        "interval over seeds (over plays if there is only one); - if the oracle is not better than no memory; "
+        "[unbounded] if 2.5 % or more of the resamples have no gap. The oracle knows the truth: 1 is the value of a "
+        "perfect memory."
     )
     return [columns.table("gap", "Share of the gap between no memory and the oracle", caption, sweep.counted)]
 
 
 def _three(sweep: Sweep, game: str, player: Run) -> tuple[PlayGroup, PlayGroup, PlayGroup] | None:
-    """The plays without a memory, with that of the player, and with the oracle, if all were played and have a share."""
+    """Return the plays without a memory, with the player's, and with the oracle, if all exist and have a share."""
     found = [sweep.of(game, replace(player, memory=memory)) for memory in (NONE, player.memory, ORACLE)]
     groups = [group for group in found if group is not None and group.values("best_normalized") is not None]
     return (groups[0], groups[1], groups[2]) if len(groups) == 3 else None

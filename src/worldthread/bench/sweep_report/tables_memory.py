@@ -1,4 +1,4 @@
-"""What memories are worth, in the shape of Table 2 and the table of NetHack of the AriGraph paper."""
+"""Comparison of memories in the shape of Table 2 and the NetHack table of the AriGraph paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from worldthread.bench.sweep_report.tables_scores import main_players
 
 
 def normalized_scores(sweep: Sweep) -> list[AgentTable]:
-    """The highest score as a share of the highest possible, by player and game (Table 2 of AriGraph)."""
+    """Return the highest score as a share of the highest possible, by player and game (Table 2 of AriGraph)."""
     players = main_players(sweep)
     groups = {
         (game, player): values
@@ -39,7 +39,7 @@ def normalized_scores(sweep: Sweep) -> list[AgentTable]:
         theirs = [quoted(memory_score(p, game) if (game, p) in groups else None, 2) for p in players]
         theirs += [quoted(other_memory_score(name, game), 2) for name in others]
         columns.quote(f"{sweep.name(game)}, published", theirs)
-    told = (
+    source_note = (
         f"Published: {source['source']}, {source['tables']}, {source['model']}, "
         "the mean of the best three of five plays."
     )
@@ -48,20 +48,20 @@ def normalized_scores(sweep: Sweep) -> list[AgentTable]:
         "normalized",
         "Highest score as a share of the highest possible",
         f"Mean ± sample standard deviation. {number_of_plays(counted)} {sweep.counted}",
-        told if columns.has_published else "",
+        source_note if columns.has_published else "",
     )
     return [table]
 
 
 def nethack(sweep: Sweep) -> list[AgentTable]:
-    """Score and deepest dungeon level (the table of NetHack in AriGraph)."""
+    """Return score and deepest dungeon level (the NetHack table of AriGraph)."""
     games = [game for game in sweep.games if plain_name(game) == "nethack"]
     source = published()["arigraph"]["nethack"]
     rows = []
     for game in games:
         for player in sweep.players:
             if group := sweep.of(game, player):
-                levels = [p.track.deepest for p in group.counted if p.track and p.track.deepest is not None]
+                levels = [p.growth.deepest for p in group.counted if p.growth and p.growth.deepest is not None]
                 score = mean_and_deviation(group.values("best_score"))
                 plays, moves = len(group.counted), statistics.fmean(p.summary["moves"] for p in group.counted)
                 deepest = mean_and_deviation([float(level) for level in levels])

@@ -1,4 +1,4 @@
-"""Highest scores by game and player, in the shape of Tables 1 to 4 of the GLoW paper."""
+"""Tables of highest scores by game and player, in the shape of Tables 1 to 4 of the GLoW paper."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from worldthread.bench.sweep_report.published import (
     is_ablation,
     is_varied,
     method_score,
-    model_beside,
     published,
+    published_model,
     switched_off,
-    whole,
+    without_ablation,
 )
 from worldthread.bench.sweep_report.tables import (
     NOTHING,
@@ -33,7 +33,7 @@ from worldthread.bench.sweep_report.tables import (
 from worldthread.play.run import Run
 
 _DEVIATIONS: Final = (
-    "Its deviations fit a division by the number of runs: those of three are to be multiplied by 1.22 beside ours."
+    "Its deviations appear to divide by the number of runs: to compare those of three runs with ours, multiply by 1.22."
 )
 _WITHOUT: Final = {
     "use_mar": "comparing attempts",
@@ -43,13 +43,13 @@ _WITHOUT: Final = {
 
 
 def main_players(sweep: Sweep) -> list[Run]:
-    """All players but ablations of one that is there as well: those have tables of their own."""
-    there = {whole(player) for player in sweep.players if not is_ablation(player)}
-    return [p for p in sweep.players if bool(switched_off(p)) == is_varied(p) or whole(p) not in there]
+    """Return all players except ablations of a player in the sweep, which have separate tables."""
+    full = {without_ablation(player) for player in sweep.players if not is_ablation(player)}
+    return [p for p in sweep.players if bool(switched_off(p)) == is_varied(p) or without_ablation(p) not in full]
 
 
 def best_scores(sweep: Sweep) -> list[AgentTable]:
-    """The highest score by game and player (Tables 1 and 4 of GLoW), and methods that the paper compares with."""
+    """Return highest scores by game and player (Tables 1 and 4 of GLoW), and those of other methods in the paper."""
     players = main_players(sweep)
     games = [game for game in sweep.games if any(sweep.of(game, player) for player in players)]
     columns = TableColumns(
@@ -63,14 +63,14 @@ def best_scores(sweep: Sweep) -> list[AgentTable]:
         columns.add(sweep.label(player), [*scores, f"{statistics.fmean(moves):,.0f}"])
         cells = [quoted(glow_score(player, game) if sweep.of(game, player) else None) for game in games]
         if any(cell != NOTHING for cell in cells):
-            model = source["models"][model_beside(player)]
+            model = source["models"][published_model(player)]
             columns.quote(f"{player.agent}, published, {model}", [*cells, f"{source['moves']:,}"])
-    told = f"Published: {source['source']}, {source['tables']}, {source['runs']} runs. {_DEVIATIONS}"
+    source_note = f"Published: {source['source']}, {source['tables']}, {source['runs']} runs. {_DEVIATIONS}"
     table = columns.table(
         "best-score",
         "Highest score in points",
         f"Mean ± sample standard deviation. {number_of_plays(_groups(sweep, players))} {sweep.counted}",
-        told if columns.has_published else "",
+        source_note if columns.has_published else "",
     )
     return [table, *_methods(sweep)]
 
@@ -88,7 +88,7 @@ def _methods(sweep: Sweep) -> list[AgentTable]:
 
 
 def ablations(sweep: Sweep) -> list[AgentTable]:
-    """``glow`` without some of its parts, and ``ige`` (Table 2 of GLoW)."""
+    """Return the scores of ``glow`` without some of its parts, and of ``ige`` (Table 2 of GLoW)."""
     own = [p for p in sweep.players if p.agent == "glow" and not is_varied(p)]
     if not any(map(switched_off, own)):
         return []
@@ -97,17 +97,17 @@ def ablations(sweep: Sweep) -> list[AgentTable]:
     without = [" and ".join(_WITHOUT[name] for name in SWITCHES if name in switched_off(player)) for player in own]
     source = published()["glow"]["ablations"]
 
-    def beside(player: Run, game: str) -> Figure | None:
+    def published_score(player: Run, game: str) -> Figure | None:
         if player.agent == "ige":
             return glow_score(player, game)
         return ablation_score(switched_off(player), game)
 
     names = [("player", [sweep.label(player) for player in own]), ("without", [words or NOTHING for words in without])]
-    return [_variants(sweep, own, names, beside, source, "ablations", "GLoW without its parts")]
+    return [_variants(sweep, own, names, published_score, source, "ablations", "GLoW without its parts")]
 
 
 def explorations(sweep: Sweep) -> list[AgentTable]:
-    """``glow`` with more or fewer attempts from one state (Table 3 of GLoW)."""
+    """Return the scores of ``glow`` with more or fewer attempts from one state (Table 3 of GLoW)."""
     own = [p for p in sweep.players if p.agent == "glow" and not switched_off(p)]
     if not any(map(is_varied, own)):
         return []
@@ -118,11 +118,13 @@ def explorations(sweep: Sweep) -> list[AgentTable]:
         ("attempts from a state", [str(explorations_of(player)) for player in own]),
     ]
 
-    def beside(player: Run, game: str) -> Figure | None:
+    def published_score(player: Run, game: str) -> Figure | None:
         return explorations_score(explorations_of(player), game)
 
     return [
-        _variants(sweep, own, names, beside, source, "explorations", "GLoW with more or fewer attempts from a state")
+        _variants(
+            sweep, own, names, published_score, source, "explorations", "GLoW with more or fewer attempts from a state"
+        )
     ]
 
 
@@ -130,7 +132,7 @@ def _variants(
     sweep: Sweep,
     players: Sequence[Run],
     names: Sequence[tuple[str, Sequence[str]]],
-    beside: Callable[[Run, str], Figure | None],
+    published_score: Callable[[Run, str], Figure | None],
     source: dict[str, Any],
     name: str,
     title: str,
@@ -143,22 +145,22 @@ def _variants(
             columns.quote(
                 f"{sweep.name(game)}, published",
                 [
-                    quoted(beside(player, game) if group else None)
+                    quoted(published_score(player, game) if group else None)
                     for player, group in zip(players, groups, strict=True)
                 ],
             )
-    told = f"Published: {published()['glow']['source']}, {source['tables']}, {source['model']}."
+    source_note = f"Published: {published()['glow']['source']}, {source['tables']}, {source['model']}."
     return columns.table(
         name,
         title,
         f"Highest score in points, mean ± sample standard deviation. {number_of_plays(_groups(sweep, players))}",
         sweep.counted,
-        told if columns.has_published else "",
+        source_note if columns.has_published else "",
     )
 
 
 def _highest(sweep: Sweep, game: str) -> str:
-    """The highest possible score: a number, two ends where it depends on the seed, or nothing when it is not known."""
+    """Return the highest possible score: a number, a range if it depends on the seed, or :data:`NOTHING` if unknown."""
     plays = all_plays(group for (own, _), group in sweep.groups.items() if own == game)
     known = sorted({play.summary["max_score"] for play in plays if play.summary["max_score"]})
     return " to ".join(f"{score:g}" for score in dict.fromkeys([*known[:1], *known[-1:]])) or NOTHING
