@@ -1,12 +1,12 @@
-"""Every agent with a chat model on worlds of every kind: does it play, and does its recording play the same again?
+"""Check that every agent with a chat model plays every kind of world, and that its recording replays identically.
 
     python benchmarks/bench_agents.py [--model NAME] [--steps 40] [--out FOLDER]
 
-Without --model the fake player answers, which fits any schema and knows nothing. With one, the usual configuration
-holds (WORLDTHREAD_BASE_URL and so on). Prints a line for every agent and game: decisions, the share of actions that
-the world offered, answers that could not be used, calls and tokens, and milliseconds of a decision without model and
-world (p50, p95). Then every run is replayed from its recording, which must give the same bytes without a call.
-Zork 1 is looked for in $WORLDTHREAD_GAMES, and left out with NetHack when it is not at hand.
+Without --model, a fake model answers, which fits any schema and knows nothing. With --model, the usual configuration
+applies (WORLDTHREAD_BASE_URL and so on). Prints a line for every agent and game: decisions, the share of valid
+actions, unusable answers, calls and tokens, and milliseconds per decision without the model and the world (p50, p95).
+Then replays every run from its recording, which must produce the same bytes without a call.
+Zork 1 is searched in $WORLDTHREAD_GAMES. Games that are not available are left out.
 """
 
 from __future__ import annotations
@@ -23,29 +23,30 @@ GAMES = ("treasure-hunt", "cooking", "zork1", "nethack")
 COLUMNS = ("moves", "decisions", "best_score", "valid_share", "invalid", "unparsable", "model_calls", "prompt_tokens")
 
 
-def is_there(game: str) -> bool:
+def is_available(game: str) -> bool:
+    """Return whether a game can be opened; print why it cannot."""
     from worldthread.envs import make
     from worldthread.errors import WorldthreadError
 
     try:
         make(game, seed=1).close()
     except WorldthreadError as error:
-        print(f"without {game}: {error}", file=sys.stderr)
+        print(f"{game} is left out: {error}", file=sys.stderr)
         return False
     return True
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="fake", help="who answers")
-    parser.add_argument("--steps", type=int, default=40, help="moves of a run")
-    parser.add_argument("--agents", default=",".join(AGENTS))
-    parser.add_argument("--games", default=",".join(GAMES))
-    parser.add_argument("--max-tokens", type=int, help="limit of an answer")
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    parser.add_argument("--out", type=Path, help="folder that keeps the runs; one that was begun goes on")
+    parser.add_argument("--model", default="fake", help="model that answers")
+    parser.add_argument("--steps", type=int, default=40, help="moves per run")
+    parser.add_argument("--agents", default=",".join(AGENTS), help="agents, separated by commas")
+    parser.add_argument("--games", default=",".join(GAMES), help="games, separated by commas")
+    parser.add_argument("--max-tokens", type=int, help="token limit of an answer")
+    parser.add_argument("--jobs", type=int, default=2, help="concurrent runs")
+    parser.add_argument("--out", type=Path, help="folder that keeps the runs; an interrupted sweep continues")
     given = parser.parse_args()
-    games = [game for game in given.games.split(",") if is_there(game)]
+    games = [game for game in given.games.split(",") if is_available(game)]
     worldthread = [str(Path(sys.executable).with_name("worldthread"))]
     with tempfile.TemporaryDirectory() as folder:
         out = given.out or Path(folder)

@@ -1,15 +1,14 @@
-"""How fast `pagerank` is at the size of PersonalAI's graph of HotpotQA (read by Qwen2.5), and how near to HippoRAG 2.
+"""Measure the speed of the method pagerank at the size of PersonalAI's HotpotQA graph, and its recall as HippoRAG 2.
 
-Speed: an episode is a passage of one question answering data set with the triples that are given for it, and a passage
-of another; theses are what a rule reads in both. To reach the size, passages are repeated with every capitalised word
-renamed, so that a repetition speaks of other things than its original; questions speak of the originals. Random unit
-vectors stand in for those of statements, passages and questions, whose values make no difference to how much is
-computed.
+Speed: an episode is a passage of one question-answering data set with its given triples, and a passage of another data
+set; theses are extracted from both by rules. To reach the size of the graph (by Qwen2.5), passages are repeated with
+every capitalised word renamed, so that the repetition is about other things than the original; questions are about the
+originals. Random unit vectors replace the embeddings, whose values do not change the amount of computation.
 
-Recall (--recall): the share of gold passages among the first 2, 5 and 10, with MiniLM, model filter left out, for two
-ways of embedding what is given: as an index of worldthread does, and as the published code of HippoRAG 2 does (lower
-case, letters and digits only, a triple as Python writes a tuple). Its own figures so are .438, .671 and .778. Embedding
-takes some minutes.
+Recall (--recall): the share of gold passages among the first 2, 5 and 10, with MiniLM and without the model filter.
+Texts are embedded as worldthread's index does, and as the published code of HippoRAG 2 does (lower case, letters and
+digits only, a triple as Python formats a tuple); that code itself reaches .438, .671 and .778. Embedding takes some
+minutes.
 
     python benchmarks/bench_pagerank.py --shared ../shared
     python benchmarks/bench_pagerank.py --shared ../shared --recall
@@ -53,7 +52,7 @@ def lines(shared: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def facts_of(row: dict[str, Any], written: Callable[[str], str] = str) -> list[Fact]:
-    """The triples given for a passage that have a subject, a relation and an object."""
+    """Return the valid triples of a passage as facts."""
     found = []
     for triple in row["triples"]:
         try:
@@ -74,7 +73,7 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
 
 
 def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, str]]:
-    """A graph in which every count reaches ``times`` that of :data:`SIZE`, and the texts of its episodes."""
+    """Return a graph with at least ``times`` the counts of :data:`SIZE`, and the texts of its episodes by id."""
     extractor = ProseExtractor()
     others = list(lines(shared, f"{OTHER_DATA}_corpus"))
     rows = []
@@ -83,17 +82,17 @@ def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, 
         text = f"{row['title']}\n{row['text']}\n\n{other['text']}"
         theses = [s for s in extractor.extract(text).statements if isinstance(s, Thesis) and s.aspect is None]
         rows.append((text, (*theses, *facts_of(row))))
-    graph, told = TemporalGraph(), {}
+    graph, texts_by_id = TemporalGraph(), {}
     for generation in count():
         for text, statements in rows:
             changed = tuple(renamed_statement(statement, generation) for statement in statements)
             episode = Episode(renamed(text, generation), generation, extraction=Extraction("benchmark", changed))
             graph.add(episode)
-            told[episode.id] = episode.text
-            if len(told) % 100 == 0:
+            texts_by_id[episode.id] = episode.text
+            if len(texts_by_id) % 100 == 0:
                 counts = graph.counts()
                 if all(counts[name] >= times * least for name, least in SIZE.items()):
-                    return graph, told
+                    return graph, texts_by_id
     raise AssertionError
 
 
@@ -110,31 +109,31 @@ class Random(FakeEmbedder):
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def indexed(graph: TemporalGraph, told: dict[str, str], model: Embedder) -> RetrievalIndex:
-    corpus = RetrievalIndex(model)
-    while pending := corpus.take(graph, lambda ids: [told[i] for i in ids]):
+def build_index(graph: TemporalGraph, texts_by_id: dict[str, str], model: Embedder) -> RetrievalIndex:
+    index = RetrievalIndex(model)
+    while pending := index.take(graph, lambda ids: [texts_by_id[i] for i in ids]):
         for part in pending:
-            corpus.put(part, model.embed(part.texts))
-    return corpus
+            index.put(part, model.embed(part.texts))
+    return index
 
 
 def speed(shared: Path, times: float) -> dict[str, object]:
-    graph, told = graph_of_size(shared, times)
-    corpus = indexed(graph, told, Random())
+    graph, texts_by_id = graph_of_size(shared, times)
+    index = build_index(graph, texts_by_id, Random())
     texts = [row["question"] for row in lines(shared, DATA)]
-    asked = [Query(text, vector) for text, vector in zip(texts, Random().embed(texts), strict=True)]
-    assert corpus.links.episodes
+    queries = [Query(text, vector) for text, vector in zip(texts, Random().embed(texts), strict=True)]
+    assert index.links.episodes
     start = time.perf_counter()
-    pagerank(asked[0], corpus)
+    pagerank(queries[0], index)
     first = time.perf_counter() - start
     took, alone = [], []
-    for query in asked * 2:
+    for query in queries * 2:
         start = time.perf_counter()
-        pagerank(query, corpus)
+        pagerank(query, index)
         took.append(1000 * (time.perf_counter() - start))
         start = time.perf_counter()
-        corpus.statements.similarities(query.vector)
-        corpus.episodes.similarities(query.vector)
+        index.statements.similarities(query.vector)
+        index.episodes.similarities(query.vector)
         alone.append(1000 * (time.perf_counter() - start))
     took.sort()
     counts = graph.counts()
@@ -151,29 +150,29 @@ def speed(shared: Path, times: float) -> dict[str, object]:
 
 
 def as_published(text: object) -> str:
-    """A part of a triple as the published code embeds it."""
+    """Return a part of a triple as the published code embeds it."""
     return re.sub("[^a-z0-9 ]", " ", str(text).lower()).strip()
 
 
 def recall(shared: Path, *, published: bool) -> Iterator[dict[str, object]]:
     model = embedder("minilm")
-    graph, told, numbers = TemporalGraph(), {}, {}
+    graph, texts_by_id, numbers = TemporalGraph(), {}, {}
     for row in lines(shared, f"{DATA}_corpus"):
         facts = facts_of(row, as_published if published else str)
         episode = Episode(f"{row['title']}\n{row['text']}", row["id"], extraction=Extraction("given", tuple(facts)))
         graph.add(episode)
-        told[episode.id], numbers[episode.id] = episode.text, row["id"]
-    corpus = indexed(graph, told, model)
+        texts_by_id[episode.id], numbers[episode.id] = episode.text, row["id"]
+    index = build_index(graph, texts_by_id, model)
     if published:
         statements = [graph.numbered_statement(number) for number in graph.statement_numbers]
         texts = [str((s.subject, s.relation, s.object)) for s in statements if isinstance(s, Fact)]
-        corpus.statements.put(np.arange(len(texts)), model.embed(texts))
+        index.statements.put(np.arange(len(texts)), model.embed(texts))
     rows = list(lines(shared, DATA))
     vectors = model.embed([row["question"] for row in rows])
     for settings in (PageRankSettings(), PageRankSettings(embed=model.embed)):
         shares = []
         for row, vector in zip(rows, vectors, strict=True):
-            scores = pagerank(Query(row["question"], vector), corpus, settings).episodes
+            scores = pagerank(Query(row["question"], vector), index, settings).episodes
             records = [graph.numbered_episode(number) for number in np.argsort(-scores, kind="stable")[:10].tolist()]
             found = [numbers[record.id] for record in records if record is not None]
             gold = set(row["gold_ids"])
@@ -189,14 +188,14 @@ def recall(shared: Path, *, published: bool) -> Iterator[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-    parser.add_argument("--times", type=float, default=1.0, help="how many times the size of PersonalAI's graph")
+    parser.add_argument("--times", type=float, default=1.0, help="size as a multiple of PersonalAI's graph")
     parser.add_argument("--recall", action="store_true", help="measure recall instead of speed")
-    given = parser.parse_args()
-    if not given.recall:
-        print(json.dumps({"pagerank": speed(given.shared, given.times)}), flush=True)
+    options = parser.parse_args()
+    if not options.recall:
+        print(json.dumps({"pagerank": speed(options.shared, options.times)}), flush=True)
         return
     for published in (False, True):
-        for report in recall(given.shared, published=published):
+        for report in recall(options.shared, published=published):
             print(json.dumps({"pagerank": report}), flush=True)
 
 

@@ -1,11 +1,11 @@
-"""How cost grows with the number of facts: opening, recalling, adding, memory and disk.
+"""Measure how costs grow with the number of facts: opening, recall, adding an episode, memory and disk.
 
     python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--keep FOLDER] [--plot FILE]
 
-Facts are the triples that come with ``musique_train``, each with its passage. To reach a size they are repeated with
-every capitalised word renamed. Random unit vectors stand in for those of what is stored (questions are embedded with
-MiniLM, and that is part of a recall): a search costs the same, and embedding a million texts takes hours. Opening and
-all that follows is measured in a fresh process, with the files in the page cache.
+Facts are the triples of musique_train, each with its passage. To reach a size, they are repeated with every capitalised
+word renamed. Random unit vectors replace the embeddings of stored texts: a search costs the same, and embedding a
+million texts takes hours. Questions are embedded with MiniLM as part of a recall. Everything from opening on is
+measured in a fresh process, with the files in the page cache.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MEASURES = (
 
 
 def episodes(shared: Path, facts: int) -> Iterator[Episode]:
-    """Passages with their triples, until there are so many facts."""
+    """Yield passages with their triples until there are ``facts`` distinct facts."""
     passages = load("musique_train", shared / "data").passages
     distinct: set[tuple[str, str, str]] = set()
     generation = 0
@@ -59,41 +59,41 @@ def episodes(shared: Path, facts: int) -> Iterator[Episode]:
 
 
 def build(path: Path, shared: Path, facts: int) -> None:
-    """A memory of that size, with its snapshot and index."""
+    """Build a memory of a size, with its snapshot and index."""
     with Memory(path, model="none", embedder=StandIn(set())) as memory:
         memory.record.add_many(episodes(shared, facts))
         with memory.record.index():
-            pass  # made when first asked for
+            pass  # built on first access
         memory.checkpoint()
 
 
 def timed_build(path: Path, shared: Path, facts: int) -> float:
-    """Seconds of :func:`build`."""
+    """Return the seconds that :func:`build` takes."""
     start = time.perf_counter()
     build(path, shared, facts)
     return round(time.perf_counter() - start, 1)
 
 
 def peak_resident_mb() -> int:
-    """The most memory that this process ever had. What ``getrusage`` tells begins with that of the parent process."""
+    """Return the peak memory of this process, in MiB; ``getrusage`` would include that of the parent process."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status["VmHWM"].split()[0]) // 1024
 
 
 def measure(path: Path, shared: Path) -> dict[str, Any]:
-    """In a fresh process."""
-    asked = questions(shared)
-    model = StandIn(set(asked))
-    model.embed(asked[:1])
+    """Measure a memory; to be called in a fresh process."""
+    queries = questions(shared)
+    model = StandIn(set(queries))
+    model.embed(queries[:1])
     start = time.perf_counter()
     memory = Memory(path, model="none", embedder=model)
     facts = len(memory.record.graph.statement_numbers)
     memory.view().facts("anything")
     opened = time.perf_counter()
-    memory.recall(asked[0])
+    memory.recall(queries[0])
     first = time.perf_counter()
     took = []
-    for question in asked:
+    for question in queries:
         begin = time.perf_counter()
         memory.recall(question)
         took.append(1000 * (time.perf_counter() - begin))
@@ -106,7 +106,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
         added.append(1000 * (time.perf_counter() - begin))
         if number % 4 == 0:
             begin = time.perf_counter()
-            memory.recall(asked[number])
+            memory.recall(queries[number])
             after.append(1000 * (time.perf_counter() - begin))
     files = (file for file in path.parent.rglob("*") if file.is_file())
     return {
@@ -126,7 +126,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Slope of each measure over the number of facts, both as logarithms; least squares."""
+    """Return the least-squares slope of each measure over the number of facts, both as logarithms."""
     sizes = np.log([row["facts"] for row in rows])
     return {
         name: round(float(np.polyfit(sizes, np.log([max(row[name], 1e-3) for row in rows]), 1)[0]), 2)
@@ -135,6 +135,7 @@ def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write a plot of all measures over the number of facts."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -155,37 +156,39 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts")
+    parser.add_argument(
+        "--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts, separated by commas"
+    )
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-    parser.add_argument("--keep", type=Path, help="keep the memories there, and measure those that are there already")
-    parser.add_argument("--plot", type=Path, help="write a plot there")
+    parser.add_argument("--keep", type=Path, help="folder that keeps the memories and reuses existing ones")
+    parser.add_argument("--plot", type=Path, help="write a plot to this file")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.measure is not None:
-        print(json.dumps(measure(given.measure, given.shared)))
+    options = parser.parse_args()
+    if options.measure is not None:
+        print(json.dumps(measure(options.measure, options.shared)))
         return
     rows = []
-    for size in map(int, given.sizes.split(",")):
+    for size in map(int, options.sizes.split(",")):
         built = None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"
-            if given.keep is not None:
-                kept = given.keep / f"facts-{size}"
+            if options.keep is not None:
+                kept = options.keep / f"facts-{size}"
                 if not kept.exists():
                     kept.mkdir(parents=True)
-                    built = timed_build(kept / "memory", given.shared, size)
+                    built = timed_build(kept / "memory", options.shared, size)
                 shutil.copytree(kept, folder, dirs_exist_ok=True)  # measuring adds facts
             else:
-                built = timed_build(path, given.shared, size)
-            os.sync()  # or the writing of the files goes on meanwhile
-            command = [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared)]
+                built = timed_build(path, options.shared, size)
+            os.sync()  # else files are still written during the measurement
+            command = [sys.executable, __file__, "--measure", str(path), "--shared", str(options.shared)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         rows.append({**json.loads(done.stdout), "build_seconds": built})
         print(json.dumps(rows[-1]), flush=True)
     if len(rows) > 1:
         print(json.dumps({"exponents": exponents(rows)}), flush=True)
-    if given.plot is not None:
-        plot(rows, given.plot)
+    if options.plot is not None:
+        plot(rows, options.plot)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Speed of retrieval, size and opening, at the size of PersonalAI's graph of HotpotQA (by Qwen2.5, Table 15).
+"""Measure retrieval speed, size and opening at the size of PersonalAI's HotpotQA graph (by Qwen2.5, Table 15).
 
-Passages come from the corpora of two question answering data sets, read by rule, together with the triples that are
-given for one of them. To reach the size, they are repeated with every capitalised word renamed, so that a repetition
-speaks of other things than its original; questions speak of the originals. Random unit vectors stand in for those of
-statements, passages and names, whose values make no difference to how much is computed; those of questions are random
-too, and their making is not timed. The memory is opened in a fresh process, with the files in the page cache. Every
-method is asked all questions twice: the first time, right after a change of the graph, what holds has to be looked up.
+Passages come from the corpora of two question-answering data sets, with statements extracted by rules and the given
+triples of one of them. To reach the size, they are repeated with every capitalised word renamed, so that the repetition
+is about other things than the original; questions are about the originals. Random unit vectors replace all embeddings;
+their values do not change the amount of computation, and embedding questions is not timed. The memory is opened in a
+fresh process, with the files in the page cache. Every method answers all questions twice: the first pass, after a
+change of the graph, has to look up what holds.
 
     python benchmarks/bench_traversal.py --shared ../shared
 """
@@ -51,7 +51,7 @@ def lines(path: Path) -> Iterator[dict[str, object]]:
 
 
 def passages(shared: Path) -> list[tuple[str, Extraction]]:
-    """Every passage with what a rule reads in it, and the triples given for it."""
+    """Return every passage with the statements that rules extract and its given triples."""
     extractor = ProseExtractor()
     found = []
     for name in SETS:
@@ -77,9 +77,9 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
 
 
 def episodes(texts: list[tuple[str, Extraction]], theses: int) -> Iterator[Episode]:
-    """Episodes with so many theses in all: two passages each, as long as PersonalAI's.
+    """Yield episodes of two passages each, as long as PersonalAI's, until there are ``theses`` theses.
 
-    A thesis keeps its first :data:`OBJECTS` objects, so that it has about as many as a model gives one.
+    A thesis keeps its first :data:`OBJECTS` objects, about as many as a model gives it.
     """
     seen: set[str] = set()
     for generation in count():
@@ -94,11 +94,11 @@ def episodes(texts: list[tuple[str, Extraction]], theses: int) -> Iterator[Episo
 
 
 def build(path: Path, shared: Path, theses: int) -> None:
-    """A memory of that size, with its snapshot and index."""
+    """Build a memory of a size, with its snapshot and index."""
     with Memory(path, model="none", embedder=RandomVectors()) as memory:
         memory.record.add_many(episodes(passages(shared), theses))
         with memory.record.index():
-            pass  # made when first asked for
+            pass  # built on first access
         memory.checkpoint()
 
 
@@ -112,7 +112,7 @@ def unit_vectors(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 class RandomVectors:
-    """An embedder that gives any text a random vector."""
+    """An embedder that returns a random vector for any text."""
 
     name = "random"
     dimensions = DIMENSIONS
@@ -125,12 +125,12 @@ class RandomVectors:
 
 
 def timed(
-    run: Callable[[Query, RetrievalIndex], Scores], asked: list[Query], corpus: RetrievalIndex
+    run: Callable[[Query, RetrievalIndex], Scores], queries: list[Query], index: RetrievalIndex
 ) -> dict[str, float]:
     took, sizes = [], []
-    for query in asked:
+    for query in queries:
         start = time.perf_counter()
-        scores = run(query, corpus)
+        scores = run(query, index)
         took.append(1000 * (time.perf_counter() - start))
         sizes.append(int(np.isfinite(scores.statements).sum() + np.isfinite(scores.episodes).sum()))
     took.sort()
@@ -143,30 +143,30 @@ def timed(
 
 
 def measure(path: Path, shared: Path, *, with_names: bool) -> None:
-    """In a fresh process."""
+    """Measure a memory; to be called in a fresh process."""
     start = time.perf_counter()
     memory = Memory(path, model="none", embedder=RandomVectors(), readonly=True)
     memory.view().facts("anything")
     opening = time.perf_counter() - start
-    with memory.record.index() as corpus:
+    with memory.record.index() as index:
         indexed = time.perf_counter() - start - opening
-        over = vertex_graph(corpus)
-        assert len(over.half.far)
+        vertex_edges = vertex_graph(index)
+        assert len(vertex_edges.half.far)
         vertices = time.perf_counter() - start - opening - indexed
         rng = np.random.default_rng(0)
         if with_names:
-            for part in pending_names(corpus):
-                corpus.put(part, unit_vectors(rng, len(part.texts)))
-        asked = [
-            Query(text, vector, names_in(text, corpus.names.find))
+            for part in pending_names(index):
+                index.put(part, unit_vectors(rng, len(part.texts)))
+        queries = [
+            Query(text, vector, names_in(text, index.names.find))
             for text, vector in zip(questions(shared), unit_vectors(rng, 1000), strict=False)
         ]
-        starts = [len(entities_of(query, corpus, over.walk()).starts) for query in asked]
+        starts = [len(entities_of(query, index, vertex_edges.walk()).starts) for query in queries]
         counts = memory.record.graph.counts()
         report = {
-            "questions": len(asked),
+            "questions": len(queries),
             "starts_per_question": {str(n): starts.count(n) for n in sorted(set(starts))},
-            "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **over.counts()},
+            "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **vertex_edges.counts()},
             "personalai": SIZE,
             "vectors": "random",
             "names_have_vectors": with_names,
@@ -180,27 +180,27 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
         runs: dict[str, Callable[[Query, RetrievalIndex], Scores]] = {name: method(name) for name in METHODS}
         runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
         for name, run in runs.items():
-            over.look_again()
-            first = timed(run, asked, corpus)
-            print(json.dumps({"method": name, "first": first, "again": timed(run, asked, corpus)}), flush=True)
+            vertex_edges.look_again()
+            first = timed(run, queries, index)
+            print(json.dumps({"method": name, "first": first, "again": timed(run, queries, index)}), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-    parser.add_argument("--theses", type=int, default=SIZE["theses"], help="theses in the graph")
-    parser.add_argument("--without-names", action="store_true", help="names of objects have no vectors")
+    parser.add_argument("--theses", type=int, default=SIZE["theses"], help="number of theses in the graph")
+    parser.add_argument("--without-names", action="store_true", help="give names of objects no vectors")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.measure is not None:
-        measure(given.measure, given.shared, with_names=not given.without_names)
+    options = parser.parse_args()
+    if options.measure is not None:
+        measure(options.measure, options.shared, with_names=not options.without_names)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory"
-        build(path, given.shared, given.theses)
-        names = ["--without-names"] if given.without_names else []
+        build(path, options.shared, options.theses)
+        names = ["--without-names"] if options.without_names else []
         subprocess.run(
-            [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared), *names], check=True
+            [sys.executable, __file__, "--measure", str(path), "--shared", str(options.shared), *names], check=True
         )
 
 
