@@ -1,13 +1,13 @@
-"""How often a real chat model gives usable statements for real observations, and how fast.
+"""Measure how often a real chat model extracts usable statements from real observations, and how fast.
 
     WORLDTHREAD_LLAMA_SERVER=.../llama-server WORLDTHREAD_LLAMA_MODEL=.../model.gguf \\
         python benchmarks/bench_extraction.py [--texts N] [--way WAY] [--show] [--json]
 
-Starts llama.cpp's server with the model, and lets a ModelReader read the first observations of logged games and
-passages of encyclopaedias, half of each, from the folder of real data ($WORLDTHREAD_SHARED, else "shared" beside the
-checkout). Every game and every set of passages has a graph of its own, so the steps of a game can end what its earlier
-ones stated. An answer is used when it has the right form; whether it is right is another matter, of which "by the
-letter" gives a hint: statements of which every name stands in the text that they were taken from. --show shows all.
+Starts llama.cpp's server with the model, and extracts statements from the first observations of logged games and from
+passages of encyclopaedias, half of each, in the folder of real data ($WORLDTHREAD_SHARED, else "shared" beside the
+checkout). Every game and every set of passages has its own graph, so later steps of a game can end statements of
+earlier ones. An answer is used if it has the right form. "By the letter" hints at correctness: it counts statements
+whose names all occur in the source text. --show prints all texts and statements.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ START_SECONDS = 120
 
 
 class Watched:
-    """A chat model whose calls are written down."""
+    """A chat model that records its calls."""
 
     def __init__(self, model: OpenAIChat) -> None:
         self._model = model
@@ -63,7 +63,7 @@ class Watched:
 
 @contextlib.contextmanager
 def llama_server(binary: str, model: str) -> Iterator[str]:
-    """A running server: its base URL."""
+    """Run a server; yield its base URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -99,7 +99,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def texts(data: Path, count: int, seed: int) -> list[tuple[str, str]]:
-    """(source, text): by turns a step of a game (the first of each, game after game) and a passage by lot."""
+    """Return (source, text) pairs, alternating between random passages and the first steps of each game."""
     runs = {path.name.partition(".")[0]: path for path in sorted((data / "ariadne_logs").glob("*.jsonl.gz"))}
     steps = -(-(count // 2) // len(runs))
     found = []
@@ -113,12 +113,12 @@ def texts(data: Path, count: int, seed: int) -> list[tuple[str, str]]:
 
 
 def outcome(extraction: Extraction, calls: int) -> str:
-    """How the reading came about, when it took ``calls`` calls."""
+    """Return the outcome of an extraction that took ``calls`` calls."""
     return "failed" if extraction.failures else "at first" if calls == 1 else "repaired"
 
 
 def is_by_the_letter(statement: Statement, text: str) -> bool:
-    """Whether every name in ``statement`` stands in ``text``, but for case and white space; a relation is no name."""
+    """Return whether every name in ``statement`` occurs in ``text``, up to case and white space; ignore relations."""
     names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
     return all(normalise_name(name) in normalise_text(text) for name in names)
 
@@ -126,7 +126,7 @@ def is_by_the_letter(statement: Statement, text: str) -> bool:
 def measure(
     model: Watched, given: list[tuple[str, str]], *, max_tokens: int, minutes: float, show: bool
 ) -> dict[str, Any]:
-    """Reads the texts one after the other until all are read or the time is up."""
+    """Extract statements from the texts in order until all are done or the time is up."""
     extractor = ModelExtractor(model, max_tokens=max_tokens)
     graphs: dict[str, TemporalGraph] = {}
     outcomes: Counter[tuple[str, str]] = Counter()
@@ -178,14 +178,12 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=int, default=30, help="how many texts to read")
-    parser.add_argument("--seed", type=int, default=1, help="which passages")
-    parser.add_argument("--max-tokens", type=int, default=1024, help="limit of one answer")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no text after so long")
-    parser.add_argument(
-        "--way", choices=get_args(SchemaMode), help="how to hand over the schema, if the server takes it so"
-    )
-    parser.add_argument("--show", action="store_true", help="print every text with what was taken from it")
+    parser.add_argument("--texts", type=int, default=30, help="number of texts")
+    parser.add_argument("--seed", type=int, default=1, help="seeds the choice of passages")
+    parser.add_argument("--max-tokens", type=int, default=1024, help="token limit of an answer")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="start no further text after this many minutes")
+    parser.add_argument("--way", choices=get_args(SchemaMode), help="how to send the schema, if the server supports it")
+    parser.add_argument("--show", action="store_true", help="print every text with its statements")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON document")
     options = parser.parse_args()
     binary, gguf = (os.environ.get(f"WORLDTHREAD_LLAMA_{what}") for what in ("SERVER", "MODEL"))
@@ -193,7 +191,7 @@ def main() -> None:
         sys.exit("set WORLDTHREAD_LLAMA_SERVER to the path of llama-server and WORLDTHREAD_LLAMA_MODEL to a .gguf file")
     data = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared") / "data"
     if not (data / "ariadne_logs").is_dir():
-        sys.exit(f"needs the real data, looked for in {data} (set WORLDTHREAD_SHARED)")
+        sys.exit(f"the real data is not in {data}: set WORLDTHREAD_SHARED to the folder that contains data/")
     given = texts(data, options.texts, options.seed)
     with llama_server(binary, gguf) as base_url:
         ways: dict[str, str] = {}

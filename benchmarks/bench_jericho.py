@@ -1,10 +1,10 @@
-"""Z-machine games: steps a second, time for valid actions, bytes of a saved state; for each game file of a folder.
+"""Measure Z-machine games: steps per second, time to find valid actions, and size of saved states.
 
-The states are spread along each game's walkthrough. "first" is the time to find the valid actions of a state, "kept"
-that to read them from the disk; with ``--compare``, "jericho" is the time of jericho's own search from the same states
-(with spaCy's empty English model, which finds no nouns in texts), and "lost" counts the changes of the world that it
-finds and we do not (which of several names of a thing jericho tries differs between processes). Times are of the
-processor. Run it as
+Measures each game file of a folder, in states spread along its walkthrough. "first" is the time to find the valid
+actions of a state, "kept" the time to read them from disk. With --compare, "jericho" is the time of jericho's own
+search in the same states (with spaCy's empty English model, which finds no nouns in texts), and "lost" counts the
+changes of the world that jericho finds and we do not (jericho tries one of several names of a thing, and which one
+differs between processes). Times are CPU times.
 
     python benchmarks/bench_jericho.py FOLDER [--games zork1,zork3] [--states 40] [--compare] [--json]
 """
@@ -24,7 +24,7 @@ from worldthread.envs.jericho_engine import SUFFIXES, EngineState, JerichoEngine
 
 
 def spread_states(engine: JerichoEngine, wanted: int) -> list[EngineState]:
-    """States along the walkthrough, as evenly as it allows."""
+    """Return states spread evenly along the walkthrough."""
     engine.reset(engine.own_seed)
     states = [engine.save()]
     for command in engine.walkthrough:
@@ -36,7 +36,7 @@ def spread_states(engine: JerichoEngine, wanted: int) -> list[EngineState]:
 
 
 def jericho_changes(engine: JerichoEngine) -> list[str]:
-    """One action for each change of the world that jericho finds."""
+    """Return one action for each change of the world that jericho finds."""
     import spacy
     from jericho import util
 
@@ -48,7 +48,7 @@ def jericho_changes(engine: JerichoEngine) -> list[str]:
 
 
 def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
-    """Time and yield of the search for valid actions."""
+    """Measure the time and results of the search for valid actions."""
     engine = JerichoEngine(path)
     finder = ActionFinder(engine)
     states = spread_states(engine, wanted)
@@ -86,7 +86,7 @@ def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
 
 
 def play(path: Path, cache: Path) -> dict[str, float]:
-    """Speed of play without valid actions, and with those of the beginning kept; sizes of saved states."""
+    """Measure the speed of play without valid actions, the time to read cached ones, and the size of saved states."""
     with open_jericho(str(path), id=path.stem, cache_dir=cache, valid_actions=False) as world:
         world.reset()
         walkthrough = world.truth().walkthrough
@@ -117,11 +117,11 @@ def play(path: Path, cache: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--games", default="", help="names, separated by commas; default: all files")
-    parser.add_argument("--states", type=int, default=40)
-    parser.add_argument("--compare", action="store_true")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("folder", type=Path, help="folder of game files")
+    parser.add_argument("--games", default="", help="names of games, separated by commas; default: all files")
+    parser.add_argument("--states", type=int, default=40, help="number of states per game")
+    parser.add_argument("--compare", action="store_true", help="also measure jericho's own search")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON per game")
     options = parser.parse_args()
     names = set(filter(None, options.games.split(",")))
     files = sorted(path for path in options.folder.iterdir() if path.suffix in SUFFIXES)

@@ -1,9 +1,9 @@
-"""How fast a memory remembers and recalls real text, without a chat model.
+"""Measure how fast a memory remembers and recalls real text without a chat model.
 
-Passages come from the corpora of two question answering data sets. To reach a size, they are repeated with every
-capitalised word renamed, so that a repetition speaks of other things than its original. Embedding 100,000 statements
-and their passages with MiniLM takes some 25 minutes: unless --real is given, random unit vectors of the same length
-stand in for those of what is stored (questions are always embedded), which costs a search as much.
+Passages come from the corpora of two question-answering data sets. To reach a size, they are repeated with every
+capitalised word renamed, so that the repetition is about other things than the original. Embedding 100,000 statements
+and their passages with MiniLM takes about 25 minutes: unless --real is given, random unit vectors of the same
+dimension replace the embeddings of stored texts, at the same cost of a search. Questions are always embedded.
 
     python benchmarks/bench_memory.py --shared ../shared
 """
@@ -47,7 +47,7 @@ class StandIn:
 
 
 def passages(shared: Path) -> list[str]:
-    """Title and text of every passage, as one text each."""
+    """Return title and text of every passage as one text each."""
     found = []
     for name in ("musique_train", "hotpotqa_train"):
         with gzip.open(shared / "data" / "multihop" / f"{name}_corpus.jsonl.gz", "rt", encoding="utf-8") as stream:
@@ -56,6 +56,7 @@ def passages(shared: Path) -> list[str]:
 
 
 def questions(shared: Path) -> list[str]:
+    """Return the questions of both data sets."""
     found = []
     for name in ("musique_train", "hotpotqa_train"):
         with gzip.open(shared / "data" / "multihop" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
@@ -64,18 +65,18 @@ def questions(shared: Path) -> list[str]:
 
 
 def renamed(text: str, generation: int) -> str:
-    """``text`` about other things: every capitalised word with a mark of its generation."""
+    """Return ``text`` with the generation appended to every capitalised word."""
     return _NAME.sub(lambda match: f"{match[0]}{generation}", text) if generation else text
 
 
 def hundred_words(texts: list[str], count: int) -> list[str]:
-    """``count`` passages of 100 words each, cut from the running text."""
+    """Return ``count`` passages of 100 words each, cut from the concatenated texts."""
     words = " ".join(texts).split()
     return [" ".join(words[start : start + 100]) for start in range(0, 100 * count, 100)]
 
 
 def remember_speed(texts: list[str], name: str, folder: Path) -> dict[str, float]:
-    """Passages of 100 words a second, embedding included, from an empty file; the model is loaded before."""
+    """Measure passages per second into an empty file, including embedding, with the embedder loaded before."""
     model = embedder(name)
     model.embed(["warm up"])
     with Memory(folder / f"{name}.worldthread", embedder=model, model="none") as memory:
@@ -87,10 +88,12 @@ def remember_speed(texts: list[str], name: str, folder: Path) -> dict[str, float
     return {"passages_per_second": round(len(texts) / seconds, 1), "statements": stats["facts"] + stats["theses"]}
 
 
-def recall_speed(texts: list[str], asked: list[str], statements: int, folder: Path, *, real: bool) -> dict[str, object]:
-    """Milliseconds of a recall, query embedding included, at so many statements, with MiniLM."""
+def recall_speed(
+    texts: list[str], queries: list[str], statements: int, folder: Path, *, real: bool
+) -> dict[str, object]:
+    """Measure milliseconds per recall, including query embedding, at a number of statements, with MiniLM."""
     path = folder / "large.worldthread"
-    model = embedder("minilm") if real else StandIn({*asked, *(f"{question}?" for question in asked)})
+    model = embedder("minilm") if real else StandIn({*queries, *(f"{question}?" for question in queries)})
     generation = 0
     with Memory(path, embedder=model, model="none") as memory:
         while (count := memory.stats()["facts"] + memory.stats()["theses"]) < statements:
@@ -98,15 +101,15 @@ def recall_speed(texts: list[str], asked: list[str], statements: int, folder: Pa
             generation += 1
     with Memory(path, embedder=model, model="none", readonly=True) as memory:
         start = time.perf_counter()
-        memory.recall(asked[0])
+        memory.recall(queries[0])
         first = time.perf_counter() - start
         took = []
-        for question in asked:
+        for question in queries:
             start = time.perf_counter()
             memory.recall(question)
             took.append(1000 * (time.perf_counter() - start))
         alone = []
-        for question in asked:
+        for question in queries:
             start = time.perf_counter()
             model.embed([question + "?"])
             alone.append(1000 * (time.perf_counter() - start))
@@ -128,15 +131,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
     parser.add_argument("--statements", type=int, default=100_000, help="size of the memory to recall from")
-    parser.add_argument("--real", action="store_true", help="embed what is stored with MiniLM too")
-    parser.add_argument("--passages", type=int, default=400, help="passages to remember, of 100 words")
-    given = parser.parse_args()
-    texts = passages(given.shared)
+    parser.add_argument("--real", action="store_true", help="embed stored texts with MiniLM too")
+    parser.add_argument("--passages", type=int, default=400, help="number of passages of 100 words to remember")
+    options = parser.parse_args()
+    texts = passages(options.shared)
     with tempfile.TemporaryDirectory() as folder:
         for name in ("wordllama", "minilm"):
-            report = remember_speed(hundred_words(texts, given.passages), name, Path(folder))
+            report = remember_speed(hundred_words(texts, options.passages), name, Path(folder))
             print(json.dumps({"remember": name, **report}), flush=True)
-        report = recall_speed(texts, questions(given.shared), given.statements, Path(folder), real=given.real)
+        report = recall_speed(texts, questions(options.shared), options.statements, Path(folder), real=options.real)
         print(json.dumps({"recall": "minilm", **report}), flush=True)
 
 

@@ -1,6 +1,6 @@
-"""NetHack as a text world: milliseconds an action, in both modes, and how deep a player without a model gets.
+"""Measure NetHack as a text world: milliseconds per action in both modes, and the depth that a simple player reaches.
 
-The player fights what is next to it, goes down where a way is told, and explores otherwise. Run it as
+The player has no model: it fights adjacent monsters, descends where stairs are listed, and explores otherwise.
 
     python benchmarks/bench_nethack.py [--seeds 0-9] [--actions 300] [--json]
 """
@@ -23,6 +23,7 @@ DEPTH = re.compile(r"dungeon level (\d+) in ")
 
 
 def choose(text: str, info: Info) -> str:
+    """Return the next action of the simple player."""
     offered = info.valid_actions or ()
     if "no" in offered:
         return "no"
@@ -37,7 +38,7 @@ def choose(text: str, info: Info) -> str:
 
 
 def measure(mode: str, seeds: range, actions: int) -> dict[str, object]:
-    """Times of every action, by its verb, and where the plays ended."""
+    """Measure the times of all actions by verb, and the depths and scores of the plays."""
     seconds: dict[str, list[float]] = {}
     starts, depths, scores, lengths = [], [], [], []
     for seed in seeds:
@@ -85,9 +86,9 @@ def summary(numbers: list[float]) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", default="0-9")
-    parser.add_argument("--actions", type=int, default=300)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--seeds", default="0-9", help="range of seeds, first and last")
+    parser.add_argument("--actions", type=int, default=300, help="actions per play")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON per mode")
     options = parser.parse_args()
     first, last = map(int, options.seeds.split("-"))
     for mode in ("room", "level"):

@@ -1,7 +1,6 @@
-"""How fast prose is read without a model: passages of 100 words a second, and one long line.
+"""Measure the extraction of prose without a model: passages of 100 words per second, and one long line.
 
-The passages are those of the JSON Lines file given (gzip or plain; ``text``, and ``title`` if there is one); without a
-file, generated ones. Run it as
+Passages come from a JSON Lines file (gzip or plain; with "text" and optionally "title"), or are generated without one.
 
     python benchmarks/bench_prose.py [FILE] [--json]
 """
@@ -26,7 +25,7 @@ LINE = 10_000_000  # characters
 
 
 def passages(file: Path | None) -> list[str]:
-    """The texts to be read, a title in the first line."""
+    """Return the texts, with the title in the first line if there is one."""
     if file is None:
         return [GENERATED.format(n=n, r=n % 7, y=1800 + n % 200) for n in range(2000)]
     data = file.read_bytes()
@@ -37,31 +36,31 @@ def passages(file: Path | None) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=Path)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    texts = passages(arguments.file)
+    parser.add_argument("file", nargs="?", type=Path, help="JSON Lines file of passages")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    texts = passages(options.file)
     extractor = ProseExtractor()
     extractor.extract(texts[0])  # loads the word lists
     wall, cpu = time.perf_counter(), time.process_time()
-    readings = [extractor.extract(text) for text in texts]
+    extractions = [extractor.extract(text) for text in texts]
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     hundreds = sum(len(text.split()) for text in texts) / 100
     line = " ".join(texts).replace("\n", " ")
     line = (line * (LINE // len(line) + 1))[:LINE]
     start = time.perf_counter()
-    long_reading = extractor.extract(line)
+    long_extraction = extractor.extract(line)
     result = {
         "passages": len(texts),
         "passages_of_100_words_per_second": round(hundreds / wall, 1),
         "passages_of_100_words_per_cpu_second": round(hundreds / cpu, 1),
-        "facts": sum(isinstance(s, Fact) for r in readings for s in r.statements),
-        "theses": sum(isinstance(s, Thesis) for r in readings for s in r.statements),
-        "endings": sum(len(r.endings) for r in readings),
+        "facts": sum(isinstance(s, Fact) for r in extractions for s in r.statements),
+        "theses": sum(isinstance(s, Thesis) for r in extractions for s in r.statements),
+        "endings": sum(len(r.endings) for r in extractions),
         "seconds_for_one_line_of_10_MB": round(time.perf_counter() - start, 1),
-        "statements_of_that_line": len(long_reading.statements),
+        "statements_of_that_line": len(long_extraction.statements),
     }
-    if arguments.json:
+    if options.json:
         print(json.dumps(result))
         return
     for name, value in result.items():

@@ -1,7 +1,7 @@
-"""Perceive to durable: a step of a real game, from its text to its acknowledgement by the file.
+"""Measure the time from perceiving a step of a real game until it is durable on disk.
 
-The memory is filled with FACTS facts first; then the explorer plays generated games on top of it, and each step is
-timed from the text in hand to the return of ``Memory.add`` (reading, folding, committing; no embedding). Run it as
+Fills a memory with facts, then plays generated games with the explorer on top of it. Each step is timed from its text
+until the record of the episode returns (extraction, folding, commit; no embedding).
 
     python benchmarks/bench_step.py [--facts 10000] [--seeds 1-5] [--durability normal|full] [--json]
 """
@@ -28,7 +28,7 @@ GAME = "treasure-hunt-hardest"
 
 
 class Clerk(PerceivingAgent):
-    """Only perceives."""
+    """An agent that only perceives."""
 
     name = "clerk"
 
@@ -37,7 +37,7 @@ class Clerk(PerceivingAgent):
 
 
 def record_steps(seed: int) -> list[Percept]:
-    """The percepts of one play of the explorer."""
+    """Return the percepts of one play of the explorer."""
     percepts = []
     with make(GAME, seed=seed) as world, Memory() as memory:
         agent = make_agent("explorer", memory.record)
@@ -56,7 +56,7 @@ def record_steps(seed: int) -> list[Percept]:
 
 
 def fill(memory: Memory, facts: int) -> None:
-    """``facts`` facts in episodes of ten, earlier than every game."""
+    """Add ``facts`` facts in episodes of ten, earlier than every game."""
     episodes = []
     for number in range(0, facts, 10):
         found = tuple(
@@ -71,10 +71,10 @@ def fill(memory: Memory, facts: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--facts", type=int, default=10_000)
-    parser.add_argument("--seeds", default="1-5")
-    parser.add_argument("--durability", choices=("normal", "full"), default="normal")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--facts", type=int, default=10_000, help="facts in the memory before the games")
+    parser.add_argument("--seeds", default="1-5", help="range of seeds, first and last")
+    parser.add_argument("--durability", choices=("normal", "full"), default="normal", help="durability of the memory")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     first, last = map(int, options.seeds.split("-"))
     total: list[float] = []

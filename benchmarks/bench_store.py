@@ -1,11 +1,11 @@
-"""How long one step takes until it is durable, and how long a memory takes to open.
+"""Measure how long a step takes until it is durable, and how long a memory takes to open.
 
     python benchmarks/bench_store.py [--json] [--folder FOLDER] [--steps N]
 
-One step is one episode with 12 facts of a made-up house: things that lie somewhere (each such fact ends the one
-before) and doors that stay. Reading the text and embedding are not part of it. Files lie in a temporary folder: give
---folder to measure another disk. Opening is measured in a fresh process with the files in the page cache, from the call
-that opens to the first answer. CPU times tell a busy machine from a slow store.
+A step is an episode with 12 facts about an invented house: places of things (each such fact ends the previous one) and
+permanent doors. Extraction and embedding are not included. Files are in a temporary folder: give --folder to measure
+another disk. Opening is measured in a fresh process with the files in the page cache, from the call that opens the
+memory to the first answer. CPU times distinguish a busy machine from a slow store.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ print(opened - start, time.perf_counter() - start, count)
 
 
 def episodes(count: int, *, seed: int = 0, start: int = 0) -> Iterator[Episode]:
-    """Steps through a house of 200 rooms: each sees a room, moves a few things, and learns something new."""
-    chance = random.Random(seed + start)
+    """Yield steps through a house of 200 rooms: each sees a room, moves a few things, and adds something new."""
+    generator = random.Random(seed + start)
     for step in range(start, start + count):
-        room = chance.randrange(200)
+        room = generator.randrange(200)
         here = f"room {room}"
         facts = [Fact("player", "is in", here, "place of player")]
         facts += [
             Fact(here, direction, f"room {(room + far) % 200}") for direction, far in (("north", 20), ("east", 1))
         ]
         for _ in range(3):
-            thing = f"thing {chance.randrange(2000)}"
+            thing = f"thing {generator.randrange(2000)}"
             facts.append(Fact(thing, "is in", here, f"place of {thing}"))
         facts += [Fact(f"note {step}.{part}", "is read in", here) for part in range(FACTS_PER_EPISODE - len(facts))]
         text = f"Step {step}. You are in {here}. " + " ".join(f"You see {fact.subject}." for fact in facts[3:])
@@ -61,7 +61,7 @@ def episodes(count: int, *, seed: int = 0, start: int = 0) -> Iterator[Episode]:
 
 
 def milliseconds(seconds: list[float]) -> dict[str, float]:
-    """The usual percentiles of some durations."""
+    """Return the usual percentiles of durations."""
     cuts = statistics.quantiles(seconds, n=1000, method="inclusive")
     return {
         "p50_ms": round(cuts[499] * 1000, 3),
@@ -72,7 +72,7 @@ def milliseconds(seconds: list[float]) -> dict[str, float]:
 
 
 def bench_append(folder: Path, durability: Any, facts: int, steps: int) -> dict[str, Any]:
-    """Durations of single steps on a memory that holds ``facts``."""
+    """Measure single steps on a memory with a number of facts."""
     before = facts // FACTS_PER_EPISODE
     with Memory(folder / f"append-{durability}", durability=durability) as memory:
         memory.record.add_many(episodes(before))
@@ -93,7 +93,7 @@ def bench_append(folder: Path, durability: Any, facts: int, steps: int) -> dict[
 
 
 def bench_forget(folder: Path, facts: int, times: int) -> dict[str, Any]:
-    """Durations of forgetting one episode, log emptied included."""
+    """Measure forgetting one episode, including the checkpoint of the log."""
     with Memory(folder / "forget") as memory:
         memory.record.add_many(episodes(facts // FACTS_PER_EPISODE))
         ids = random.Random(1).sample([episode.id for episode in memory.episodes()], times)
@@ -106,7 +106,7 @@ def bench_forget(folder: Path, facts: int, times: int) -> dict[str, Any]:
 
 
 def bench_open(folder: Path, facts: int, repeats: int) -> dict[str, Any]:
-    """Durations of opening, and of what happens around it."""
+    """Measure opening, and filling and closing before it."""
     path = folder / "open"
     start = time.perf_counter()
     with Memory(path) as memory:
@@ -142,10 +142,10 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--folder", type=Path, help="where to put the files")
-    parser.add_argument("--steps", type=int, default=3000, help="steps to measure for each durability")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+    parser.add_argument("--folder", type=Path, help="folder for the files")
+    parser.add_argument("--steps", type=int, default=3000, help="number of steps per durability")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
         results = {
             "machine": {
@@ -153,11 +153,11 @@ def main() -> None:
                 "python": platform.python_version(),
                 "sqlite": sqlite3.sqlite_version,
             },
-            "append": [bench_append(folder, durability, 10_000, arguments.steps) for durability in ("normal", "full")],
+            "append": [bench_append(folder, durability, 10_000, options.steps) for durability in ("normal", "full")],
             "forget": bench_forget(folder, 10_000, 100),
             "open": bench_open(folder, 100_000, 5),
         }
-    if arguments.json:
+    if options.json:
         print(json.dumps(results, indent=2))
         return
     for title, rows in results.items():

@@ -1,13 +1,12 @@
-"""How quickly the page of a large memory is there, and a neighbourhood after a click, in a real browser.
+"""Measure in a real browser how fast the page of a large memory appears, and a neighbourhood after a click.
 
     python benchmarks/bench_web.py [--vertices 50000] [--clicks 100] [--shared FOLDER] [--keep FOLDER]
 
-The memory is made as in ``bench_scale.py``, until it has so many distinct names. Needs Chromium, playwright, and the
-pages built (``make web``). WebGL is rendered in software, so a machine with a graphics card is quicker.
+Builds a memory as bench_scale.py does, with a number of distinct names. Needs Chromium, playwright, and the built pages
+(make web). WebGL is rendered in software, so a machine with a graphics card is faster.
 
-*First paint*: from asking for the page until the graph is in its first frame. *Click*: from choosing a name until its
-neighbourhood is in a frame, the two requests and the drawing included; once in the browser, and once of the server
-alone.
+First paint: from the request for the page until the first frame with the graph. Click: from the choice of a name until
+the frame with its neighbourhood, including the two requests and the drawing; also measured for the server alone.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _CLICK = """() => new Promise(resolve => {
 
 
 def build(path: Path, shared: Path, vertices: int) -> None:
-    """Passages with their triples, renamed, until there are so many names."""
+    """Add passages with their triples, renamed, until there are ``vertices`` distinct names."""
     passages = load("musique_train", shared / "data").passages
     names: set[str] = set()
     with Memory(path, model="none", embedder=StandIn(set())) as memory:
@@ -76,7 +75,7 @@ def percentiles(milliseconds: list[float]) -> dict[str, float]:
 
 
 def server_alone(url: str, names: list[str]) -> list[float]:
-    """Milliseconds of the two requests of a click, one after the other."""
+    """Measure milliseconds of the two requests of a click, in sequence."""
     took = []
     for name in names:
         query = urllib.parse.urlencode({"name": name, "limit": 40})
@@ -89,6 +88,7 @@ def server_alone(url: str, names: list[str]) -> list[float]:
 
 
 def first_paint(page: Page, url: str) -> float:
+    """Measure milliseconds until the graph is drawn."""
     begin = time.perf_counter()
     page.goto(url)
     page.wait_for_selector("body[data-ready]")
@@ -97,8 +97,8 @@ def first_paint(page: Page, url: str) -> float:
 
 
 def click(page: Page, name: str) -> float:
-    """Milliseconds from a click on a name that was found until its neighbourhood is drawn and told."""
-    page.wait_for_selector("body[data-layout=done]")  # nobody clicks before the last picture has come to rest
+    """Measure milliseconds from a click on a found name until its neighbourhood is drawn and listed."""
+    page.wait_for_selector("body[data-layout=done]")  # users click after the layout has settled
     page.fill("#search", name)
     page.locator("#found-0 span", has_text=name).first.wait_for()
     return float(page.evaluate(_CLICK))
@@ -143,7 +143,7 @@ def measure(path: Path, clicks: int, chromium: str) -> dict[str, Any]:
 
 
 def sample(url: str, number: int) -> list[str]:
-    """Names as people come upon them: any, and every fourth one of the strongest."""
+    """Return random names, every fourth replaced by one of the strongest, as users would choose them."""
     found: list[str] = []
     for letter in "abcdefghijklmnoprstuvw":
         with urllib.request.urlopen(f"{url}api/memories/file/names?q={letter}&limit=1000") as answer:
@@ -156,20 +156,20 @@ def sample(url: str, number: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vertices", type=int, default=50_000, help="distinct names")
-    parser.add_argument("--clicks", type=int, default=100)
+    parser.add_argument("--vertices", type=int, default=50_000, help="number of distinct names")
+    parser.add_argument("--clicks", type=int, default=100, help="number of clicks")
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-    parser.add_argument("--keep", type=Path, help="keep the memory there, and measure the one that is there already")
-    given = parser.parse_args()
+    parser.add_argument("--keep", type=Path, help="folder that keeps the memory and reuses an existing one")
+    options = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         sys.exit("Chromium was not found. On Debian or Ubuntu: apt-get install chromium")
     with tempfile.TemporaryDirectory() as temporary:
-        path = (given.keep or Path(temporary)) / f"names-{given.vertices}.worldthread"
+        path = (options.keep or Path(temporary)) / f"names-{options.vertices}.worldthread"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            build(path, given.shared, given.vertices)
-        print(json.dumps(measure(path, given.clicks, chromium)), flush=True)
+            build(path, options.shared, options.vertices)
+        print(json.dumps(measure(path, options.clicks, chromium)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""What becomes of damaged answers of a chat model.
+"""Check that damaged answers of a chat model never lose an episode, and count how many can be used.
 
     python benchmarks/damaged_answers.py [--cases N] [--seed S]
 
-Each case is one episode of a memory in a real file, read by a ModelReader whose model gives an answer that is damaged
-in one to three random ways (one in twenty is whole). Half of the cases damage the answer about the statements, the
-other half the one about what they end. What is sent back to be repaired comes back whole, damaged once more, or as it
-was, equally often. Every episode must then be in the file with its reading: nothing raised, nothing lost, and nothing
-that could not be used counted as read. The table gives, by kind of damage, how many answers were used at first, after
-the repair, or not at all (a case with several damages counts in each of their rows), then why answers were not used.
+Each case is an episode of a memory in a real file, extracted by a ModelExtractor whose model returns an answer with one
+to three random kinds of damage (one answer in twenty is undamaged). Half of the cases damage the answer with the
+statements, the other half the answer with the ended statements. A request for a repair returns an undamaged answer, a
+newly damaged one, or the same one, with equal probability. Every episode must then be in the file with its extraction:
+no exception, no loss, and no unusable answer counted as used. The table shows, by kind of damage, how many answers were
+used at first, after the repair, or not at all (a case counts for each of its damages); then the reasons follow.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OBSERVED = Extraction(
     "model/1",
     (Fact("brass key", "is in", "inventory"), Thesis("Mina carries the brass key.", ("Mina", "brass key"))),
 )
-"""What the cases about endings start from."""
+"""Extraction at the start of the cases about endings."""
 
 ODD_VALUES: tuple[Value, ...] = (
     None,
@@ -81,14 +81,14 @@ ODD_TEXTS = (
 
 
 def stored() -> GraphView:
-    """A small memory that some of :data:`OBSERVED` ends."""
+    """Return a small graph with statements that :data:`OBSERVED` can end."""
     facts = (Fact("brass key", "is in", "oak chest"), Fact("brass keys", "open", "gate"), Fact("Mina", "is in", "hall"))
     thesis = Thesis("The brass key lies in the oak chest.", ("brass key", "oak chest"))
     return TemporalGraph([Episode("before", 0, extraction=Extraction("test/1", (*facts, thesis)))]).view()
 
 
 def whole_answer(chance: random.Random, purpose: str, number: int) -> Value:
-    """A good answer; ``number`` makes its names its own."""
+    """Return an undamaged answer; ``number`` makes its names unique."""
     if purpose == "outdated":
         pairs = [(chance.randint(1, 3), chance.randint(1, 2)) for _ in range(chance.randrange(3))]
         return {"ended": [{"old": old, "new": new, "reason": "it was {taken}"} for old, new in pairs]}
@@ -105,14 +105,14 @@ def whole_answer(chance: random.Random, purpose: str, number: int) -> Value:
 
 
 def _places(value: Value) -> Iterator[tuple[Any, Any]]:
-    """Every (container, key or index) within a JSON value."""
+    """Yield every (container, key or index) within a JSON value."""
     for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         yield value, key
         yield from _places(value[key])
 
 
 def _in_tree(change: Callable[[random.Random, Any, Any], None]) -> Damage:
-    """Changes the answer as a value; text that is not JSON any more stays as it is."""
+    """Return a damage that changes the decoded answer; text that is not JSON stays as it is."""
 
     def damage(chance: random.Random, text: str) -> str:
         try:
@@ -236,7 +236,7 @@ DAMAGES: dict[str, Damage] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One answer to a request of ``purpose``, how it was damaged, and what comes back when it is to be repaired."""
+    """An answer to a request of ``purpose``, its kinds of damage, and the answer to the request for a repair."""
 
     purpose: str
     damages: tuple[str, ...]
@@ -245,7 +245,7 @@ class Case:
 
 
 def make_case(seed: int, number: int) -> Case:
-    """Case ``number``, the same for the same seed."""
+    """Return case ``number``, the same for the same seed."""
     chance = random.Random(f"{seed}/{number}")
     purpose = "extract" if number % 2 else "outdated"
     whole = json.dumps(whole_answer(chance, purpose, number), ensure_ascii=chance.random() < 0.5)
@@ -257,8 +257,8 @@ def make_case(seed: int, number: int) -> Case:
     return Case(purpose, kinds, answer, chance.choice((whole, again, answer)))
 
 
-def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelExtractor, str]:
-    """The episode of a case with its reading, its reader, and how the answer came out: at first, repaired, failed.
+def run_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelExtractor, str]:
+    """Return the episode of a case, its extractor, and the outcome: at first, repaired or failed.
 
     Raises:
         AssertionError: an answer was lost: neither used, nor among the failures.
@@ -278,7 +278,7 @@ def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelE
         kept = bool(extraction.endings)
         assert extraction.statements == OBSERVED.statements, "statements were lost"
     if not kept and not extraction.failures:
-        # only an answer that says nothing, or of which all is counted as left out, may come to nothing
+        # only an empty answer, or one whose items are all counted as dropped, may yield nothing
         used = parse_answer((case.answer, case.repair)[len(model.requests) - 1], answer_type(case))
         items = used.ended if isinstance(used, OutdatedAnswer) else (*used.facts, *used.theses)
         assert extractor.dropped.total() >= len(items), "an item was lost without being counted"
@@ -287,23 +287,23 @@ def read_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelE
 
 
 def answer_type(case: Case) -> type[OutdatedAnswer] | type[StatementsAnswer]:
-    """What the answer of a case should be."""
+    """Return the type of a case's answer."""
     return OutdatedAnswer if case.purpose == "outdated" else StatementsAnswer
 
 
 def why(case: Case) -> str:
-    """Why the first answer of a case cannot be used, in the words of the error without their particulars."""
+    """Return why the first answer of a case cannot be used: the error message without details."""
     try:
         parse_answer(case.answer, answer_type(case))
     except AnswerError as error:
         return re.split(r"[:.]", str(error))[0]
-    return "nothing in it could be kept"
+    return "no item of it could be kept"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cases", type=int, default=20_000, help="number of cases")
+    parser.add_argument("--seed", type=int, default=1, help="seeds the random generator")
     options = parser.parse_args()
     outcomes: Counter[tuple[str, str]] = Counter()
     reasons: Counter[str] = Counter()
@@ -316,7 +316,7 @@ def main() -> None:
         with Memory(path) as memory:
             for number in range(options.cases):
                 case = make_case(options.seed, number)
-                episode, extractor, outcome = read_case(case, number, view)
+                episode, extractor, outcome = run_case(case, number, view)
                 memory.record.add(episode)
                 written[episode.id] = episode.extraction.digest
                 dropped += extractor.dropped
@@ -326,7 +326,7 @@ def main() -> None:
                     reasons[f"{outcome}: {why(case)}"] += 1
         with Memory(path, readonly=True) as memory:
             found = {episode.id: episode.extraction.digest for episode in memory.episodes()}
-    assert found == written, "the file does not hold what was written"
+    assert found == written, "the file does not contain what was written"
     print(f"{'':20}{'at first':>10}{'repaired':>10}{'failed':>10}")
     for kind in ("all", "extract", "outdated", "whole", *sorted(DAMAGES)):
         print(f"{kind:20}" + "".join(f"{outcomes[kind, end]:10}" for end in ("at first", "repaired", "failed")))
@@ -336,7 +336,7 @@ def main() -> None:
     print("\nItems of used answers that were left out")
     for reason, count in dropped.most_common():
         print(f"{count:10}  {reason}")
-    print(f"\n{len(found)} episodes in the file, each with its reading; {time.perf_counter() - start:.0f} s")
+    print(f"\n{len(found)} episodes in the file, each with its extraction; {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Replay the published logs of AriGraph's agent through the faithful reader and our graph, and print the figures.
+"""Replay the published logs of AriGraph's agent with the faithful extractor and our graph.
 
     python benchmarks/replay_ariadne.py [DATA] [--json]
 
-``DATA`` is a folder with ``ariadne_logs`` and, if at hand, ``musique_logs``; by default ``data`` of
-``$WORLDTHREAD_SHARED``, else of ``../shared``.
+Prints how many steps our graph reproduces, the causes of all differences, and how the texts of the model are parsed.
+DATA is a folder with ariadne_logs and optionally musique_logs; by default data in $WORLDTHREAD_SHARED, else in
+../shared.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from worldthread.bench.arigraph.logs import format_report, replay
 
 def main() -> None:
     shared = Path(os.environ.get("WORLDTHREAD_SHARED") or Path(__file__).parents[2] / "shared")
-    parser = argparse.ArgumentParser(description="Replay the published logs of AriGraph's agent.")
-    parser.add_argument("data", type=Path, nargs="?", default=shared / "data")
-    parser.add_argument("--json", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="?", default=shared / "data", help="folder of the logs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     questions = options.data / "musique_logs"
     with Console(stderr=True).status("reading the logs") as status:

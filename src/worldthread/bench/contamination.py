@@ -355,7 +355,7 @@ def measure(
         by_text[question.start, question.goal].append(question)
     waiting = list(by_text.values())
     meter = Meter(model)
-    asked: list[RouteQuestion] = []
+    answered: list[RouteQuestion] = []
     right = 0
     problems: Counter[str] = Counter()
     with ThreadPoolExecutor(model.concurrency, thread_name_prefix="worldthread-contamination") as pool:
@@ -375,11 +375,11 @@ def measure(
                     if isinstance(error, BudgetError):
                         waiting.clear()
                 else:
-                    asked += same_text
+                    answered += same_text
                     right += sum(question.is_answered_by(answer) for question in same_text)
                 on_done(len(same_text))
-    blind = max(sum(question.is_answered_by(direction) for question in asked) for direction in v.OPPOSITE)
-    return GameFigures(game, len(asked), right, blind, len(by_text), problems, _priced(model, meter.overall()))
+    blind = max(sum(question.is_answered_by(direction) for question in answered) for direction in v.OPPOSITE)
+    return GameFigures(game, len(answered), right, blind, len(by_text), problems, _priced(model, meter.overall()))
 
 
 def _priced(model: ChatModel, totals: UsageTotals) -> UsageTotals:

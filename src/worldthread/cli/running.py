@@ -13,7 +13,6 @@ from worldthread.errors import InputError
 
 if TYPE_CHECKING:
     from worldthread.play.run import Run
-    from worldthread.play.runs import require_playable
 
 PlayerModelOption = Annotated[
     str | None,
@@ -148,6 +147,7 @@ def runs_of(
     from worldthread.envs import spec_of
     from worldthread.play.run import Run
     from worldthread.play.run_model import model_name
+    from worldthread.play.runs import require_playable
 
     kinds = {agent: agent_class(agent) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}

@@ -41,7 +41,7 @@ class MeanCurve:
 
 
 def score_figure(sweep: Sweep, game: str) -> str:
-    """Return the figure of scores in a game: :data:`SHARE`, or :data:`POINTS` if a paper has points or it is unknown."""
+    """Return the figure of a game's scores: :data:`SHARE`, or :data:`POINTS` if a paper has points or it is unknown."""
     own = [(player, group) for (where, player), group in sweep.groups.items() if where == game]
     is_known = all(group.values(SHARE) is not None for _, group in own)
     return SHARE if is_known and all(glow_score(player, game) is None for player, _ in own) else POINTS
