@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """Play every agent with a chat model in games of every kind, and replay the recordings.
 
     python benchmarks/bench_agents.py [--model NAME] [--steps 40] [--out FOLDER]
@@ -8,17 +7,6 @@ applies (WORLDTHREAD_BASE_URL and so on). Prints a JSON line for every agent and
 that the world offered, unusable answers, calls and tokens, and the milliseconds of a decision without model and world
 (p50, p95). Then replays every run from its recording, which must give the same bytes without a call of the model.
 Zork 1 is searched for in $WORLDTHREAD_GAMES; it and NetHack are left out when they are missing.
-=======
-"""Check that every agent with a chat model plays every kind of world, and that its recording replays identically.
-
-    python benchmarks/bench_agents.py [--model NAME] [--steps 40] [--out FOLDER]
-
-Without --model, a fake model answers, which fits any schema and knows nothing. With --model, the usual configuration
-applies (WORLDTHREAD_BASE_URL and so on). Prints a line for every agent and game: decisions, the share of valid
-actions, unusable answers, calls and tokens, and milliseconds per decision without the model and the world (p50, p95).
-Then replays every run from its recording, which must produce the same bytes without a call.
-Zork 1 is searched in $WORLDTHREAD_GAMES. Games that are not available are left out.
->>>>>>> h-bench
 """
 
 from __future__ import annotations
@@ -36,10 +24,6 @@ COLUMNS = ("moves", "decisions", "best_score", "valid_share", "invalid", "unpars
 
 
 def is_available(game: str) -> bool:
-<<<<<<< HEAD
-=======
-    """Return whether a game can be opened; print why it cannot."""
->>>>>>> h-bench
     from worldthread.envs import make
     from worldthread.errors import WorldthreadError
 
@@ -53,7 +37,6 @@ def is_available(game: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-<<<<<<< HEAD
     parser.add_argument("--model", default="fake", help="the chat model; fake answers at random")
     parser.add_argument("--steps", type=int, default=40, help="moves of a run (default: 40)")
     parser.add_argument("--agents", default=",".join(AGENTS), help="names with commas between them")
@@ -61,15 +44,6 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, help="tokens of an answer, at most")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default: 2)")
     parser.add_argument("--out", type=Path, help="folder for the runs; a sweep in it is resumed")
-=======
-    parser.add_argument("--model", default="fake", help="model that answers")
-    parser.add_argument("--steps", type=int, default=40, help="moves per run")
-    parser.add_argument("--agents", default=",".join(AGENTS), help="agents, separated by commas")
-    parser.add_argument("--games", default=",".join(GAMES), help="games, separated by commas")
-    parser.add_argument("--max-tokens", type=int, help="token limit of an answer")
-    parser.add_argument("--jobs", type=int, default=2, help="concurrent runs")
-    parser.add_argument("--out", type=Path, help="folder that keeps the runs; an interrupted sweep continues")
->>>>>>> h-bench
     given = parser.parse_args()
     games = [game for game in given.games.split(",") if is_available(game)]
     worldthread = [str(Path(sys.executable).with_name("worldthread"))]

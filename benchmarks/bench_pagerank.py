@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """Speed of `pagerank` at the size of PersonalAI's graph of HotpotQA (by Qwen2.5), and its recall beside HippoRAG 2.
 
 Speed: an episode is a passage of one question answering data set with the triples given for it, plus a passage of
@@ -10,19 +9,6 @@ Recall (--recall): the share of gold passages among the first 2, 5 and 10, with 
 two ways of embedding the data: as an index of worldthread does, and as the published code of HippoRAG 2 does (lower
 case, letters and digits only, a triple as Python prints a tuple). With the latter, the published code itself reaches
 .438, .671 and .778. Embedding takes some minutes.
-=======
-"""Measure the speed of the method pagerank at the size of PersonalAI's HotpotQA graph, and its recall as HippoRAG 2.
-
-Speed: an episode is a passage of one question-answering data set with its given triples, and a passage of another data
-set; theses are extracted from both by rules. To reach the size of the graph (by Qwen2.5), passages are repeated with
-every capitalised word renamed, so that the repetition is about other things than the original; questions are about the
-originals. Random unit vectors replace the embeddings, whose values do not change the amount of computation.
-
-Recall (--recall): the share of gold passages among the first 2, 5 and 10, with MiniLM and without the model filter.
-Texts are embedded as worldthread's index does, and as the published code of HippoRAG 2 does (lower case, letters and
-digits only, a triple as Python formats a tuple); that code itself reaches .438, .671 and .778. Embedding takes some
-minutes.
->>>>>>> h-bench
 
     python benchmarks/bench_pagerank.py --shared ../shared
     python benchmarks/bench_pagerank.py --shared ../shared --recall
@@ -66,11 +52,7 @@ def lines(shared: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def facts_of(row: dict[str, Any], written: Callable[[str], str] = str) -> list[Fact]:
-<<<<<<< HEAD
     """Return the triples given for a passage that have a subject, a relation and an object."""
-=======
-    """Return the valid triples of a passage as facts."""
->>>>>>> h-bench
     found = []
     for triple in row["triples"]:
         try:
@@ -91,11 +73,7 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
 
 
 def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, str]]:
-<<<<<<< HEAD
     """Return a graph in which every count is at least ``times`` that of :data:`SIZE`, and the texts of its episodes."""
-=======
-    """Return a graph with at least ``times`` the counts of :data:`SIZE`, and the texts of its episodes by id."""
->>>>>>> h-bench
     extractor = ProseExtractor()
     others = list(lines(shared, f"{OTHER_DATA}_corpus"))
     rows = []
@@ -104,29 +82,17 @@ def graph_of_size(shared: Path, times: float) -> tuple[TemporalGraph, dict[str, 
         text = f"{row['title']}\n{row['text']}\n\n{other['text']}"
         theses = [s for s in extractor.extract(text).statements if isinstance(s, Thesis) and s.aspect is None]
         rows.append((text, (*theses, *facts_of(row))))
-<<<<<<< HEAD
     graph, texts = TemporalGraph(), {}
-=======
-    graph, texts_by_id = TemporalGraph(), {}
->>>>>>> h-bench
     for generation in count():
         for text, statements in rows:
             changed = tuple(renamed_statement(statement, generation) for statement in statements)
             episode = Episode(renamed(text, generation), generation, extraction=Extraction("benchmark", changed))
             graph.add(episode)
-<<<<<<< HEAD
             texts[episode.id] = episode.text
             if len(texts) % 100 == 0:
                 counts = graph.counts()
                 if all(counts[name] >= times * least for name, least in SIZE.items()):
                     return graph, texts
-=======
-            texts_by_id[episode.id] = episode.text
-            if len(texts_by_id) % 100 == 0:
-                counts = graph.counts()
-                if all(counts[name] >= times * least for name, least in SIZE.items()):
-                    return graph, texts_by_id
->>>>>>> h-bench
     raise AssertionError
 
 
@@ -143,22 +109,15 @@ class Random(FakeEmbedder):
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-<<<<<<< HEAD
 def indexed(graph: TemporalGraph, texts: dict[str, str], model: Embedder) -> RetrievalIndex:
     index = RetrievalIndex(model)
     while pending := index.take(graph, lambda ids: [texts[i] for i in ids]):
-=======
-def build_index(graph: TemporalGraph, texts_by_id: dict[str, str], model: Embedder) -> RetrievalIndex:
-    index = RetrievalIndex(model)
-    while pending := index.take(graph, lambda ids: [texts_by_id[i] for i in ids]):
->>>>>>> h-bench
         for part in pending:
             index.put(part, model.embed(part.texts))
     return index
 
 
 def speed(shared: Path, times: float) -> dict[str, object]:
-<<<<<<< HEAD
     graph, texts = graph_of_size(shared, times)
     index = indexed(graph, texts, Random())
     questions = [row["question"] for row in lines(shared, DATA)]
@@ -166,18 +125,9 @@ def speed(shared: Path, times: float) -> dict[str, object]:
     assert index.links.episodes
     start = time.perf_counter()
     pagerank(asked[0], index)
-=======
-    graph, texts_by_id = graph_of_size(shared, times)
-    index = build_index(graph, texts_by_id, Random())
-    texts = [row["question"] for row in lines(shared, DATA)]
-    queries = [Query(text, vector) for text, vector in zip(texts, Random().embed(texts), strict=True)]
-    assert index.links.episodes
-    start = time.perf_counter()
-    pagerank(queries[0], index)
->>>>>>> h-bench
     first = time.perf_counter() - start
     took, alone = [], []
-    for query in queries * 2:
+    for query in asked * 2:
         start = time.perf_counter()
         pagerank(query, index)
         took.append(1000 * (time.perf_counter() - start))
@@ -206,30 +156,17 @@ def as_published(text: object) -> str:
 
 def recall(shared: Path, *, published: bool) -> Iterator[dict[str, object]]:
     model = embedder("minilm")
-<<<<<<< HEAD
     graph, texts, numbers = TemporalGraph(), {}, {}
-=======
-    graph, texts_by_id, numbers = TemporalGraph(), {}, {}
->>>>>>> h-bench
     for row in lines(shared, f"{DATA}_corpus"):
         facts = facts_of(row, as_published if published else str)
         episode = Episode(f"{row['title']}\n{row['text']}", row["id"], extraction=Extraction("given", tuple(facts)))
         graph.add(episode)
-<<<<<<< HEAD
         texts[episode.id], numbers[episode.id] = episode.text, row["id"]
     index = indexed(graph, texts, model)
     if published:
         statements = [graph.numbered_statement(number) for number in graph.statement_numbers]
         triples = [str((s.subject, s.relation, s.object)) for s in statements if isinstance(s, Fact)]
         index.statements.put(np.arange(len(triples)), model.embed(triples))
-=======
-        texts_by_id[episode.id], numbers[episode.id] = episode.text, row["id"]
-    index = build_index(graph, texts_by_id, model)
-    if published:
-        statements = [graph.numbered_statement(number) for number in graph.statement_numbers]
-        texts = [str((s.subject, s.relation, s.object)) for s in statements if isinstance(s, Fact)]
-        index.statements.put(np.arange(len(texts)), model.embed(texts))
->>>>>>> h-bench
     rows = list(lines(shared, DATA))
     vectors = model.embed([row["question"] for row in rows])
     for settings in (PageRankSettings(), PageRankSettings(embed=model.embed)):
@@ -251,14 +188,14 @@ def recall(shared: Path, *, published: bool) -> Iterator[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-    parser.add_argument("--times", type=float, default=1.0, help="size as a multiple of PersonalAI's graph")
+    parser.add_argument("--times", type=float, default=1.0, help="how many times the size of PersonalAI's graph")
     parser.add_argument("--recall", action="store_true", help="measure recall instead of speed")
-    options = parser.parse_args()
-    if not options.recall:
-        print(json.dumps({"pagerank": speed(options.shared, options.times)}), flush=True)
+    given = parser.parse_args()
+    if not given.recall:
+        print(json.dumps({"pagerank": speed(given.shared, given.times)}), flush=True)
         return
     for published in (False, True):
-        for report in recall(options.shared, published=published):
+        for report in recall(given.shared, published=published):
             print(json.dumps({"pagerank": report}), flush=True)
 
 

@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """How costs grow with the number of facts: opening, recalling, adding, memory and disk.
 
     python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--keep FOLDER] [--plot FILE]
@@ -7,16 +6,6 @@ Facts are the triples that come with ``musique_train``, each with its passage. T
 with every capitalised word renamed. What is stored has random unit vectors: a search costs the same, and embedding a
 million texts takes hours. Questions are embedded with MiniLM, which is part of the time of a recall. Opening and
 everything after it is measured in a fresh process, with the files in the page cache.
-=======
-"""Measure how costs grow with the number of facts: opening, recall, adding an episode, memory and disk.
-
-    python benchmarks/bench_scale.py [--sizes 10000,100000,1000000] [--shared FOLDER] [--keep FOLDER] [--plot FILE]
-
-Facts are the triples of musique_train, each with its passage. To reach a size, they are repeated with every capitalised
-word renamed. Random unit vectors replace the embeddings of stored texts: a search costs the same, and embedding a
-million texts takes hours. Questions are embedded with MiniLM as part of a recall. Everything from opening on is
-measured in a fresh process, with the files in the page cache.
->>>>>>> h-bench
 """
 
 from __future__ import annotations
@@ -52,11 +41,7 @@ MEASURES = (
 
 
 def episodes(shared: Path, facts: int) -> Iterator[Episode]:
-<<<<<<< HEAD
     """Yield passages with their triples until they have this many facts."""
-=======
-    """Yield passages with their triples until there are ``facts`` distinct facts."""
->>>>>>> h-bench
     passages = load("musique_train", shared / "data").passages
     distinct: set[tuple[str, str, str]] = set()
     generation = 0
@@ -74,64 +59,41 @@ def episodes(shared: Path, facts: int) -> Iterator[Episode]:
 
 
 def build(path: Path, shared: Path, facts: int) -> None:
-<<<<<<< HEAD
     """Make a memory of this size, with its snapshot and index."""
     with Memory(path, model="none", embedder=StandIn(set())) as memory:
         memory.record.add_many(episodes(shared, facts))
         with memory.record.index():
             pass  # makes the index
-=======
-    """Build a memory of a size, with its snapshot and index."""
-    with Memory(path, model="none", embedder=StandIn(set())) as memory:
-        memory.record.add_many(episodes(shared, facts))
-        with memory.record.index():
-            pass  # built on first access
->>>>>>> h-bench
         memory.checkpoint()
 
 
 def timed_build(path: Path, shared: Path, facts: int) -> float:
-<<<<<<< HEAD
     """Return how many seconds :func:`build` takes."""
-=======
-    """Return the seconds that :func:`build` takes."""
->>>>>>> h-bench
     start = time.perf_counter()
     build(path, shared, facts)
     return round(time.perf_counter() - start, 1)
 
 
 def peak_resident_mb() -> int:
-<<<<<<< HEAD
     """Return the peak memory of this process; that of ``getrusage`` includes the parent process."""
-=======
-    """Return the peak memory of this process, in MiB; ``getrusage`` would include that of the parent process."""
->>>>>>> h-bench
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status["VmHWM"].split()[0]) // 1024
 
 
 def measure(path: Path, shared: Path) -> dict[str, Any]:
-<<<<<<< HEAD
     """Measure everything; runs in a fresh process."""
     asked = questions(shared)
     model = StandIn(set(asked))
     model.embed(asked[:1])
-=======
-    """Measure a memory; to be called in a fresh process."""
-    queries = questions(shared)
-    model = StandIn(set(queries))
-    model.embed(queries[:1])
->>>>>>> h-bench
     start = time.perf_counter()
     memory = Memory(path, model="none", embedder=model)
     facts = len(memory.record.graph.statement_numbers)
     memory.view().facts("anything")
     opened = time.perf_counter()
-    memory.recall(queries[0])
+    memory.recall(asked[0])
     first = time.perf_counter()
     took = []
-    for question in queries:
+    for question in asked:
         begin = time.perf_counter()
         memory.recall(question)
         took.append(1000 * (time.perf_counter() - begin))
@@ -144,7 +106,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
         added.append(1000 * (time.perf_counter() - begin))
         if number % 4 == 0:
             begin = time.perf_counter()
-            memory.recall(queries[number])
+            memory.recall(asked[number])
             after.append(1000 * (time.perf_counter() - begin))
     files = (file for file in path.parent.rglob("*") if file.is_file())
     return {
@@ -164,11 +126,7 @@ def measure(path: Path, shared: Path) -> dict[str, Any]:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-<<<<<<< HEAD
     """Return the slope of each measure over the number of facts, both as logarithms, by least squares."""
-=======
-    """Return the least-squares slope of each measure over the number of facts, both as logarithms."""
->>>>>>> h-bench
     sizes = np.log([row["facts"] for row in rows])
     return {
         name: round(float(np.polyfit(sizes, np.log([max(row[name], 1e-3) for row in rows]), 1)[0]), 2)
@@ -177,7 +135,6 @@ def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """Write a plot of all measures over the number of facts."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -198,45 +155,39 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts, separated by commas"
-    )
+    parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="numbers of facts")
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-<<<<<<< HEAD
     parser.add_argument(
         "--keep", type=Path, help="keep the memories in this folder, and measure those that are already there"
     )
-=======
-    parser.add_argument("--keep", type=Path, help="folder that keeps the memories and reuses existing ones")
->>>>>>> h-bench
     parser.add_argument("--plot", type=Path, help="write a plot to this file")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure is not None:
-        print(json.dumps(measure(options.measure, options.shared)))
+    given = parser.parse_args()
+    if given.measure is not None:
+        print(json.dumps(measure(given.measure, given.shared)))
         return
     rows = []
-    for size in map(int, options.sizes.split(",")):
+    for size in map(int, given.sizes.split(",")):
         built = None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "memory"
-            if options.keep is not None:
-                kept = options.keep / f"facts-{size}"
+            if given.keep is not None:
+                kept = given.keep / f"facts-{size}"
                 if not kept.exists():
                     kept.mkdir(parents=True)
-                    built = timed_build(kept / "memory", options.shared, size)
+                    built = timed_build(kept / "memory", given.shared, size)
                 shutil.copytree(kept, folder, dirs_exist_ok=True)  # measuring adds facts
             else:
-                built = timed_build(path, options.shared, size)
-            os.sync()  # else files are still written during the measurement
-            command = [sys.executable, __file__, "--measure", str(path), "--shared", str(options.shared)]
+                built = timed_build(path, given.shared, size)
+            os.sync()  # or the writing of the files goes on meanwhile
+            command = [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         rows.append({**json.loads(done.stdout), "build_seconds": built})
         print(json.dumps(rows[-1]), flush=True)
     if len(rows) > 1:
         print(json.dumps({"exponents": exponents(rows)}), flush=True)
-    if options.plot is not None:
-        plot(rows, options.plot)
+    if given.plot is not None:
+        plot(rows, given.plot)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,11 @@
-"""Measure retrieval speed, size and opening at the size of PersonalAI's HotpotQA graph (by Qwen2.5, Table 15).
+"""Speed of retrieval, size and opening, at the size of PersonalAI's graph of HotpotQA (by Qwen2.5, Table 15).
 
-<<<<<<< HEAD
 Passages come from the corpora of two question answering data sets; statements are extracted by rule, and one data set
 comes with triples. To reach the size, passages are repeated with every capitalised word renamed, so that a repetition
 mentions other things than its original; questions mention the originals. Vectors of statements, passages, names and
 questions are random unit vectors, whose values do not change how much is computed; making them is not timed. The memory
 is opened in a fresh process, with the files in the page cache. Every method answers all questions twice: the first
 time, right after a change of the graph, it has to look up what holds.
-=======
-Passages come from the corpora of two question-answering data sets, with statements extracted by rules and the given
-triples of one of them. To reach the size, they are repeated with every capitalised word renamed, so that the repetition
-is about other things than the original; questions are about the originals. Random unit vectors replace all embeddings;
-their values do not change the amount of computation, and embedding questions is not timed. The memory is opened in a
-fresh process, with the files in the page cache. Every method answers all questions twice: the first pass, after a
-change of the graph, has to look up what holds.
->>>>>>> h-bench
 
     python benchmarks/bench_traversal.py --shared ../shared
 """
@@ -60,11 +51,7 @@ def lines(path: Path) -> Iterator[dict[str, object]]:
 
 
 def passages(shared: Path) -> list[tuple[str, Extraction]]:
-<<<<<<< HEAD
     """Return every passage with the statements that rules extract from it and the triples given for it."""
-=======
-    """Return every passage with the statements that rules extract and its given triples."""
->>>>>>> h-bench
     extractor = ProseExtractor()
     found = []
     for name in SETS:
@@ -90,15 +77,9 @@ def renamed_statement(statement: Statement, generation: int) -> Statement:
 
 
 def episodes(texts: list[tuple[str, Extraction]], theses: int) -> Iterator[Episode]:
-<<<<<<< HEAD
     """Yield episodes of two passages each, as long as PersonalAI's, until they have this many theses.
 
     A thesis keeps its first :data:`OBJECTS` objects, about as many as a model names.
-=======
-    """Yield episodes of two passages each, as long as PersonalAI's, until there are ``theses`` theses.
-
-    A thesis keeps its first :data:`OBJECTS` objects, about as many as a model gives it.
->>>>>>> h-bench
     """
     seen: set[str] = set()
     for generation in count():
@@ -113,19 +94,11 @@ def episodes(texts: list[tuple[str, Extraction]], theses: int) -> Iterator[Episo
 
 
 def build(path: Path, shared: Path, theses: int) -> None:
-<<<<<<< HEAD
     """Make a memory of this size, with its snapshot and index."""
     with Memory(path, model="none", embedder=RandomVectors()) as memory:
         memory.record.add_many(episodes(passages(shared), theses))
         with memory.record.index():
             pass  # makes the index
-=======
-    """Build a memory of a size, with its snapshot and index."""
-    with Memory(path, model="none", embedder=RandomVectors()) as memory:
-        memory.record.add_many(episodes(passages(shared), theses))
-        with memory.record.index():
-            pass  # built on first access
->>>>>>> h-bench
         memory.checkpoint()
 
 
@@ -139,11 +112,7 @@ def unit_vectors(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 class RandomVectors:
-<<<<<<< HEAD
     """An embedder whose vectors are random."""
-=======
-    """An embedder that returns a random vector for any text."""
->>>>>>> h-bench
 
     name = "random"
     dimensions = DIMENSIONS
@@ -156,14 +125,10 @@ class RandomVectors:
 
 
 def timed(
-<<<<<<< HEAD
     run: Callable[[Query, RetrievalIndex], Scores], asked: list[Query], index: RetrievalIndex
-=======
-    run: Callable[[Query, RetrievalIndex], Scores], queries: list[Query], index: RetrievalIndex
->>>>>>> h-bench
 ) -> dict[str, float]:
     took, sizes = [], []
-    for query in queries:
+    for query in asked:
         start = time.perf_counter()
         scores = run(query, index)
         took.append(1000 * (time.perf_counter() - start))
@@ -178,51 +143,30 @@ def timed(
 
 
 def measure(path: Path, shared: Path, *, with_names: bool) -> None:
-<<<<<<< HEAD
     """Measure everything; runs in a fresh process."""
-=======
-    """Measure a memory; to be called in a fresh process."""
->>>>>>> h-bench
     start = time.perf_counter()
     memory = Memory(path, model="none", embedder=RandomVectors(), readonly=True)
     memory.view().facts("anything")
     opening = time.perf_counter() - start
     with memory.record.index() as index:
         indexed = time.perf_counter() - start - opening
-<<<<<<< HEAD
         full = vertex_graph(index)
         assert len(full.adjacency.far)
-=======
-        vertex_edges = vertex_graph(index)
-        assert len(vertex_edges.half.far)
->>>>>>> h-bench
         vertices = time.perf_counter() - start - opening - indexed
         rng = np.random.default_rng(0)
         if with_names:
             for part in pending_names(index):
                 index.put(part, unit_vectors(rng, len(part.texts)))
-<<<<<<< HEAD
         asked = [
             Query(text, vector, names_in(text, index.names.find))
             for text, vector in zip(questions(shared), unit_vectors(rng, 1000), strict=False)
         ]
         starts = [len(entities_of(query, index, full.filtered()).starts) for query in asked]
-=======
-        queries = [
-            Query(text, vector, names_in(text, index.names.find))
-            for text, vector in zip(questions(shared), unit_vectors(rng, 1000), strict=False)
-        ]
-        starts = [len(entities_of(query, index, vertex_edges.walk()).starts) for query in queries]
->>>>>>> h-bench
         counts = memory.record.graph.counts()
         report = {
-            "questions": len(queries),
+            "questions": len(asked),
             "starts_per_question": {str(n): starts.count(n) for n in sorted(set(starts))},
-<<<<<<< HEAD
             "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **full.counts()},
-=======
-            "graph": {"episodes": counts["episodes"], "theses": counts["theses"], **vertex_edges.counts()},
->>>>>>> h-bench
             "personalai": SIZE,
             "vectors": "random",
             "names_have_vectors": with_names,
@@ -236,38 +180,27 @@ def measure(path: Path, shared: Path, *, with_names: bool) -> None:
         runs: dict[str, Callable[[Query, RetrievalIndex], Scores]] = {name: method(name) for name in METHODS}
         runs |= {f"astar {name}": partial(astar, settings=AStarSettings(name)) for name in ("weighted", "averaged")}
         for name, run in runs.items():
-<<<<<<< HEAD
             full.look_again()
             first = timed(run, asked, index)
             print(json.dumps({"method": name, "first": first, "again": timed(run, asked, index)}), flush=True)
-=======
-            vertex_edges.look_again()
-            first = timed(run, queries, index)
-            print(json.dumps({"method": name, "first": first, "again": timed(run, queries, index)}), flush=True)
->>>>>>> h-bench
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
-<<<<<<< HEAD
     parser.add_argument("--theses", type=int, default=SIZE["theses"], help="theses in the graph")
     parser.add_argument("--without-names", action="store_true", help="leave the names of objects without vectors")
-=======
-    parser.add_argument("--theses", type=int, default=SIZE["theses"], help="number of theses in the graph")
-    parser.add_argument("--without-names", action="store_true", help="give names of objects no vectors")
->>>>>>> h-bench
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure is not None:
-        measure(options.measure, options.shared, with_names=not options.without_names)
+    given = parser.parse_args()
+    if given.measure is not None:
+        measure(given.measure, given.shared, with_names=not given.without_names)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory"
-        build(path, options.shared, options.theses)
-        names = ["--without-names"] if options.without_names else []
+        build(path, given.shared, given.theses)
+        names = ["--without-names"] if given.without_names else []
         subprocess.run(
-            [sys.executable, __file__, "--measure", str(path), "--shared", str(options.shared), *names], check=True
+            [sys.executable, __file__, "--measure", str(path), "--shared", str(given.shared), *names], check=True
         )
 
 
