@@ -231,8 +231,8 @@ def test_views_answer_by_any_part_of_a_fact() -> None:
 def test_representations_say_what_is_inside() -> None:
     graph = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))])
     assert repr(graph) == "<TemporalGraph of 2 episodes and 2 statements>"
-    assert repr(graph.view()) == "<GraphView now of 2 episodes>"
-    assert repr(graph.view(at=1.5)) == "<GraphView at 1.5 of 2 episodes>"
+    assert repr(graph.view()) == "GraphView(at=now, episodes=2)"
+    assert repr(graph.view(at=1.5)) == "GraphView(at=1.5, episodes=2)"
 
 
 def test_arrays_of_another_format_are_refused() -> None:

@@ -340,4 +340,4 @@ def test_the_command_runs_resumes_and_prints_json(tmp_path: Path, shared: Path) 
     assert dense["model"] is None
     assert (tmp_path / "out" / "results.jsonl").read_bytes().count(b"\n") == 9
     bad = subprocess.run([*command, "--sweep", "other"], capture_output=True, text=True, env=environment, check=False)
-    assert (bad.returncode, "--sweep is one of personalai" in bad.stderr) == (2, True)
+    assert (bad.returncode, "--sweep must be one of personalai" in bad.stderr) == (2, True)
