@@ -24,6 +24,10 @@ play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure
 test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel"
 
+.PHONY: test-slow
+test-slow: .venv/dev.stamp  ## What takes minutes: kill -9, texts of 10 MB, sweeps that die, five times as many random histories
+	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not real_model and not browser and not wheel"
+
 .PHONY: test-model
 test-model: .venv/model.stamp  ## Chat with a real small model behind a real server (builds llama.cpp: 25 minutes at first)
 	$(BIN)/python -m pytest -m real_model tests/models

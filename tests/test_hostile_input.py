@@ -52,6 +52,7 @@ def anna(path: Path | None = None, **options: object) -> Memory:
 # -- much -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ten_megabytes_in_one_line_without_a_space_are_stored_to_the_letter() -> None:
     line = "".join(random.Random(1).choices("Ab1", k=1000)) * 10_000
     with anna() as memory:
@@ -287,6 +288,7 @@ def worldthread(folder: Path, *arguments: str | bytes, given: bytes = b"") -> tu
     return run.returncode, run.stdout.decode(), run.stderr.decode()
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_and_shows_odd_texts_without_harm(tmp_path: Path) -> None:
     text = "[red]Zoe[/red] \x1b[2J\x1b]0;t\x07 \u202e {x} $user %s 名前"
     assert worldthread(tmp_path, "remember", "-t", text, "--source", text, "--namespace", text)[0] == 0

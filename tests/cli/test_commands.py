@@ -117,6 +117,7 @@ def test_games_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_a_sweep_continues_after_a_kill(tmp_path: Path) -> None:
     arguments = ["sweep", "tiny", "--seeds", "1-40", "--jobs", "2", "--json"]
     command = [sys.executable, "-m", "worldthread", *arguments]
@@ -198,6 +199,7 @@ def running_sweep(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]
 
 @pytest.mark.games
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
+@pytest.mark.slow
 def test_a_sweep_survives_the_death_of_a_player(running_sweep: tuple[subprocess.Popen[str], Path]) -> None:
     process, _ = running_sweep
     os.kill(min(players(process.pid)), signal.SIGKILL)
@@ -210,6 +212,7 @@ def test_a_sweep_survives_the_death_of_a_player(running_sweep: tuple[subprocess.
 @pytest.mark.games
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.slow
 def test_no_player_outlives_its_sweep(running_sweep: tuple[subprocess.Popen[str], Path], end: signal.Signals) -> None:
     process, results = running_sweep
     playing = players(process.pid)
@@ -222,6 +225,7 @@ def test_no_player_outlives_its_sweep(running_sweep: tuple[subprocess.Popen[str]
     assert 2 <= results.read_bytes().count(b"\n") < 40
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_play_quietly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "worldthread", "play", "tiny", "--delay", "5"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -235,6 +239,7 @@ def test_ctrl_c_ends_a_play_quietly(tmp_path: Path) -> None:
     assert run("report", "runs/tiny-v1-explorer-seed0", cwd=tmp_path).returncode in (0, 2)
 
 
+@pytest.mark.slow
 def test_one_file_holds_the_memories_of_several_plays(tmp_path: Path) -> None:
     for seed in ("1", "2", "1"):
         done = run("play", "tiny", "--seed", seed, "--memory", "all.worldthread", "--json", cwd=tmp_path)
@@ -257,6 +262,7 @@ def test_a_file_that_is_no_memory_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_an_error_and_the_memory_may_be_elsewhere(tmp_path: Path) -> None:
     for name in ("one", "two"):
         assert run("play", "tiny", "--memory", "all.worldthread", "--out", name, cwd=tmp_path).returncode == 0

@@ -223,6 +223,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 
 @pytest.mark.games
 @pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_loses_and_repeats_nothing(
     kills: int, undisturbed: tuple[Path, Any], tmp_path: Path
 ) -> None:
@@ -251,6 +252,7 @@ def test_a_sweep_that_is_killed_loses_and_repeats_nothing(
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_ctrl_c_ends_a_sweep_quietly_and_it_resumes(undisturbed: tuple[Path, Any], tmp_path: Path) -> None:
     whole, expected = undisturbed
     command = [sys.executable, "-m", "worldthread", *SWEEP, "--out", "out"]

@@ -218,6 +218,7 @@ class TestGeneratedGame:
             rewards, _ = replay(house, 0)
         assert sum(rewards) == 22
 
+    @pytest.mark.slow
     def test_the_same_game_in_another_process(self, house: Environment, game_cache: Path, tmp_path: Path) -> None:
         with house:
             house.reset(0)
@@ -232,6 +233,7 @@ class TestGeneratedGame:
         assert here.with_suffix(".z8").read_bytes()[64:] == other.with_suffix(".z8").read_bytes()[64:]
 
     @pytest.mark.parametrize("half", [0, 1])
+    @pytest.mark.slow
     def test_every_name_of_the_vocabulary_can_be_played_with(self, half: int, tmp_path: Path) -> None:
         """Houses that hold everything of their rooms, and all of it lies on the floor of the first."""
         rooms = tuple(HOUSEHOLD)[half::2]

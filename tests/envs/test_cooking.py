@@ -135,6 +135,7 @@ def test_seeds_give_different_games(game_cache: Path) -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_the_same_game_in_another_process(game_cache: Path, tmp_path: Path) -> None:
     with make("cooking-hardest-v1", cache_dir=game_cache) as game:
         game.reset(0)

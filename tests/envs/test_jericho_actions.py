@@ -42,6 +42,7 @@ def jericho_groups(engine: JerichoEngine) -> list[set[str]]:
 
 
 @pytest.mark.parametrize(("file", "every"), [("zork1.z5", 70), ("zork3.z5", 50), ("detective.z5", 16), ("ztuu.z5", 45)])
+@pytest.mark.slow
 def test_everything_that_jericho_finds_is_found(jericho_games: Path, file: str, every: int) -> None:
     engine = JerichoEngine(jericho_games / file)
     finder = ActionFinder(engine)

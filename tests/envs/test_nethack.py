@@ -377,6 +377,7 @@ def test_random_actions_give_well_formed_texts(mode: str, seed: int) -> None:
                 assert not re.search(r"\s{2}|\(|move to $|fight $", one), one
 
 
+@pytest.mark.slow
 def test_a_scripted_player_gets_deep() -> None:
     deepest = []
     for seed in range(5):

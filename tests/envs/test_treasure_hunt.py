@@ -219,6 +219,7 @@ print(hashlib.sha256(path.with_suffix(".json").read_bytes()).hexdigest())
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_texts_in_every_process(tmp_path: Path) -> None:
     folders = [tmp_path / hash_seed for hash_seed in ("1", "2")]
     runs = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from itertools import pairwise
 
@@ -33,6 +34,8 @@ EXTRACTIONS = st.builds(
     st.lists(ENDINGS, max_size=2).map(tuple),
 )
 
+THOROUGH = 5 if os.environ.get("WORLDTHREAD_THOROUGH") else 1  # `make test-slow` draws five times as many histories
+
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Episode]:
@@ -53,7 +56,8 @@ def reference_hash(episodes: list[Episode]) -> str:
     return state_hash(fold(episodes).rows())
 
 
-@settings(max_examples=1500, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 300)
 @given(histories(), st.randoms(use_true_random=False))
 def test_any_order_and_batching_gives_the_fold(episodes: list[Episode], chance: random.Random) -> None:
     expected = reference_hash(episodes)
@@ -75,7 +79,8 @@ def test_any_order_and_batching_gives_the_fold(episodes: list[Episode], chance: 
     assert graph.state_hash() == expected
 
 
-@settings(max_examples=1500, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 300)
 @given(histories(), st.randoms(use_true_random=False))
 def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: random.Random) -> None:
     graph = TemporalGraph(episodes)
@@ -94,7 +99,8 @@ def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: r
             assert graph.state_hash() == reference_hash(kept)
 
 
-@settings(max_examples=1500, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 300)
 @given(histories(), st.integers(-1, 5), st.integers(-1, 5))
 def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: int, recorded_time: int) -> None:
     graph = TemporalGraph(episodes)
@@ -111,7 +117,8 @@ def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: in
     assert {*now.facts(), *now.theses()} == fold(episodes).current()
 
 
-@settings(max_examples=600, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 120)
 @given(histories(), STATEMENTS)
 def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], statement: Fact | Thesis) -> None:
     graph = TemporalGraph(episodes)

@@ -305,6 +305,7 @@ def test_hostile_names_are_names(connect: Any, tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_text_in_any_script(connect: Any, tmp_path: Path) -> None:
     sentence = "Zoë {} café 東京 живёт рядом с рекой 🌊. "
     text = "".join(map(sentence.format, range(17_000)))

@@ -239,6 +239,7 @@ def test_a_server_over_http_ends_with_clients_connected(start: Callable[..., Any
     assert texts(tmp_path / "m") == {"Anna lives in Rome."}
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     for number in range(3):
         process = start_stdio(tmp_path / "m")
@@ -249,6 +250,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     assert texts(tmp_path / "m") == {f"Anna has {number} cats." for number in range(3)}
 
 
+@pytest.mark.slow
 def test_two_servers_and_a_command_write_to_one_file(tmp_path: Path) -> None:
     one, other = (start_stdio(tmp_path / "m") for _ in range(2))
     for process in (one, other):

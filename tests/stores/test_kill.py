@@ -110,6 +110,7 @@ def after(state: dict[int, str], kind: str, plan: list[int], seed: int) -> dict[
     return state
 
 
+@pytest.mark.slow
 def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     chance = random.Random(11)
@@ -165,6 +166,7 @@ def test_kill_loses_nothing_and_leaves_nothing_half_written(tmp_path: Path) -> N
     assert len(interrupted) >= 4, interrupted
 
 
+@pytest.mark.slow
 def test_kill_while_a_memory_is_made(tmp_path: Path) -> None:
     chance = random.Random(5)
     made = 0

@@ -77,6 +77,7 @@ def test_tidies_the_published_house(textworld_games: Path) -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_tidies_a_generated_house(game_cache: Path) -> None:
     play = tidy("cleaning", game_cache)
     assert play.info.score >= 13

@@ -235,6 +235,7 @@ def report(logged: Runs, textworld_games: Path) -> AuditReport:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_every_attempt_reaches_its_whole_score_again(report: AuditReport) -> None:
     moves = {one.name: one.moves for one in report.attempts}
     assert moves == {

@@ -23,6 +23,7 @@ def report(shared: Path) -> ReplayReport:
     return replay(folder, questions if questions.is_dir() else None)
 
 
+@pytest.mark.slow
 def test_the_logged_graph_is_reproduced_from_the_one_before(report: ReplayReport) -> None:
     steps = sum(one.steps for one in report.from_previous)
     reproduced = sum(one.reproduced for one in report.from_previous)

@@ -156,6 +156,7 @@ def test_the_fold_ends_exactly_what_is_called_stale(dataset: Dataset, graph: Tem
     assert not moments[None].future_ids
 
 
+@pytest.mark.slow
 def test_questions_have_the_answers_of_the_fold(dataset: Dataset, graph: TemporalGraph) -> None:
     asked: dict[str, int] = defaultdict(int)
     views: dict[float | None, dict[tuple[str, str], set[str]]] = {}

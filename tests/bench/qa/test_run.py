@@ -326,6 +326,7 @@ def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
     assert (tmp_path / "report" / "sweep.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_the_command_runs_resumes_and_prints_json(tmp_path: Path, shared: Path) -> None:
     command = [sys.executable, "-m", "worldthread", "bench", "qa", "--dataset", "diaasq", "--embedder", "fake"]
     command += ["--method", "dense,beam", "--limit", "40", "--questions", "4", "--triples", "given", "--model", "none"]

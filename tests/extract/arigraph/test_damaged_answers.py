@@ -94,6 +94,7 @@ answers = st.text() | json_values.map(json.dumps) | nearly.map(json.dumps)
 
 @settings(max_examples=400, deadline=None)
 @given(first=answers, second=answers, purpose=st.sampled_from(("extract", "outdated")))
+@pytest.mark.slow
 def test_any_answer_gives_a_reading(damaged: ModuleType, first: str, second: str, purpose: str) -> None:
     case = damaged.Case(purpose, (), first, second)
     episode, _, outcome = damaged.read_case(case, 1, damaged.stored())
