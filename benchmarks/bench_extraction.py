@@ -46,7 +46,7 @@ CONTEXT = 8192
 START_SECONDS = 120
 
 
-class Watched:
+class CallRecorder:
     """A chat model that records its calls."""
 
     def __init__(self, model: OpenAIChat) -> None:
@@ -124,7 +124,7 @@ def is_by_the_letter(statement: Statement, text: str) -> bool:
 
 
 def measure(
-    model: Watched, given: list[tuple[str, str]], *, max_tokens: int, minutes: float, show: bool
+    model: CallRecorder, given: list[tuple[str, str]], *, max_tokens: int, minutes: float, show: bool
 ) -> dict[str, Any]:
     """Extract statements from the texts in order until all are done or the time is up."""
     extractor = ModelExtractor(model, max_tokens=max_tokens)
@@ -194,16 +194,16 @@ def main() -> None:
         sys.exit(f"the real data is not in {data}: set WORLDTHREAD_SHARED to the folder that contains data/")
     given = texts(data, options.texts, options.seed)
     with llama_server(binary, gguf) as base_url:
-        ways: dict[str, str] = {}
-        chat = OpenAIChat(Path(gguf).stem, base_url=base_url, timeout=600, concurrency=1, ways=ways)
+        modes: dict[str, str] = {}
+        chat = OpenAIChat(Path(gguf).stem, base_url=base_url, timeout=600, concurrency=1, schema_modes=modes)
         if options.way:
-            ways[chat.way_key] = options.way
+            modes[chat.schema_mode_key] = options.way
         figures = measure(
-            Watched(chat), given, max_tokens=options.max_tokens, minutes=options.minutes, show=options.show
+            CallRecorder(chat), given, max_tokens=options.max_tokens, minutes=options.minutes, show=options.show
         )
     figures = {
         "model": chat.name,
-        "way": next(iter(ways.values()), None),
+        "way": next(iter(modes.values()), None),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
         **figures,
     }

@@ -253,14 +253,14 @@ def test_every_attempt_reaches_its_whole_score_again(report: AuditReport) -> Non
 @pytest.mark.games
 def test_figures_of_the_logs(report: AuditReport) -> None:
     found = to_dict(report)["groups"]["all"]
-    theirs, ours, told = (found[name] for name in ("AriGraph", "worldthread", "worldthread, inventory told"))
+    theirs, ours, with_inventory = (found[name] for name in ("AriGraph", "worldthread", "worldthread, inventory told"))
     assert (theirs["pooled"]["stale"], theirs["pooled"]["wrong"], theirs["pooled"]["dropped"]) == (420, 2, 277)
     assert (theirs["pooled"]["stale_steps"], theirs["pooled"]["steps"]) == (231, 463)
     assert theirs["pooled"]["precision"] == pytest.approx(0.985, abs=5e-4)
     assert theirs["pooled"]["recall"] == pytest.approx(0.919, abs=5e-4)
     assert theirs["precision_interval"][1] < ours["precision_interval"][0]
     assert theirs["recall_interval"][1] < ours["recall_interval"][0]
-    assert (told["precision"], told["recall"], told["pooled"]["stale"]) == (1, 1, 0)
+    assert (with_inventory["precision"], with_inventory["recall"], with_inventory["pooled"]["stale"]) == (1, 1, 0)
 
 
 @pytest.mark.games

@@ -41,7 +41,7 @@ def test_every_difference_has_a_cause_and_restoring_it_mends_all(report: ReplayR
     assert not any(one.written_otherwise for one in report.from_start)
 
 
-def test_a_finished_graph_still_tells_every_step(report: ReplayReport) -> None:
+def test_a_finished_graph_still_shows_every_step(report: ReplayReport) -> None:
     for replays in (report.from_previous, report.from_start, report.restored):
         assert [one.remembered for one in replays] == [one.steps for one in replays]
 
@@ -103,7 +103,7 @@ def test_moves_of_a_log_place_the_rooms(tmp_path: Path) -> None:
     assert result.from_start[0].fates["kept: both ends are rooms that were visited"] == 1
 
 
-def test_a_deletion_that_the_log_takes_back_is_told_from_one_that_it_never_made(tmp_path: Path) -> None:
+def test_a_deletion_that_the_log_reverts_differs_from_one_that_it_never_made(tmp_path: Path) -> None:
     ended = "[[cup, is in, sink -> cup, is in, bag]]"
     folder = logged(
         tmp_path,

@@ -104,18 +104,18 @@ def test_costs_are_those_of_the_plays(played: Path) -> None:
 def test_how_the_plays_went(played: Path) -> None:
     activity = table(played, "activity")
     for row in activity.rows:
-        told = dict(zip(activity.header, row, strict=True))
-        summaries = figures_of(played)[told["game"], told["player"]]
+        cells = dict(zip(activity.header, row, strict=True))
+        summaries = figures_of(played)[cells["game"], cells["player"]]
         number = len(summaries)
-        assert told["plays"] == str(number)
-        assert told["won"].split()[0] == str(sum(s["won"] for s in summaries))
+        assert cells["plays"] == str(number)
+        assert cells["won"].split()[0] == str(sum(s["won"] for s in summaries))
         for name in ("moves", "decisions", "probes", "returns"):
-            assert told[name] == f"{sum(s[name] for s in summaries) / number:.1f}"
-        assert told["valid\nactions"] == f"{sum(s['valid_share'] for s in summaries) / number:.3f}"
-        assert told["no\naction"] == str(sum(s["unparsable"] for s in summaries))
-        assert told["unusable\nanswers"] == str(sum(sum(s["failures"].values()) for s in summaries))
-        assert told["overhead\np50"] == f"{statistics.median(s['overhead_ms']['p50'] for s in summaries):.2f}"
-        assert told["overhead\np95"] == f"{statistics.median(s['overhead_ms']['p95'] for s in summaries):.2f}"
+            assert cells[name] == f"{sum(s[name] for s in summaries) / number:.1f}"
+        assert cells["valid\nactions"] == f"{sum(s['valid_share'] for s in summaries) / number:.3f}"
+        assert cells["no\naction"] == str(sum(s["unparsable"] for s in summaries))
+        assert cells["unusable\nanswers"] == str(sum(sum(s["failures"].values()) for s in summaries))
+        assert cells["overhead\np50"] == f"{statistics.median(s['overhead_ms']['p50'] for s in summaries):.2f}"
+        assert cells["overhead\np95"] == f"{statistics.median(s['overhead_ms']['p95'] for s in summaries):.2f}"
     assert len(activity.rows) == 6
     assert activity.rows[0][3].startswith("3 [0.44, 1.00]"), "the explorer wins, and three plays do not prove it"
 
@@ -199,7 +199,7 @@ def test_a_game_with_published_figures(jericho_games: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.nethack
-def test_nethack_tells_the_deepest_level(tmp_path: Path) -> None:
+def test_nethack_shows_the_deepest_level(tmp_path: Path) -> None:
     play_all([Run("nethack-v1", "random", seed, steps=2) for seed in (1, 2)], tmp_path)
     (found,) = nethack(read_sweep(tmp_path))
     assert found.rows[0][:3] == ["random", "2", "2"]
@@ -212,7 +212,7 @@ def test_nethack_tells_the_deepest_level(tmp_path: Path) -> None:
     assert found.rows[0][4] == shown([4.0, 1.0], 1)
 
 
-def test_a_sweep_that_goes_on_is_told(played: Path, tmp_path: Path) -> None:
+def test_an_unfinished_sweep_is_reported(played: Path, tmp_path: Path) -> None:
     """What has ended is read while the sweep writes, and a line that is not whole yet is left alone."""
     lines = (played / "results.jsonl").read_bytes()
     path = tmp_path / "results.jsonl"

@@ -41,8 +41,8 @@ def sweep_of(base: dict[str, Any], tmp_path: Path) -> MakeSweep:
     def make(runs: Iterable[tuple[Run, float, dict[str, Any]]], **options: Any) -> Sweep:
         with SweepResults(tmp_path / "results.jsonl") as results:
             for run, score, more in runs:
-                told = {"seed": run.seed, "attempt": run.attempt, "score": score, "best_score": score}
-                results.add(run, {**base, **told, "max_score": 10, "best_normalized": score / 10, **more})
+                figures = {"seed": run.seed, "attempt": run.attempt, "score": score, "best_score": score}
+                results.add(run, {**base, **figures, "max_score": 10, "best_normalized": score / 10, **more})
         return read_sweep(tmp_path, **options)
 
     return make
@@ -140,7 +140,7 @@ def test_games_weigh_the_same(sweep_of: MakeSweep) -> None:
 # -- players ----------------------------------------------------------------------------------------------------------
 
 
-def test_players_are_called_by_what_tells_them_apart(sweep_of: MakeSweep) -> None:
+def test_players_are_named_by_what_distinguishes_them(sweep_of: MakeSweep) -> None:
     plain = Run("zork1-v1", "react", 1, model="lab/gpt-4.1-mini", options=options_of(temperature=0.5))
     other = Run("zork1-v1", "react", 1, model="gpt-4.1", options=options_of(temperature=0.5))
     runs = [
@@ -166,7 +166,7 @@ def test_players_are_called_by_what_tells_them_apart(sweep_of: MakeSweep) -> Non
     assert "react, published, GPT-4.1" in best.header
     assert [row[best.header.index("react, published, GPT-4.1")] for row in best.rows[:1]] == ["45.0 ± 0.0"]
     settings = {row[0]: row[2] for row in named(sweep, "players").rows}
-    assert settings["explorer"] == "60 moves", "a limit of one game tells no player apart, and is told"
+    assert settings["explorer"] == "60 moves", "a limit of one game distinguishes no player, and is shown"
     assert settings["react, gpt-4.1"] == "temperature=0.5"
 
 
@@ -354,4 +354,4 @@ def test_lines_are_means_over_plays(sweep_of: MakeSweep, tmp_path: Path) -> None
     assert ended.mean.tolist() == [0.5, 1, 2, 1, 1], "each move, of the plays that made it; the last one to its end"
     old = sweep_of([(Run("g", "random", 3), 5, {**second, "curve_seconds": [0.0, 0.5]})])
     del next(iter(old.groups.values())).plays[0].summary["curve_seconds"]
-    assert over_seconds(old, "g", next(iter(old.groups.values()))) is None, "an older release did not tell"
+    assert over_seconds(old, "g", next(iter(old.groups.values()))) is None, "an older release has no times"

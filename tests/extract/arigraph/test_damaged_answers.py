@@ -42,7 +42,7 @@ def test_damaged_answers_lose_no_episode(damaged: ModuleType, tmp_path: Path) ->
     with Memory(tmp_path / "memory.worldthread") as memory:
         for number in range(CASES):
             case = damaged.make_case(2, number)
-            episode, _, outcome = damaged.read_case(case, number, view)
+            episode, _, outcome = damaged.run_case(case, number, view)
             memory.record.add(episode)
             written[episode.id] = episode
             outcomes[outcome] += 1
@@ -97,7 +97,7 @@ answers = st.text() | json_values.map(json.dumps) | nearly.map(json.dumps)
 @pytest.mark.slow
 def test_any_answer_gives_a_reading(damaged: ModuleType, first: str, second: str, purpose: str) -> None:
     case = damaged.Case(purpose, (), first, second)
-    episode, _, outcome = damaged.read_case(case, 1, damaged.stored())
+    episode, _, outcome = damaged.run_case(case, 1, damaged.stored())
     with Memory() as memory:
         memory.record.add(episode)
         assert memory.episode(episode.id).extraction == episode.extraction

@@ -220,7 +220,7 @@ def _settings(player: Run) -> dict[str, str]:
     if not player.valid_actions:
         found["valid_actions"] = "no list of valid actions"
     if player.goal is not None:
-        found["goal"] = f"told: {player.goal}"
+        found["goal"] = f"goal: {player.goal}"
     if player.budget_tokens is not None:
         found["budget_tokens"] = f"{player.budget_tokens} tokens"
     if player.budget_dollars is not None:
