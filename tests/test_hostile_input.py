@@ -103,6 +103,7 @@ def test_a_long_run_of_combining_marks_takes_no_time(growth: Callable[..., float
         assert growth(look, 4_000) < 4
 
 
+@pytest.mark.slow
 def test_long_sources_and_long_statements() -> None:
     long = "ab " * 300_000 + "end"
     with anna() as memory:

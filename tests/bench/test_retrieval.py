@@ -60,6 +60,7 @@ def test_an_unknown_method_is_reported_before_the_work() -> None:
         measure(towns(), ["thread", "magic"], FakeEmbedder(), on_progress=lambda *progress: pytest.fail("began"))
 
 
+@pytest.mark.slow
 def test_nothing_stale_is_found_unless_asked_for(shared: Path) -> None:
     dataset = load("diaasq", shared / "data", limit=60)
     (report,) = measure(dataset, ["thread"], FakeEmbedder(), triples="given").methods
@@ -68,6 +69,7 @@ def test_nothing_stale_is_found_unless_asked_for(shared: Path) -> None:
     assert report.stale_unrestricted > 0.05
 
 
+@pytest.mark.slow
 def test_the_command_prints_json(shared: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "worldthread", "bench", "retrieval", "--dataset", "diaasq", "--embedder", "fake"]
     command += ["--method", "dense", "--limit", "5", "--json", "--data", str(shared / "data")]

@@ -49,6 +49,7 @@ def test_play_leaves_a_run_that_can_be_read(tmp_path: Path) -> None:
         assert memory.view().value("player", "is in") is not None
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_and_runs_do_not_overwrite(tmp_path: Path) -> None:
     texts = []
     for name in ("tiny-v1-explorer-seed0", "tiny-v1-explorer-seed0-2"):
@@ -59,12 +60,14 @@ def test_the_same_seed_gives_the_same_run_and_runs_do_not_overwrite(tmp_path: Pa
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_output_that_is_no_terminal_has_no_control_codes(tmp_path: Path) -> None:
     done = run("play", "tiny", cwd=tmp_path)
     assert "\x1b" not in done.stdout + done.stderr
     assert "won" in done.stdout
 
 
+@pytest.mark.slow
 def test_no_steps_and_no_valid_actions(tmp_path: Path) -> None:
     none = json.loads(run("play", "tiny", "--steps", "0", "--json", cwd=tmp_path).stdout.splitlines()[-1])
     assert (none["moves"], none["memory"]["episodes"]) == (0, 1)
@@ -101,6 +104,7 @@ def test_mistakes_get_a_message_and_no_traceback(arguments: list[str], message: 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_help_teaches(tmp_path: Path) -> None:
     for command in ("play", "sweep", "games", "replay", "report"):
         done = run(command, "--help", cwd=tmp_path)

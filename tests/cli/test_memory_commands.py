@@ -170,6 +170,7 @@ def test_another_file_and_another_namespace(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("anna")
+@pytest.mark.slow
 def test_export_and_import_through_pipes() -> None:
     export = process("export", "-")
     copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
@@ -439,6 +440,7 @@ def test_harmless() -> None:
 # -- beside the rest ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error() -> None:
     with Memory(FILE) as memory:
         memory.record.add_many(Episode("Anna went home. " * 20, turn) for turn in range(2000))

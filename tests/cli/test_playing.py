@@ -61,6 +61,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 SLOW = ["play", "tiny", "--seed", "1", "--agent", "game_players:Slow", "--model", "fake", "--steps", "40"]
 
 
+@pytest.mark.slow
 def test_a_killed_play_resumes_and_is_replayed(tmp_path: Path) -> None:
     whole = call(*SLOW, "--out", "whole/play", "--json")
     assert whole.exit_code == 0, whole.stderr

@@ -44,6 +44,7 @@ def test_worlds_with_valid_actions_follow_the_interface(jericho_games: Path, cac
 
 
 @pytest.mark.parametrize("file", GAMES)
+@pytest.mark.slow
 def test_the_walkthrough_wins_with_seed_0(jericho_games: Path, cache: Path, file: str) -> None:
     with opened(jericho_games, file, cache, valid_actions=False) as env:
         _, info = env.reset()

@@ -175,6 +175,7 @@ def test_the_game_is_the_plan(played: tuple[Environment, HuntPlan]) -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_everything_can_be_learned_from_text(played: tuple[Environment, HuntPlan]) -> None:
     """One who follows the task and the notes learns where every key fits; every room and way can be read."""
     env, plan = played

@@ -104,6 +104,7 @@ def tiny_way() -> tuple[str, ...]:
 # -- whole sessions ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_whole_game_over_stdio_with_its_memory_in_a_file(tmp_path: Path) -> None:
     way = tiny_way()
     assert way[:3] == ("go south", "take brass key", "go north")  # seed 0 puts the key in the library
@@ -160,6 +161,7 @@ def test_a_whole_game_over_stdio_with_its_memory_in_a_file(tmp_path: Path) -> No
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_a_treasure_hunt_over_stdio_with_walks() -> None:
     with make("treasure-hunt-v1") as env:
         env.reset(0)
@@ -195,6 +197,7 @@ def test_a_treasure_hunt_over_stdio_with_walks() -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_zork_over_stdio(zork: str) -> None:
     before = ["open mailbox", "take leaflet", "read leaflet", "south", "east", "open window", "enter house", "west"]
 
@@ -239,6 +242,7 @@ def test_zork_over_stdio(zork: str) -> None:
     asyncio.run(session())
 
 
+@pytest.mark.slow
 def test_two_clients_over_http_play_one_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import httpx2
     from mcp import Client

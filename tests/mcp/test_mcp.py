@@ -102,6 +102,7 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
         assert memory.stats()["episodes"] == 0
 
 
+@pytest.mark.slow
 def test_resources(connect: Any, tmp_path: Path) -> None:
     async def look() -> None:
         async with connect(tmp_path / "m") as client:
@@ -146,6 +147,7 @@ def test_tools_say_what_they_do(tmp_path: Path) -> None:
     assert tools["forget"].input_schema["properties"]["confirm"]["default"] is False
 
 
+@pytest.mark.slow
 def test_readonly_leaves_out_what_writes(connect: Any, tmp_path: Path) -> None:
     with Memory(tmp_path / "m", namespace="home") as memory:
         memory.remember("Anna lives in Rome.")
@@ -283,6 +285,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_hostile_names_are_names(connect: Any, tmp_path: Path) -> None:
     async def talk() -> None:
         async with connect(tmp_path / "m") as client:

@@ -103,6 +103,7 @@ def test_only_the_token_opens(start: Callable[..., Any], tmp_path: Path) -> None
     assert "${WORLDTHREAD_MCP_TOKEN}" in server.output
 
 
+@pytest.mark.slow
 def test_the_sdk_client_is_refused_without_the_token(start: Callable[..., Any], tmp_path: Path) -> None:
     import httpx2
     from mcp import Client
@@ -122,6 +123,7 @@ def test_the_sdk_client_is_refused_without_the_token(start: Callable[..., Any], 
         asyncio.run(connect("wrong"))
 
 
+@pytest.mark.slow
 def test_a_token_is_made_where_none_is_given(start: Callable[..., Any], tmp_path: Path) -> None:
     one, other = (start(tmp_path / name, token=None) for name in "ab")
     entries = [json.loads(s.output[s.output.index("{") :])["mcpServers"]["worldthread"] for s in (one, other)]
@@ -133,6 +135,7 @@ def test_a_token_is_made_where_none_is_given(start: Callable[..., Any], tmp_path
     assert post(one.port, Authorization=shown[1])[0] == 401
 
 
+@pytest.mark.slow
 def test_foreign_names_and_pages_are_refused(start: Callable[..., Any], tmp_path: Path) -> None:
     for server in (start(tmp_path / "a"), start(tmp_path / "b", "--no-token", token=None)):
         port, known = server.port, {"Authorization": f"Bearer {TOKEN}"}
@@ -152,6 +155,7 @@ def test_foreign_names_and_pages_are_refused(start: Callable[..., Any], tmp_path
         assert post(port, **known, Origin=f"http://localhost:{port}")[0] == 200
 
 
+@pytest.mark.slow
 def test_another_name_can_be_allowed(start: Callable[..., Any], tmp_path: Path) -> None:
     server = start(tmp_path / "m", "--host", "0.0.0.0", "--allow-host", "memory.example")
     assert server.url == f"http://memory.example:{server.port}/mcp"
@@ -180,6 +184,7 @@ def test_what_is_not_safe_is_refused() -> None:
     assert "secret" not in repr(Access.for_mcp("192.168.1.5", 1, token="secret"))
 
 
+@pytest.mark.slow
 def test_a_command_that_cannot_serve_says_why(tmp_path: Path) -> None:
     def failed(*options: str) -> str:
         process = start_stdio(tmp_path / "m", *options)
@@ -200,6 +205,7 @@ def test_a_command_that_cannot_serve_says_why(tmp_path: Path) -> None:
 # -- processes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_standard_output_carries_the_protocol_and_nothing_else(tmp_path: Path) -> None:
     process = start_stdio(tmp_path / "m")
     greet(process)
@@ -225,6 +231,7 @@ def test_a_signal_ends_the_server_and_loses_nothing(tmp_path: Path, number: sign
     process.communicate()
 
 
+@pytest.mark.slow
 def test_a_server_over_http_ends_with_clients_connected(start: Callable[..., Any], tmp_path: Path) -> None:
     server = start(tmp_path / "m")
     call = {"name": "remember", "arguments": {"text": "Anna lives in Rome."}}
@@ -274,6 +281,7 @@ def test_two_servers_and_a_command_write_to_one_file(tmp_path: Path) -> None:
     assert texts(tmp_path / "m") == wanted
 
 
+@pytest.mark.slow
 def test_the_entry_to_paste_starts_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from worldthread.mcp import SharedMemory
     from worldthread.mcp.configuration import stdio_configuration
@@ -293,6 +301,7 @@ def test_the_entry_to_paste_starts_the_server(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
+@pytest.mark.slow
 def test_a_server_answers_before_the_embedding_model_is_loaded(tmp_path: Path) -> None:
     process = start_stdio(tmp_path / "m")
     greet(process)

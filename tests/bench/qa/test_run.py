@@ -272,6 +272,7 @@ def test_the_sweep_has_22_distinct_configurations_and_can_be_run() -> None:
     assert kinds == {"all": None, "E": "OT", "T": "OE", "O": "TE"}
 
 
+@pytest.mark.slow
 def test_a_sweep_is_reported_in_the_tables_of_the_paper(tmp_path: Path) -> None:
     dataset = towns()
 

@@ -137,6 +137,7 @@ def report(played: Path) -> tuple[Path, list[Plot], list[AgentTable]]:
     return played, plots_of(sweep), tables_of(sweep)
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else(report: tuple[Path, list[Plot], list[AgentTable]]) -> None:
     folder, plots, tables = report
     text = (folder / "report.html").read_text("utf-8")

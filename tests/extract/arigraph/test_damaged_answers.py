@@ -35,6 +35,7 @@ def damaged() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_damaged_answers_lose_no_episode(damaged: ModuleType, tmp_path: Path) -> None:
     view = damaged.stored()
     outcomes: Counter[str] = Counter()

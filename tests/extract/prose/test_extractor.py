@@ -165,6 +165,7 @@ def test_time_is_linear_for_hostile_repetitions(piece: str) -> None:
     assert extraction.statements
 
 
+@pytest.mark.slow
 def test_a_megabyte_in_one_sentence() -> None:
     text = "Anna saw the old bridge and " * 36_000
     extraction = EXTRACTOR.extract(text)

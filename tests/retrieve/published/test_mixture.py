@@ -68,6 +68,7 @@ def test_wrong_settings_are_refused() -> None:
 @pytest.mark.parametrize("name", TRAVERSALS)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_graph_that_grew_and_forgot_gives_the_same_as_one_built_at_once(
     episodes_of: Any, small: Any, name: str, data: st.DataObject
 ) -> None:
