@@ -20,9 +20,15 @@ from worldthread.errors import ContractError, InputError
 Result = tuple[str, float, bool, bool, Info]
 
 
+def marks(spec: GameSpec) -> list[pytest.MarkDecorator]:
+    """The extra that a game needs; generating a meal takes a quarter of a minute."""
+    slow = [pytest.mark.slow] if spec.id.startswith("cooking") and spec.id != "cooking-level2-v1" else []
+    return [*slow, *([getattr(pytest.mark, spec.extra)] if spec.extra else [])]
+
+
 @pytest.mark.parametrize(
     "spec",
-    [pytest.param(spec, marks=getattr(pytest.mark, spec.extra) if spec.extra else (), id=spec.id) for spec in games()],
+    [pytest.param(spec, marks=marks(spec), id=spec.id) for spec in games()],
 )
 def test_every_registered_environment_follows_the_interface(
     spec: GameSpec, game_cache: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -51,8 +51,12 @@ def test_settings_are_those_of_the_papers_games(id: str, textworld_games: Path) 
     assert (settings["go"], settings["recipe"], metadata["max_score"]) == (rooms, ingredients, max_score)
 
 
+# generating one of the larger games takes a quarter of a minute
 @pytest.mark.games
-@pytest.mark.parametrize("id", EXPECTED)
+@pytest.mark.parametrize(
+    "id",
+    ["cooking-level2-v1", *(pytest.param(id, marks=pytest.mark.slow) for id in EXPECTED if id != "cooking-level2-v1")],
+)
 class TestGeneratedGame:
     @pytest.fixture
     def game(self, id: str, game_cache: Path) -> Environment:
@@ -109,6 +113,7 @@ def test_the_wrong_appliance_loses(game_cache: Path) -> None:
 
 
 @pytest.mark.games
+@pytest.mark.slow
 def test_no_more_than_five_things_can_be_carried(game_cache: Path) -> None:
     with make("cooking-hardest-v1", cache_dir=game_cache) as game:
         game.reset(0)

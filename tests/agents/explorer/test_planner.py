@@ -134,6 +134,7 @@ def test_cooks_the_published_meals_in_the_moves_of_the_paper(
 
 
 @pytest.mark.games
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["cooking", "cooking-hardest", "cooking-level3", "cooking-level4"])
 def test_cooks_generated_meals(game: str, game_cache: Path) -> None:
     play = cook(game, seed=1, cache=game_cache)
