@@ -72,6 +72,7 @@ def test_ten_megabytes_of_white_space_do_not_hide_the_words(blank: str) -> None:
             memory.remember(blank * 1_000_000)
 
 
+@pytest.mark.manual
 @pytest.mark.slow
 def test_ten_megabytes_of_lines_are_read_line_by_line() -> None:
     count = 250_000
