@@ -94,7 +94,8 @@ def play_in(
     Raises:
         FormatError: the trajectory in the folder belongs to a different run; the message names the first line that
             differs.
-        InputError: another process plays in the folder, or the folder cannot be written.
+        StoreLockedError: another process plays in the folder.
+        StoreError: the folder cannot be written.
         ModelError: a call of the model failed; play again to resume the run at this point.
     """
     needs_model = agent_class(run.agent).asks_model
