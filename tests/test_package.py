@@ -22,6 +22,7 @@ SOURCE = ROOT / "src" / "worldthread"
 LAYERS = [
     {
         "arguments",
+        "decoding",
         "errors",
         "json_lines",
         "names",

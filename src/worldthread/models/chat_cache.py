@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from filelock import FileLock
 
+from worldthread.decoding import convert
 from worldthread.errors import (
     ClosedError,
     DamagedFileError,
@@ -126,7 +127,7 @@ class ChatCache:
         if not rows:
             return None
         try:
-            kept = msgspec.convert(json.loads(rows[0][0]), _CachedAnswer)
+            kept = convert(json.loads(rows[0][0]), _CachedAnswer)
         except (ValueError, TypeError, RecursionError) as error:
             raise self._damaged(f"the entry {key} is not an answer: {error}") from error
         return ChatAnswer(kept.text, model=kept.model, finish_reason=kept.finish_reason, attempts=0)

@@ -53,6 +53,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from worldthread.decoding import convert
 from worldthread.errors import FormatError, InputError, ModelConfigError
 from worldthread.models.prices import Price
 
@@ -289,7 +290,7 @@ def _read(path: Path) -> _ConfigFile:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         _require_known_names(content, path)
-        return msgspec.convert(content, _ConfigFile)
+        return convert(content, _ConfigFile)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise FormatError(str(error), path=path) from None
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
+from worldthread.decoding import convert
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.prompts import load_prompt
 
@@ -118,7 +119,7 @@ def read_completion(body: bytes) -> ChatAnswer:
     """
     try:
         content = json.loads(body)  # not msgspec, which refuses lone surrogates: models do emit them
-        completion = msgspec.convert(content, _Completion)
+        completion = convert(content, _Completion)
         choice = completion.choices[0]
     except (ValueError, RecursionError, msgspec.ValidationError, IndexError) as error:
         words = _server_words(content) if isinstance(error, msgspec.ValidationError) else repr(body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -10,6 +11,7 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
+from worldthread.decoding import convert
 from worldthread.errors import InputError
 from worldthread.models.chat import Usage
 
@@ -101,8 +103,8 @@ class PriceTable:
 @cache
 def load_prices() -> PriceTable:
     """Load the table that ships with the package, ``prices.toml``; the comments in that file explain the figures."""
-    text = files("worldthread.models").joinpath("prices.toml").read_bytes()
-    content = msgspec.toml.decode(text, type=_PriceFile)
+    text = files("worldthread.models").joinpath("prices.toml").read_text(encoding="utf-8")
+    content = convert(tomllib.loads(text), _PriceFile)
     return PriceTable(content.date, content.source, content.prices)
 
 
@@ -129,7 +131,7 @@ def _own_prices(prices: Mapping[str, object]) -> dict[str, Price]:
         try:
             # a Price that was made in Python is not checked yet
             given = msgspec.structs.asdict(price) if isinstance(price, Price) else price
-            own[name] = msgspec.convert(given, Price)
+            own[name] = convert(given, Price)
         except msgspec.ValidationError as error:
             raise InputError(
                 f'the price of the model {name!r} is not usable: {error}. Give [prices."{name}"] with input, output '

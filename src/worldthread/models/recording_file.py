@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
+from worldthread.decoding import convert
 from worldthread.errors import InputError, ModelCallError, StoreError
 from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
 from worldthread.models.chat import ChatAnswer, ChatRequest
@@ -175,7 +176,7 @@ def _read(reader: JsonLinesReader, header: dict[str, Any]) -> Recording:
 def _call(line: JsonLine, model: str, reader: JsonLinesReader) -> tuple[RecordedCall, int | None]:
     """Return the call that a line records, and the number of the line that it replaces."""
     try:
-        fields = msgspec.convert(line.value, _CallLine)
+        fields = convert(line.value, _CallLine)
         key = request_key(model, fields.request)
     except (msgspec.ValidationError, InputError) as error:
         raise reader.error(f"not a call: {error}") from error

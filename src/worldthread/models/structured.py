@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from worldthread.decoding import decode_json
 from worldthread.errors import AnswerError, InputError
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
@@ -80,7 +81,7 @@ def parse_answer(text: str, into: type[T]) -> T:
     misfit: str | None = None
     for found in _objects(text):
         try:
-            value = msgspec.json.decode(found, type=into)
+            value = decode_json(found, into)
         except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
             misfit = misfit or f"The JSON object does not fit the schema: {str(error)[:PROBLEM_LIMIT]}."
         else:

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from worldthread.decoding import decode_json
 from worldthread.errors import (
     InputError,
     MissingExtraError,
@@ -73,7 +74,7 @@ async def read_json(request: Request, type_: type[T]) -> T:
         if len(body) > MAX_BODY:
             raise InputError(f"the body must have at most {MAX_BODY} bytes")
     try:
-        return msgspec.json.decode(body, type=type_)
+        return decode_json(body, type_)
     except msgspec.MsgspecError as error:
         raise InputError(f"the body does not have the expected form: {error}") from None
 

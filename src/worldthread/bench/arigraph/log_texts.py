@@ -17,6 +17,7 @@ from typing import Final, Protocol, TypeVar
 
 import msgspec
 
+from worldthread.decoding import decoder_of
 from worldthread.errors import FormatError, InputError
 from worldthread.extract.arigraph.plan import ActionAnswer, parse_action, parse_plan
 from worldthread.extract.arigraph.text import Failure, FailureReason, Repair, parse_outdated, parse_triplets
@@ -73,7 +74,7 @@ def read_lines(folder: Path, kind: type[T]) -> Iterator[T]:
     files = sorted(folder.glob("*.jsonl.gz"))
     if not files:
         raise InputError(f"no logs in {folder}: expected files named <run>.jsonl.gz")
-    decoder = msgspec.json.Decoder(kind)
+    decoder = decoder_of(kind)
     for path in files:
         number = 0
         try:

@@ -13,6 +13,7 @@ from typing import IO, Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 
+from worldthread.decoding import convert, decoder_of
 from worldthread.errors import FormatError, InputError
 from worldthread.types import Fact
 
@@ -68,7 +69,7 @@ def read_lines(path: Path, kind: type[T], expected: str) -> Iterator[T]:
         InputError: the file cannot be opened.
         FormatError: a line cannot be decoded.
     """
-    decoder = msgspec.json.Decoder(kind)
+    decoder = decoder_of(kind)
     with open_text(path) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
@@ -101,7 +102,7 @@ def read_array(path: Path, kind: type[T], expected: str, *, member: str | None =
             scanner.enter(member)
         for number, entry in enumerate(scanner.entries(), start=1):
             try:
-                yield msgspec.convert(entry, kind)
+                yield convert(entry, kind)
             except msgspec.ValidationError as error:
                 raise FormatError(f"entry {number}: {error}; expected {expected}", path=path) from error
 

@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread.decoding import convert
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
 
 FORMAT: Final = 1
@@ -81,7 +82,7 @@ class Configuration:
         Raises:
             msgspec.ValidationError: they are not the fields of a configuration.
         """
-        return msgspec.convert(fields, cls)
+        return convert(fields, cls)
 
     @property
     def key(self) -> str:
