@@ -1,4 +1,9 @@
-"""The retrieval index of a memory: kept up to date with its graph, and saved beside its file when that pays."""
+"""The retrieval index of a memory: kept up to date with its graph, and saved beside its file when that pays.
+
+The order of locks: first the turn to embed (:meth:`MemoryIndex._turn_to_embed`), then the lock of the store. Whoever has
+the lock of the store never waits for the turn. Nothing is embedded under the lock of the store, unless the caller holds
+it anyway.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from worldthread.stores import Store
 from worldthread.types import Episode
 
 if TYPE_CHECKING:
+    from worldthread.graph import TemporalGraph
     from worldthread.memory_models import MemoryModels
     from worldthread.retrieve import RetrievalIndex
 
@@ -32,7 +38,7 @@ class MemoryIndex:
         self._store = store
         self._models = models
         self._index: RetrievalIndex | None = None
-        self._lock = threading.RLock()
+        self._embedding = threading.RLock()
         self._new_texts = False
 
     @cached_property
@@ -54,31 +60,44 @@ class MemoryIndex:
         Yields:
             The index; the block must not change the memory.
         """
-        with self._lock, self._updated() as index:
+        for _ in range(_ATTEMPTS):
+            with self._store.read_lock() as graph:
+                index = self._loaded(graph)
+                if not index.take(graph, self._texts):
+                    yield index
+                    return
+            with self._turn_to_embed():
+                with self._store.read_lock() as graph:  # another thread may have embedded the same texts
+                    pending = self._loaded(graph).take(graph, self._texts)
+                for part in pending:
+                    vectors = self.embedder.embed(part.texts)
+                    with self._store.read_lock():
+                        index.put(part, vectors)
+        with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors
+            index = self._loaded(graph)
+            index.take(graph, self._texts)
             yield index
 
-    @contextmanager
-    def _updated(self) -> Iterator[RetrievalIndex]:
+    def _loaded(self, graph: TemporalGraph) -> RetrievalIndex:
+        """Return the index, first as it was saved. The caller holds the lock of the store."""
         from worldthread.retrieve import RetrievalIndex
 
         if self._index is None:
-            self._index = RetrievalIndex(self.embedder)
-            with self._store.read_lock() as graph:
-                saved = self._store.load_index(self.embedder.name)
-                if saved is not None:
-                    self._index.restore(graph, saved)
-        index = self._index
-        for _ in range(_ATTEMPTS):
-            with self._store.read_lock() as graph:
-                pending = index.take(graph, self._texts)
-                if not pending:
-                    yield index
-                    return
-            for part in pending:  # without the lock: embedding takes long
-                index.put(part, self.embedder.embed(part.texts))
-        with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors
-            index.take(graph, self._texts)
-            yield index
+            index = RetrievalIndex(self.embedder)
+            saved = self._store.load_index(self.embedder.name)
+            if saved is not None:
+                index.restore(graph, saved)
+            self._index = index
+        return self._index
+
+    @contextmanager
+    def _turn_to_embed(self) -> Iterator[None]:
+        """Let one thread embed at a time, so that none does what another is doing."""
+        if self._store.is_read_by_this_thread():
+            yield
+            return
+        with self._embedding:
+            yield
 
     def _texts(self, ids: Sequence[str]) -> list[str]:
         return [self._store.episode(id_).text for id_ in ids]

@@ -221,6 +221,10 @@ class Store(ABC):
             A context manager that gives the graph.
         """
 
+    def is_read_by_this_thread(self) -> bool:
+        """Return whether the calling thread is inside a :meth:`read_lock`."""
+        return False
+
     @abstractmethod
     def refresh(self) -> bool:
         """Bring the graph up to date with what other processes wrote. Every method that reads does so by itself.

@@ -11,11 +11,12 @@ import os
 import sqlite3
 import stat
 import threading
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 from urllib.parse import quote
 
 from filelock import FileLock, Timeout
@@ -76,12 +77,66 @@ _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
 
-_CHANGE_LOST: Final = "nothing of this change was kept: close the memory, put the file back, and open it again"
+_OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
 
 # Closing any handle of a file drops every POSIX lock that the process holds on it, also those of SQLite, which knows of
 # its own handles only. So the header of a file that this process has open must not be read again with open().
-_open_files: Counter[tuple[int, int]] = Counter()
-_open_files_guard = threading.Lock()
+_databases: weakref.WeakSet[Database] = weakref.WeakSet()
+_databases_guard = threading.Lock()
+
+
+class Transaction:
+    """A transaction, as a context manager: all of its block happens or nothing of it. Hold the lock while using it.
+
+    An interrupt can end the block without its end (it may come while ``__exit__`` begins), and then the transaction
+    stays open. :meth:`Database.begin_use` ends it: it knows which transactions are left over, because nobody holds
+    their objects any more.
+
+    Args:
+        database: the open file.
+        writes: whether the block changes the file.
+    """
+
+    def __init__(self, database: Database, *, writes: bool) -> None:
+        self._database = database
+        self.writes = writes
+        self.thread = threading.get_ident()
+        self._is_nested = False
+
+    def __enter__(self) -> Self:
+        database = self._database
+        if database.running_transaction() is not None:
+            if self.writes:
+                raise InputError(
+                    "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to"
+                    " record"
+                )
+            self._is_nested = True  # reads see what the transaction around them sees
+            return self
+        database.transaction_reference = weakref.ref(self)
+        try:
+            database.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._is_nested:
+            return
+        try:
+            if self.writes and kind is None:
+                self._database.execute("COMMIT")
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        database = self._database
+        if database.transaction_reference is not None and database.transaction_reference() is self:
+            database.roll_back()
+            database.transaction_reference = None
 
 
 class Database:
@@ -114,13 +169,19 @@ class Database:
         self.path = path
         self.readonly = readonly
         self.lock = threading.RLock()
-        self.users = 0
-        """Number of stores that share this connection."""
+        self.users: weakref.WeakSet[object] = weakref.WeakSet()
+        """The stores that share this connection."""
+        self.transaction_reference: weakref.ref[Transaction] | None = None
+        """The transaction that is open, for :class:`Transaction`."""
+        self.holds_overwritten = False
+        """Whether rows of the record were overwritten, whose space can be reclaimed."""
+        self._log_holds_forgotten = False
+        self._waits = True
         self._durability = durability
         self._writer_lock: FileLock | None = None
         self._file: tuple[int, int] | None = None
-        self._is_changing = False
-        self._size = 0  # of the file, in bytes; it never shrinks while it is open
+        self._log: tuple[int, int] | None = None
+        self._size = 0  # of the file, in bytes; nobody else makes it smaller while it is open for writing
         self._connection: sqlite3.Connection | None = None
         try:
             if path is None:
@@ -130,6 +191,8 @@ class Database:
                 self._open_for_reading(path)
             else:
                 self._open_for_writing(path, wait)
+            self._note_log()
+            self._require_file()
         except OSError as error:
             self._release()
             raise StoreError(f"cannot be opened: {error.strerror or error}", path=self.location) from error
@@ -203,11 +266,21 @@ class Database:
 
     def _register(self, path: Path) -> None:
         """Check the header, and note that the file is open in this process."""
-        with _open_files_guard:
+        with _databases_guard:
             _check_unless_open(path)
-            status = path.stat()
-            self._file = (status.st_dev, status.st_ino)
-            _open_files[self._file] += 1
+            self._file = _identity(path.stat())
+            _databases.add(self)
+
+    @property
+    def file(self) -> tuple[int, int] | None:
+        """Device and inode of the open file; ``None`` in RAM, and after closing."""
+        return self._file
+
+    def _note_log(self) -> None:
+        """Remember which file the log is: it stays the same for as long as anybody has the memory open."""
+        if self.path is not None:
+            with suppress(FileNotFoundError):  # a file that is read without locks has none
+                self._log = _identity(os.stat(f"{self.path}-wal"))
 
     @staticmethod
     def _is_at_rest(path: Path) -> bool:
@@ -235,12 +308,14 @@ class Database:
         self._disconnect()
 
     def _connect(self, address: str, *, uri: bool = True) -> None:
-        with self.translated():
+        try:
             self._connection = sqlite3.connect(
                 address, uri=uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY", "foreign_keys = ON"):
-                self._connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error as error:
+            raise self._store_error(error) from error
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY", "foreign_keys = ON"):
+            self.execute(f"PRAGMA {pragma}")
 
     def _configure(self) -> None:
         # the log of an empty file is started in _migrate: its first tables are created in one transaction with its id
@@ -290,28 +365,65 @@ class Database:
         return self.path or "memory in RAM"
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run one SQL statement."""
+        """Run one SQL statement that returns no rows."""
         if self._connection is None:
             raise ClosedError("the memory was closed: open it again", path=self.location)
-        with self.translated():
+        try:
             return self._connection.execute(sql, parameters)
+        except sqlite3.Error as error:
+            raise self._store_error(error) from error
 
     def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run one SQL statement and return all its rows."""
-        cursor = self.execute(sql, parameters)
-        with self.translated():
-            return cursor.fetchall()
+        if self._connection is None:
+            raise ClosedError("the memory was closed: open it again", path=self.location)
+        try:
+            # no variable holds the cursor: after an interrupt it would keep a read open for as long as the error lives
+            return self._connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise self._store_error(error) from error
 
     def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Run one SQL statement and return its first row, or ``None`` when there is none."""
-        cursor = self.execute(sql, parameters)
-        with self.translated():
-            return cursor.fetchone()
+        rows = self.fetch_all(sql, parameters)
+        return rows[0] if rows else None
 
     def require_writable(self) -> None:
         """Raise ReadOnlyError when the file was opened for reading only."""
         if self.readonly:
             raise ReadOnlyError("the memory was opened for reading only (readonly=True)", path=self.location)
+
+    def begin_use(self) -> None:
+        """Prepare for a use of the file by whoever has just taken the lock.
+
+        What an interrupt left open is rolled back, and the path must still lead to the open file.
+
+        Raises:
+            ClosedError: the file was closed.
+            StoreError: the file or its log was replaced or removed.
+            DamagedFileError: the file was cut short.
+        """
+        if self._connection is None:
+            raise ClosedError("the memory was closed: open it again", path=self.location)
+        if self.running_transaction() is not None:
+            return
+        self.roll_back()
+        self.transaction_reference = None
+        self._set_patience(True)
+        self._require_file()
+
+    def running_transaction(self) -> Transaction | None:
+        """Return the open transaction whose block is running; ``None`` when there is none. Hold the lock."""
+        reference = self.transaction_reference
+        if reference is None or self._connection is None or not self._connection.in_transaction:
+            return None
+        return reference()
+
+    def is_read_by_this_thread(self) -> bool:
+        """Return whether the calling thread is inside a transaction."""
+        reference = self.transaction_reference
+        transaction = reference() if reference is not None else None
+        return transaction is not None and transaction.thread == threading.get_ident()
 
     def _require_file(self) -> None:
         """Raise when the path does not lead to the open file: SQLite would write where nobody finds it any more."""
@@ -321,54 +433,43 @@ class Database:
             status = os.stat(self.path)
         except OSError as error:
             raise StoreError(
-                f"the file does not exist any more ({error.strerror or error}); {_CHANGE_LOST}", path=self.path
+                f"the file was removed while it was open ({error.strerror or error}); {_OPEN_AGAIN}", path=self.path
             ) from error
-        if (status.st_dev, status.st_ino) != self._file:
-            raise StoreError(f"the file was replaced while it was open; {_CHANGE_LOST}", path=self.path)
+        if _identity(status) != self._file:
+            raise StoreError(f"the file was replaced by another while it was open; {_OPEN_AGAIN}", path=self.path)
         if status.st_size < self._size:
-            raise DamagedFileError(f"the file was cut short while it was open; {_CHANGE_LOST}", path=self.path)
-        self._size = status.st_size
+            raise DamagedFileError(f"the file was cut short while it was open; {_OPEN_AGAIN}", path=self.path)
+        self._size = 0 if self.readonly else status.st_size  # a writer may make it smaller
+        if self._log is not None:
+            try:
+                log = os.stat(f"{self.path}-wal")
+            except OSError as error:
+                raise StoreError(
+                    f"its log {self.path.name}-wal was removed while the memory was open"
+                    f" ({error.strerror or error}), and the last changes with it; {_OPEN_AGAIN}",
+                    path=self.path,
+                ) from error
+            if _identity(log) != self._log:
+                raise StoreError(
+                    f"its log {self.path.name}-wal was replaced by another while the memory was open; {_OPEN_AGAIN}",
+                    path=self.path,
+                )
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Apply all changes of the block or none. Hold the lock while using it."""
+    def transaction(self) -> Transaction:
+        """Return a transaction that applies all changes of its block or none. Hold the lock while using it."""
         self.require_writable()
-        if self._is_in_transaction():
-            raise InputError(
-                "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
-            )
-        self._require_file()
-        self._is_changing = True
-        try:
-            self.execute("BEGIN IMMEDIATE")
-            yield
-            self.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
-        finally:
-            self._is_changing = False
+        return Transaction(self, writes=True)
 
-    @contextmanager
-    def read_transaction(self) -> Iterator[None]:
-        """Let all reads of the block see the same state of the file. Hold the lock while using it."""
-        if self._is_in_transaction():
-            yield
-            return
-        try:
-            self.execute("BEGIN")
-            yield
-        finally:
-            self._roll_back()
+    def read_transaction(self) -> Transaction:
+        """Return a transaction in which all reads see the same state of the file. Hold the lock while using it."""
+        return Transaction(self, writes=False)
 
-    def _roll_back(self) -> None:
+    def roll_back(self) -> None:
+        """End the open transaction, if there is one, without its changes."""
         # some errors (a full disk) end the transaction by themselves; an error here must not hide the first one
         if self._connection is not None and self._connection.in_transaction:
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
-
-    def _is_in_transaction(self) -> bool:
-        return self._connection is not None and self._connection.in_transaction
 
     def data_version(self) -> int:
         """Return a number that changes when another connection has changed the file."""
@@ -386,13 +487,34 @@ class Database:
         """
         if self.path is None:
             return True
-        if not wait:
-            self.execute("PRAGMA busy_timeout = 0")
+        self._set_patience(wait)
         try:
             busy, *_ = self.fetch_one("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            self.execute(f"PRAGMA busy_timeout = {int(_BUSY_SECONDS * 1000)}")
+            self._set_patience(True)
+        if not busy:
+            self._log_holds_forgotten = False
         return not busy
+
+    def _set_patience(self, waits: bool) -> None:
+        """Set whether SQLite waits for others."""
+        if waits != self._waits:
+            self._waits = False  # if this is interrupted, the next use sets it again
+            self.execute(f"PRAGMA busy_timeout = {int(_BUSY_SECONDS * 1000) if waits else 0}")
+            self._waits = waits
+
+    def expect_forgotten(self) -> None:
+        """Note that the log is about to hold something that is forgotten."""
+        self._log_holds_forgotten = True
+
+    def purge_log(self, *, wait: bool) -> None:
+        """Empty the log if it holds something forgotten; when a reader prevents it, the next call tries again.
+
+        Args:
+            wait: give readers in the middle of a read some seconds to finish.
+        """
+        if self._log_holds_forgotten:
+            self.truncate_log(wait=wait)
 
     def overwritten_rows(self) -> tuple[int, int]:
         """Return the number of overwritten rows of the record, and the number of all its rows."""
@@ -412,14 +534,6 @@ class Database:
         self.execute("DROP TABLE record")
         self.execute("ALTER TABLE fresh RENAME TO record")
 
-    @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Raise a :class:`StoreError` in place of an error of SQLite."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._store_error(error) from error
-
     def _store_error(self, error: sqlite3.Error) -> StoreError:
         fault = fault_of(error)
         if fault is SQLiteFault.DAMAGED:
@@ -427,7 +541,8 @@ class Database:
         if fault is SQLiteFault.LOCKED:
             return StoreLockedError(f"another program holds the file: {error}", path=self.location)
         if fault is SQLiteFault.WRITE_FAILED:
-            kept = "Nothing of this change was kept; every" if self._is_changing else "Every"
+            running = self.transaction_reference and self.transaction_reference()
+            kept = "Nothing of this change was kept; every" if running and running.writes else "Every"
             return StoreError(
                 f"SQLite cannot write the file: {error}; is the disk full? {kept} earlier change is safe",
                 path=self.location,
@@ -446,12 +561,7 @@ class Database:
 
     def _release(self) -> None:
         self._disconnect()
-        if self._file is not None:
-            with _open_files_guard:
-                _open_files[self._file] -= 1
-                if not _open_files[self._file]:
-                    del _open_files[self._file]
-            self._file = None
+        self._file = None
         if self._writer_lock is not None:
             self._writer_lock.release()
             self._writer_lock = None
@@ -466,8 +576,12 @@ def _uri(path: Path, parameters: str) -> str:
     return f"file:{quote(os.fsencode(path))}?{parameters}"
 
 
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
 def _check_file(path: Path) -> None:
-    with _open_files_guard:
+    with _databases_guard:
         _check_unless_open(path)
 
 
@@ -494,7 +608,7 @@ def _check_unless_open(path: Path) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise ForeignFileError(f"is {kind}, not a memory", path=path)
-    if not status.st_size or _open_files[status.st_dev, status.st_ino]:
+    if not status.st_size or any(database.file == _identity(status) for database in _databases):
         return
     try:
         with path.open("rb") as file:

@@ -12,11 +12,13 @@ import os
 import secrets
 import time
 import warnings
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import numpy as np
@@ -63,10 +65,17 @@ class _NamespaceState:
         self.numbering_snapshot = ChangePosition()
         """The position of a snapshot that numbers episodes and statements as the graph does."""
         self.data_version = -1
-        self.users = 0
+        """What SQLite said when the graph was compared with the file."""
+        self.is_compared = False
+        """Whether the graph shows all changes of this connection. False from before a change begins until it is
+        applied, so that whatever interrupts it, the next use compares the graph with the file."""
+        self.is_torn = False
+        """Whether a change of the graph has begun and has not ended. Then the next use makes the graph anew."""
+        self.users: weakref.WeakSet[SQLiteStore] = weakref.WeakSet()
 
     def start_over(self, number: int | None) -> TemporalGraph:
         """Begin with an empty graph, and return it."""
+        self.is_torn = True
         self.number = number
         self.position = self.latest_snapshot = self.numbering_snapshot = ChangePosition()
         self.graph = TemporalGraph()
@@ -78,14 +87,48 @@ class _PendingChange:
     """What an unfinished transaction makes of a namespace.
 
     Args:
+        graph: the graph before the change.
         namespace: number of the namespace.
         position: its last change so far.
         episodes: number of its episodes so far.
     """
 
+    graph: TemporalGraph
     namespace: int
     position: ChangePosition
     episodes: int
+
+
+class _Changing:
+    """A transaction that changes one namespace, as a context manager. Hold the lock while using it.
+
+    Args:
+        store: a store of the namespace.
+    """
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self._store = store
+        self._transaction = store._database.transaction()
+
+    def __enter__(self) -> _PendingChange:
+        self._transaction.__enter__()
+        try:
+            self._change = self._store._begin_change()
+        except BaseException as error:
+            self._transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self._change
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._store._end_change(self._change)
+        except BaseException as failure:
+            self._transaction.__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        self._transaction.__exit__(kind, error, trace)
 
 
 class SQLiteStore(Store):
@@ -106,11 +149,9 @@ class SQLiteStore(Store):
         self._clock = clock
         self._states = states
         self._state = states.setdefault(namespace, _NamespaceState(namespace, database.path))
-        self._state.users += 1
-        database.users += 1
         self._closed = False
-        self._log_holds_forgotten = False
-        self._has_overwritten = False
+        self._state.users.add(self)
+        database.users.add(self)
 
     def __repr__(self) -> str:
         mode = "closed" if self._closed else "readonly" if self.readonly else "writable"
@@ -197,22 +238,29 @@ class SQLiteStore(Store):
 
     def append(self, episode: Episode) -> Episode:
         _require_episode(episode)
-        with self._writing() as graph:
-            if episode.id in graph:
-                graph.add(episode)  # raises when the extractions differ
-                return self._fetch(episode.id)
+        with self._database.lock:
+            if episode.id in self._writable_graph():
+                return self._known(episode)
             recorded = self._recorded(episode)
-            with self._change() as change:
+            with _Changing(self) as change:
+                if recorded.id in change.graph:
+                    return self._known(recorded)
                 self._insert(change, recorded)
-            with self._applying(change):
-                graph.add(recorded)
+            self._apply(change, added=[recorded])
             return recorded
+
+    def _known(self, episode: Episode) -> Episode:
+        """Return the recorded form of an episode that the graph has."""
+        assert self._state.graph is not None
+        self._state.graph.add(episode)  # raises when the extractions differ
+        return self._fetch(episode.id)
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
         require_iterable(episodes, "episodes")
-        with self._writing():
-            before = self._state.position.number
-            with self._change() as change:
+        with self._database.lock:
+            self._writable_graph()
+            with _Changing(self) as change:
+                before = change.position.number
                 for episode in episodes:
                     _require_episode(episode)
                     known = self._find(change.namespace, episode.id)
@@ -223,29 +271,29 @@ class SQLiteStore(Store):
                             f"episode {episode.id} is recorded with another extraction: replace it, or forget it first"
                         )
             # a batch can be large and in any order, so it is read back sorted and in chunks
-            self._state.number = change.namespace
-            self._update_graph()
-            self._purge_log(wait=False)
+            self._follow()
+            self._database.purge_log(wait=False)
             added = change.position.number - before
             self._write_snapshot_if_worthwhile(added)
             return added
 
     def replace(self, episode: Episode) -> Episode:
         _require_episode(episode)
-        with self._writing() as graph:
-            recorded = replace(episode, recorded_at=graph.episode(episode.id).recorded_at)
-            with self._change() as change:
+        with self._database.lock:
+            self._writable_graph()
+            with _Changing(self) as change:
+                recorded = replace(episode, recorded_at=change.graph.episode(episode.id).recorded_at)
                 self._overwrite(change, recorded.id)
                 self._insert(change, recorded)
-            with self._applying(change):
-                graph.forget(recorded.id)
-                graph.add(recorded)
+            self._apply(change, removed=[recorded.id], added=[recorded])
             return recorded
 
     def forget(self, episode_id: str) -> None:
-        with self._writing() as graph:
-            texts = _texts_of(self._fetch(_require_id(episode_id)))
-            with self._change() as change:
+        _require_id(episode_id)
+        with self._database.lock:
+            self._writable_graph()
+            with _Changing(self) as change:
+                texts = _texts_of(self._fetch(episode_id))
                 self._remove_snapshots()
                 self._overwrite(change, episode_id)
                 self._log_change(change, episode_id)
@@ -254,31 +302,34 @@ class SQLiteStore(Store):
                         f"DELETE FROM vector WHERE namespace = ? AND text IN ({_placeholders(keys)})",
                         (change.namespace, *keys),
                     )
-            self._log_holds_forgotten = True
-            with self._applying(change):
-                graph.forget(episode_id)
-            self._purge_log(wait=True)
+                self._database.expect_forgotten()
+            self._apply(change, removed=[episode_id])
+            self._database.purge_log(wait=True)
 
     def clear(self) -> None:
-        with self._writing():
+        with self._database.lock:
+            self._writable_graph()
             with self._database.transaction():
+                self._state.is_compared = False
                 self._remove_snapshots()
-                self._database.execute("DELETE FROM namespace WHERE number = ?", (self._state.number,))
+                self._database.execute("DELETE FROM namespace WHERE name = ?", (self._state.name,))
                 self._database.rewrite_record()
-            self._state.start_over(None)
-            self._log_holds_forgotten = True
-            self._purge_log(wait=True)
+                self._database.expect_forgotten()
+            self._follow()
+            self._database.purge_log(wait=True)
 
     def episode(self, episode_id: str) -> Episode:
         _require_id(episode_id)
-        with self._reading():
+        with self._database.lock:
+            self._up_to_date_graph()
             return self._fetch(episode_id)
 
     def episodes(self) -> Iterator[Episode]:
-        with self._reading() as graph:
-            ids = graph.episodes()
+        with self._database.lock:
+            ids = self._up_to_date_graph().episodes()
         for chunk in _batched(ids):
-            with self._reading() as graph:
+            with self._database.lock:
+                graph = self._up_to_date_graph()
                 found = list(self._episodes_of([episode_id for episode_id in chunk if episode_id in graph]))
             yield from found
 
@@ -286,78 +337,95 @@ class SQLiteStore(Store):
 
     @property
     def graph(self) -> TemporalGraph:
-        with self._reading() as graph:
-            return graph
+        with self._database.lock:
+            return self._up_to_date_graph()
 
     @contextmanager
     def read_lock(self) -> Iterator[TemporalGraph]:
         with self._database.lock:
             self._require_open()
-            with self._database.read_transaction(), self._reading() as graph:
-                yield graph
+            self._database.begin_use()
+            with self._database.read_transaction():
+                yield self._up_to_date_graph()
 
-    @contextmanager
-    def _reading(self) -> Iterator[TemporalGraph]:
-        """Hold the lock, and give the graph, up to date."""
-        with self._database.lock:
-            self._require_open()
-            self._follow_other_writers()
-            assert self._state.graph is not None
-            yield self._state.graph
+    def is_read_by_this_thread(self) -> bool:
+        return self._database.is_read_by_this_thread()
 
-    @contextmanager
-    def _writing(self) -> Iterator[TemporalGraph]:
-        """Hold the lock of a store that may be written, and give the graph, up to date."""
-        with self._reading() as graph:
-            self._database.require_writable()
-            yield graph
+    def _up_to_date_graph(self) -> TemporalGraph:
+        """Begin a use of the store, and return the graph with everything that was written. Hold the lock."""
+        self._require_open()
+        self._database.begin_use()
+        self._follow()
+        assert self._state.graph is not None
+        return self._state.graph
+
+    def _writable_graph(self) -> TemporalGraph:
+        """Do the same as :meth:`_up_to_date_graph` for a change."""
+        graph = self._up_to_date_graph()
+        self._database.require_writable()
+        return graph
 
     def refresh(self) -> bool:
         with self._database.lock:
             self._require_open()
             before = (self._state.graph, self._state.number, self._state.position)
-            self._follow_other_writers()
+            self._up_to_date_graph()
             return before != (self._state.graph, self._state.number, self._state.position)
 
-    def _follow_other_writers(self) -> None:
-        """Update the graph if another process has written since the last call."""
+    def _follow(self) -> None:
+        """Update the graph if this process or another may have written what it does not show."""
         state, database = self._state, self._database
-        if state.graph is not None and database.data_version() == state.data_version:
+        around = database.running_transaction()
+        is_changing = around is not None and around.writes
+        if (
+            state.graph is not None
+            and not state.is_torn
+            and (state.is_compared or is_changing)  # an unfinished change is not to be seen
+            and database.data_version() == state.data_version
+        ):
             return
+        is_new = state.graph is None or state.is_torn
         with database.read_transaction():
             version = database.data_version()
-            is_new = state.graph is None
             self._update_graph()
-            state.data_version = version
-        if is_new and not self.readonly:
+            if not is_changing:
+                state.data_version = version
+                state.is_compared = True
+        if is_new and not self.readonly and not is_changing:
             # the last process may have been killed before it wrote one
             self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
 
     def _update_graph(self) -> None:
         """Make the graph show the record as it is now."""
         state = self._state
-        try:
-            row = self._database.fetch_one(
-                "SELECT number, changes, episodes FROM namespace WHERE name = ?", (state.name,)
-            )
-            if row is None:
-                if state.graph is None or state.number is not None:
-                    state.start_over(None)
-                return
-            number, changes, episodes = _integers(row, self._database)
-            if state.graph is None or state.number != number or not self._is_on_record(number, state.position):
-                state.start_over(number)
-                self._load_snapshot(number)
+        if state.is_torn:
+            state.graph = None
+        row = self._database.fetch_one(
+            "SELECT namespace.number, changes, episodes, token FROM namespace LEFT JOIN change"
+            " ON change.namespace = namespace.number AND change.number = changes WHERE name = ?",
+            (state.name,),
+        )
+        if row is None:
+            if state.graph is None or state.number is not None:
+                state.start_over(None)
+                state.is_torn = False
+            return
+        number, changes, episodes = _integers(row[:3], self._database)
+        graph, position = state.graph, ChangePosition(changes, row[3] or b"")
+        if graph is not None and (number, position, episodes) == (state.number, state.position, len(graph)):
+            return
+        if graph is None or state.number != number or not self._is_on_record(number, state.position):
+            state.start_over(number)
+            self._load_snapshot(number)
+        state.is_torn = True  # it shows only some of the changes until the end of this method
+        found = self._apply_changes(changes)
+        if found != episodes and state.latest_snapshot.number:
+            # the snapshot is wrong, so the graph is made from the record alone
+            state.start_over(number)
             found = self._apply_changes(changes)
-            if found != episodes and state.latest_snapshot.number:
-                # the snapshot is wrong, so the graph is made from the record alone
-                state.start_over(number)
-                found = self._apply_changes(changes)
-            if found != episodes:
-                raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self._database.location)
-        except BaseException:
-            state.graph = None  # it may show only some of the changes
-            raise
+        if found != episodes:
+            raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self._database.location)
+        state.is_torn = False
 
     def _load_snapshot(self, number: int) -> None:
         state = self._state
@@ -453,36 +521,39 @@ class SQLiteStore(Store):
     def _recorded(self, episode: Episode) -> Episode:
         return episode if episode.recorded_at is not None else replace(episode, recorded_at=self._clock())
 
-    @contextmanager
-    def _change(self) -> Iterator[_PendingChange]:
-        """Run a transaction that changes this namespace."""
+    def _begin_change(self) -> _PendingChange:
+        """Compare the graph with the file, inside a transaction that is going to change both."""
         state, database = self._state, self._database
+        self._update_graph()
         assert state.graph is not None
-        with database.transaction():
-            number = state.number
-            if number is None:
-                number = database.execute(
-                    "INSERT INTO namespace (name, changes, episodes) VALUES (?, 0, 0)", (state.name,)
-                ).lastrowid
-                assert number is not None
-            change = _PendingChange(number, state.position, len(state.graph))
-            yield change
-            database.execute(
-                "UPDATE namespace SET changes = ?, episodes = ? WHERE number = ?",
-                (change.position.number, change.episodes, number),
-            )
+        state.is_compared = False
+        number = state.number
+        if number is None:
+            number = database.execute(
+                "INSERT INTO namespace (name, changes, episodes) VALUES (?, 0, 0)", (state.name,)
+            ).lastrowid
+            assert number is not None
+        return _PendingChange(state.graph, number, state.position, len(state.graph))
 
-    @contextmanager
-    def _applying(self, change: _PendingChange) -> Iterator[None]:
-        """Run a block that applies a committed change to the graph."""
+    def _end_change(self, change: _PendingChange) -> None:
+        """Write what the transaction made of the namespace."""
+        self._database.execute(
+            "UPDATE namespace SET changes = ?, episodes = ? WHERE number = ?",
+            (change.position.number, change.episodes, change.namespace),
+        )
+
+    def _apply(self, change: _PendingChange, *, removed: Sequence[str] = (), added: Sequence[Episode] = ()) -> None:
+        """Apply a committed change to the graph."""
         state = self._state
-        try:
-            yield
-        except BaseException:
-            state.graph = None  # the graph lacks the change, so the next use makes it anew
-            raise
+        state.is_torn = True
+        for episode_id in removed:
+            change.graph.forget(episode_id)
+        for episode in added:
+            change.graph.add(episode)
         state.number, state.position = change.namespace, change.position
-        self._purge_log(wait=False)
+        state.is_torn = False
+        state.is_compared = True
+        self._database.purge_log(wait=False)
 
     def _insert(self, change: _PendingChange, episode: Episode) -> None:
         content = encode_episode(episode)
@@ -506,7 +577,7 @@ class SQLiteStore(Store):
         )
         self._database.execute("DELETE FROM current WHERE namespace = ? AND id = ?", (change.namespace, key))
         change.episodes -= 1
-        self._has_overwritten = True
+        self._database.holds_overwritten = True
 
     def _log_change(self, change: _PendingChange, episode_id: str) -> None:
         """Record that an episode has changed."""
@@ -519,6 +590,7 @@ class SQLiteStore(Store):
     def _remove_snapshots(self) -> None:
         """Remove the snapshots, before a change that removes text which they may hold."""
         if self._state.snapshots is not None:
+            self._state.latest_snapshot = self._state.numbering_snapshot = ChangePosition()
             try:
                 self._state.snapshots.remove()
             except OSError as error:
@@ -526,12 +598,6 @@ class SQLiteStore(Store):
                     f"nothing was forgotten, because a snapshot cannot be removed: {error}",
                     path=self._database.location,
                 ) from error
-            self._state.latest_snapshot = ChangePosition()
-
-    def _purge_log(self, *, wait: bool) -> None:
-        """Empty the log if it holds something forgotten; when a reader prevents it, the next call tries again."""
-        if self._log_holds_forgotten:
-            self._log_holds_forgotten = not self._database.truncate_log(wait=wait)
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 
@@ -539,7 +605,8 @@ class SQLiteStore(Store):
         _require_name(model, "the name of a model")
         texts_by_key = {_text_digest(text): text for text in texts}
         found: dict[str, NDArray[np.float32]] = {}
-        with self._reading():
+        with self._database.lock:
+            self._up_to_date_graph()
             for keys in _batched(list(texts_by_key)):
                 rows = self._database.fetch_all(
                     "SELECT text, vector FROM vector"
@@ -562,10 +629,11 @@ class SQLiteStore(Store):
         if not np.isfinite(matrix).all():
             raise InputError("a vector holds a number that is not finite")
         keys = [_text_digest(text) for text in texts]
-        with self._reading():
-            if self.readonly or not keys:
+        with self._database.lock:
+            self._up_to_date_graph()
+            if self.readonly or not keys or self._database.running_transaction() is not None:
                 return
-            with self._change() as change:
+            with _Changing(self) as change:
                 for key, vector in zip(keys, matrix, strict=True):
                     numbers = vector.tobytes()
                     self._database.execute(
@@ -573,10 +641,11 @@ class SQLiteStore(Store):
                         " ON CONFLICT DO UPDATE SET vector = excluded.vector",
                         (change.namespace, model, key, _checksum(numbers) + numbers),
                     )
-            self._state.number = change.namespace
+            self._apply(change)
 
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        with self._writing():
+        with self._database.lock:
+            self._writable_graph()
             state = self._state
             if state.snapshots is None or state.graph is None or not state.graph.is_compact:
                 return False
@@ -588,31 +657,36 @@ class SQLiteStore(Store):
             return True
 
     def load_index(self, name: str) -> Mapping[str, NDArray[Any]] | None:
-        with self._reading():
+        with self._database.lock:
+            self._up_to_date_graph()
             state = self._state
             if state.snapshots is None or not state.numbering_snapshot.number:
                 return None
             return state.snapshots.load_index(state.numbering_snapshot, name)
 
     def clear_vectors(self) -> None:
-        with self._writing(), self._database.transaction():
-            self._database.execute("DELETE FROM vector WHERE namespace = ?", (self._state.number,))
+        with self._database.lock:
+            self._writable_graph()
+            with self._database.transaction():
+                self._database.execute("DELETE FROM vector WHERE namespace = ?", (self._state.number,))
 
     # -- maintenance --------------------------------------------------------------------------------------------------
 
     def stats(self) -> dict[str, int]:
-        with self._reading() as graph:
+        with self._database.lock:
+            graph = self._up_to_date_graph()
             row = self._database.fetch_one("SELECT COUNT(*) FROM vector WHERE namespace = ?", (self._state.number,))
             return {**graph.counts(), "vectors": row[0]}
 
     def checkpoint(self) -> None:
-        with self._writing():
+        with self._database.lock:
+            self._writable_graph()
             try:
                 self._write_snapshot()
             except OSError as error:
                 raise StoreError(f"the snapshot cannot be written: {error}", path=self._database.location) from error
             self._reclaim_space()
-            self._log_holds_forgotten = not self._database.truncate_log()
+            self._database.truncate_log()
 
     def _reclaim_space(self) -> None:
         overwritten, rows = self._database.overwritten_rows()
@@ -653,20 +727,29 @@ class SQLiteStore(Store):
         return self._state.position.number - self._state.latest_snapshot.number
 
     def close(self) -> None:
-        with self._database.lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._state.users -= 1
-            self._database.users -= 1
+        database, state = self._database, self._state
+        with database.lock:
+            was_open = not self._closed
+            self._closed = True  # an interrupt can end this method anywhere: the next call then does the rest
             try:
-                if not self.readonly and not self._state.users:
-                    self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
-                    if self._has_overwritten:
-                        self._reclaim_space()
+                if was_open and not self.readonly and set(state.users) == {self}:
+                    self._maintain()
             finally:
-                if not self._database.users:
-                    self._database.close()
+                state.users.discard(self)
+                database.users.discard(self)
+                if not database.users:
+                    database.close()
+
+    def _maintain(self) -> None:
+        """Write a snapshot and reclaim space where that pays, before closing."""
+        try:
+            self._database.begin_use()
+        except StoreError:
+            return  # the path leads to another file, which has nothing to do with this one
+        if self._state.is_compared and not self._state.is_torn:
+            self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
+        if self._database.holds_overwritten:
+            self._reclaim_space()
 
     def _require_open(self) -> None:
         if self._closed:
