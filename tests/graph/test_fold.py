@@ -293,6 +293,36 @@ def test_compacting_takes_time_linear_in_what_is_left(growth: Callable[[Callable
     assert growth(lambda size: graphs[size].pop().compact(), 300) < 3
 
 
+def replacing(size: int, value: str, at: float, aspects: int) -> Episode:
+    """An episode that states ``size`` facts under so many aspects."""
+    facts = tuple(Fact(f"thing {n}", "is", f"{value} {n}", aspect=f"state {n % aspects}") for n in range(size))
+    return Episode(value, at, extraction=Extraction("test/1", facts))
+
+
+@pytest.mark.parametrize("aspects", [1, 10**9])
+@pytest.mark.parametrize("order", ["in time", "late", "forgotten"])
+def test_replacing_many_aspects_takes_linear_time(
+    order: str, aspects: int, growth: Callable[[Callable[[int], object], int], float]
+) -> None:
+    def run(size: int) -> None:
+        old, new, last = (replacing(size, value, at, aspects) for at, value in enumerate(("old", "new", "last")))
+        graph = TemporalGraph()
+        for episode in {"in time": (old, new, last), "late": (last, new, old), "forgotten": (old, new, last)}[order]:
+            graph.add(episode)
+        if order == "forgotten":
+            graph.forget(new.id)
+        assert graph.counts()["current_facts"] == size
+
+    assert growth(run, 400) < 2
+
+
+def test_the_definition_takes_linear_time_too(growth: Callable[[Callable[[int], object], int], float]) -> None:
+    def run(size: int) -> None:
+        assert len(fold(replacing(size, value, at, 10**9) for at, value in enumerate(("old", "new"))).current()) == size
+
+    assert growth(run, 300) < 2.5
+
+
 def test_arrays_of_something_else_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
     del arrays["keys"]

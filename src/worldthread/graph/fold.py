@@ -16,30 +16,40 @@ computes the same incrementally and is tested against this module, which is kept
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from worldthread.errors import InputError
 from worldthread.types import FOREVER, Episode, Extraction, Fact, Interval, Statement, Version
 
 
-def replacement_reason(extraction: Extraction, aspects: Iterable[str]) -> str | None:
-    """Return why a statement ends when an extraction states one of its aspects with other statements.
+def replacements(extraction: Extraction) -> dict[str, Statement]:
+    """Return what an extraction states under each aspect, to explain why statements end.
 
     Args:
         extraction: the extraction of the ending episode.
+
+    Returns:
+        For each aspect that it states, the first of the statements by id; so the order in which an extractor listed
+        them does not matter.
+    """
+    stated = [s for s in extraction.statements if s.aspect is not None]
+    stated.sort(key=lambda s: (s.id, str(s)), reverse=True)
+    return {s.aspect or "": s for s in stated}  # of equal keys the last one stays
+
+
+def replacement_reason(replaced: Mapping[str, Statement], aspects: Collection[str]) -> str | None:
+    """Return why a statement ends when an extraction states one of its aspects with other statements.
+
+    Args:
+        replaced: the :func:`replacements` of the ending episode.
         aspects: the aspects with which the statement holds.
 
     Returns:
-        The reason, or ``None`` when the extraction states none of the aspects. Of several replacing statements it names
-        the first by aspect, then by id, so it does not depend on the order in which an extractor listed them.
+        The reason, or ``None`` when the extraction states none of the aspects. Of several aspects it is the first.
     """
-    wanted = set(aspects)
-    found = [s for s in extraction.statements if s.aspect is not None and s.aspect in wanted]
-    if not found:
-        return None
-    first = min(found, key=lambda s: (s.aspect or "", s.id, str(s)))
-    return f"replaced by: {first}"
+    first = min((aspect for aspect in aspects if aspect in replaced), default=None)
+    return None if first is None else f"replaced by: {replaced[first]}"
 
 
 @dataclass
@@ -129,10 +139,11 @@ def fold(episodes: Iterable[Episode]) -> Fold:
         ended: dict[Statement, str] = {}
         for ending in extraction.endings:
             ended.setdefault(ending.statement, ending.reason)
+        replaced = replacements(extraction)
         for statement, history in histories.items():
             if history.open is None or statement in asserted:
                 continue
-            reason = ended.get(statement) or replacement_reason(extraction, history.open.aspects)
+            reason = ended.get(statement) or replacement_reason(replaced, history.open.aspects)
             if reason is not None:
                 history.close(episode.at, episode.id, reason)
         for statement in extraction.statements:
