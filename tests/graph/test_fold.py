@@ -323,6 +323,39 @@ def test_the_definition_takes_linear_time_too(growth: Callable[[Callable[[int], 
     assert growth(run, 300) < 2.5
 
 
+def test_memories_that_will_differ_have_different_hashes() -> None:
+    night = Thesis("It is night.")
+    plain, shown = step(1, Fact("key", "is in", "room")), step(1, place("key", "room"))
+    ending = step(1, Fact("key", "is in", "room"), ends=(Ending(night, "morning came"),))
+    unread = Episode(plain.text, 1, extraction=Extraction("", plain.extraction.statements))
+    failed = Episode(plain.text, 1, extraction=Extraction("test/1", plain.extraction.statements, (), ("key; ;",)))
+    reason = step(1, Fact("key", "is in", "room"), ends=(Ending(night, "the sun rose"),))
+    graphs = [TemporalGraph([one]) for one in (plain, shown, ending, reason, unread, failed)]
+    assert len({graph.state_hash() for graph in graphs}) == len(graphs)
+    assert len({graph.state_hash(version=1) for graph in graphs}) == 1, "version 1 stays as it was"
+    for graph, one in zip(graphs, (plain, shown, ending, reason, unread, failed), strict=True):
+        assert graph.state_hash() == state_hash(fold([one]).rows())
+        assert graph.state_hash(version=1) == state_hash(fold([one]).rows(), version=1)
+        assert TemporalGraph.from_arrays(graph.to_arrays()).state_hash() == graph.state_hash()
+    for graph in graphs:  # what a late episode makes of them
+        graph.add(Episode("late", 0, extraction=Extraction("test/1", (night,))))
+        graph.add(step(2, place("key", "hand")))
+    assert len({graph.state_hash(version=1) for graph in graphs}) == 4
+
+
+def test_the_version_of_a_state_hash_is_seen() -> None:
+    graph = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))])
+    assert graph.state_hash(version=1) == "364408eadc1a05149aacba5702dce8e245fbc0da2f8132f426dd0c80fa666dfe"
+    assert (
+        graph.state_hash()
+        == graph.state_hash(2)
+        == "v2-41fe095abf33808ee88e97ad73d5bee5934f3eed50ff271ea24fb9e00b48d8bb"
+    )
+    for wrong in (0, 3, True, "1"):
+        with pytest.raises(InputError, match="must be 1 or 2"):
+            graph.state_hash(wrong)  # type: ignore[arg-type]
+
+
 def test_arrays_of_something_else_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
     del arrays["keys"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
 from worldthread.graph.episodes import EpisodeRecord
-from worldthread.graph.fold import state_hash, version_row
+from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
@@ -421,19 +421,26 @@ class TemporalGraph:
         Yields:
             One row for each episode and each version.
         """
-        for episode_id in self._episodes.numbers:
-            yield "episode", episode_id
+        for episode_id, number in self._episodes.numbers.items():
+            yield "episode", episode_id, self._episodes.digests[number]
         for versions in self.all_versions():
             for version in versions:
                 yield version_row(version)
 
-    def state_hash(self) -> str:
-        """Return the hash of the graph.
+    def state_hash(self, version: int = STATE_HASH_VERSION) -> str:
+        """Return the hash of the graph; :func:`~worldthread.graph.fold.state_hash` says what it covers.
+
+        Args:
+            version: 2; or 1 to compare with a hash that was stored by an older release.
 
         Returns:
-            64 hexadecimal digits; equal to those of :func:`~worldthread.graph.fold.fold` of the same episodes.
+            ``"v2-"`` and 64 hexadecimal digits (for version 1 the digits alone); equal to the hash of
+            :func:`~worldthread.graph.fold.fold` of the same episodes.
+
+        Raises:
+            InputError: there is no such version.
         """
-        return state_hash(self.rows())
+        return state_hash(self.rows(), version)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the whole graph as arrays. They hold no trace of forgotten episodes.
