@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from worldthread.arguments import require_query, require_unicode
 from worldthread.errors import ClosedError
-from worldthread.graph import GraphView, TemporalGraph
+from worldthread.graph import STATE_HASH_VERSION, GraphView, TemporalGraph
 from worldthread.models.cached import VectorCache
 from worldthread.names import normalise_name, normalise_text, number_variants
 from worldthread.stores import Store
@@ -170,14 +170,23 @@ class Record:
         """
         return self._store.read_lock()
 
-    def state_hash(self) -> str:
+    def state_hash(self, version: int = STATE_HASH_VERSION) -> str:
         """Compute a digest that two memories share exactly when they hold the same episodes.
 
+        Text, world time, source and the whole extraction of every episode count; recorded times do not.
+
+        Args:
+            version: 2; or 1 to compare with a digest that an older release computed, which has no ``"v2-"`` in front.
+                Version 1 leaves out aspects, endings without effect, names of extractors and failures.
+
         Returns:
-            64 hexadecimal digits.
+            ``"v2-"`` and 64 hexadecimal digits; for version 1 the digits alone.
+
+        Raises:
+            InputError: there is no such version.
         """
         with self.read_lock() as graph:
-            return graph.state_hash()
+            return graph.state_hash(version)
 
     def refresh(self) -> bool:
         """Take in what other processes wrote. Every method that reads does this by itself.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph, fold, state_hash
+from worldthread.graph.columns import RowTable
+from worldthread.graph.strings import StringTable
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 # few names, so that histories collide: the same facts in different spellings, shared aspects, ties in time
@@ -91,6 +94,10 @@ def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: r
         graph.forget(gone.id)
         assert gone.id not in graph
         assert graph.state_hash() == reference_hash(kept)
+        if chance.random() < 0.3:
+            graph.compact()
+            assert graph.unused_fraction == 0
+            assert graph.state_hash() == reference_hash(kept)
         if chance.random() < 0.3:
             graph = TemporalGraph.from_arrays(graph.to_arrays())
         if chance.random() < 0.3:
@@ -210,6 +217,143 @@ def test_arrays_hold_no_trace_of_what_was_forgotten() -> None:
     arrays = graph.to_arrays()
     assert not any(b"diary" in array.tobytes() for array in arrays.values())
     assert TemporalGraph.from_arrays(arrays).state_hash() == reference_hash([kept])
+
+
+def sizes(graph: TemporalGraph) -> dict[str, int]:
+    """The number of items in every table of a graph."""
+    state = graph._state
+    tables = {name: getattr(state, name) for name in state.__slots__}
+    tables |= {f"episodes.{name}": getattr(state.episodes, name) for name in state.episodes.__slots__}
+    tables |= {f"statements.{name}": getattr(state.statements, name) for name in state.statements.__slots__}
+    found = {}
+    for name, table in tables.items():
+        if isinstance(table, RowTable):
+            found[name] = len(table._edited) + len(table._rows)
+        elif isinstance(table, StringTable):
+            found[name] = len(table.items) + len(table._numbers)
+        elif isinstance(table, list | dict | set) and not name.endswith("._made"):  # a cache of what was shown
+            found[name] = len(table)
+    return found
+
+
+def noise(number: int) -> Episode:
+    what = Fact(f"thing {number}", "is in", f"place {number}", aspect=f"place of thing {number}")
+    old = Ending(Thesis(f"It is night {number}.", (f"night {number}",)), f"morning {number}")
+    return Episode(f"noise {number}", number, f"source {number}", Extraction(f"test/{number}", (what,), (old,)))
+
+
+def test_compacting_releases_every_table_and_keeps_views() -> None:
+    kept = [step(number / 10, place("key", f"room {number % 3}")) for number in range(30)]
+    graph = TemporalGraph(kept)
+    view, fresh = graph.view(), sizes(TemporalGraph(kept))
+    assert graph.unused_fraction == 0
+    graph.compact()
+    assert graph.numbering == 0, "nothing was forgotten, so all numbers stay"
+    for number in range(500):
+        graph.add(noise(number))
+        graph.view().about(f"thing {number}")
+        graph.forget(noise(number).id)
+    assert graph.unused_fraction == pytest.approx(1500 / 1560)
+    changes = graph.change_count
+    graph.compact()
+    assert (graph.numbering, graph.unused_fraction, graph.is_compact) == (1, 0, True)
+    assert graph.change_count > changes
+    assert sizes(graph) == fresh
+    assert len(graph.statement_numbers) == 3
+    assert not graph._state.statements._made.keys() - range(len(graph._state.statements.forms))
+    assert graph.state_hash() == reference_hash(kept)
+    graph.add(step(99, place("key", "hall")))
+    assert view.value("key", "is in") == "hall", "a view follows"
+    restored = TemporalGraph.from_arrays(graph.to_arrays())
+    restored.add(noise(1))
+    restored.forget(noise(1).id)
+    assert restored.unused_fraction == pytest.approx(3 / (3 + 62))
+    restored.forget(step(99, place("key", "hall")).id)
+    assert restored.unused_fraction == pytest.approx(5 / (5 + 60))
+    restored.compact()
+    assert sizes(restored) == fresh
+
+
+def test_a_graph_of_nothing_is_compacted_too() -> None:
+    graph = TemporalGraph([noise(1)])
+    graph.forget(noise(1).id)
+    assert graph.unused_fraction == 1
+    graph.compact()
+    assert sizes(graph) == sizes(TemporalGraph())
+
+
+def test_compacting_takes_time_linear_in_what_is_left(growth: Callable[[Callable[[int], object], int], float]) -> None:
+    def made(size: int) -> TemporalGraph:
+        graph = TemporalGraph(map(noise, range(size)))
+        graph.add(noise(-1))
+        graph.forget(noise(-1).id)
+        return graph
+
+    graphs = {size: [made(size) for _ in range(4)] for size in (300, 2400)}
+    assert growth(lambda size: graphs[size].pop().compact(), 300) < 3
+
+
+def replacing(size: int, value: str, at: float, aspects: int) -> Episode:
+    """An episode that states ``size`` facts under so many aspects."""
+    facts = tuple(Fact(f"thing {n}", "is", f"{value} {n}", aspect=f"state {n % aspects}") for n in range(size))
+    return Episode(value, at, extraction=Extraction("test/1", facts))
+
+
+@pytest.mark.parametrize("aspects", [1, 10**9])
+@pytest.mark.parametrize("order", ["in time", "late", "forgotten"])
+def test_replacing_many_aspects_takes_linear_time(
+    order: str, aspects: int, growth: Callable[[Callable[[int], object], int], float]
+) -> None:
+    def run(size: int) -> None:
+        old, new, last = (replacing(size, value, at, aspects) for at, value in enumerate(("old", "new", "last")))
+        graph = TemporalGraph()
+        for episode in {"in time": (old, new, last), "late": (last, new, old), "forgotten": (old, new, last)}[order]:
+            graph.add(episode)
+        if order == "forgotten":
+            graph.forget(new.id)
+        assert graph.counts()["current_facts"] == size
+
+    assert growth(run, 400) < 2
+
+
+def test_the_definition_takes_linear_time_too(growth: Callable[[Callable[[int], object], int], float]) -> None:
+    def run(size: int) -> None:
+        assert len(fold(replacing(size, value, at, 10**9) for at, value in enumerate(("old", "new"))).current()) == size
+
+    assert growth(run, 300) < 2.5
+
+
+def test_memories_that_will_differ_have_different_hashes() -> None:
+    night = Thesis("It is night.")
+    plain, shown = step(1, Fact("key", "is in", "room")), step(1, place("key", "room"))
+    ending = step(1, Fact("key", "is in", "room"), ends=(Ending(night, "morning came"),))
+    unread = Episode(plain.text, 1, extraction=Extraction("", plain.extraction.statements))
+    failed = Episode(plain.text, 1, extraction=Extraction("test/1", plain.extraction.statements, (), ("key; ;",)))
+    reason = step(1, Fact("key", "is in", "room"), ends=(Ending(night, "the sun rose"),))
+    graphs = [TemporalGraph([one]) for one in (plain, shown, ending, reason, unread, failed)]
+    assert len({graph.state_hash() for graph in graphs}) == len(graphs)
+    assert len({graph.state_hash(version=1) for graph in graphs}) == 1, "version 1 stays as it was"
+    for graph, one in zip(graphs, (plain, shown, ending, reason, unread, failed), strict=True):
+        assert graph.state_hash() == state_hash(fold([one]).rows())
+        assert graph.state_hash(version=1) == state_hash(fold([one]).rows(), version=1)
+        assert TemporalGraph.from_arrays(graph.to_arrays()).state_hash() == graph.state_hash()
+    for graph in graphs:  # what a late episode makes of them
+        graph.add(Episode("late", 0, extraction=Extraction("test/1", (night,))))
+        graph.add(step(2, place("key", "hand")))
+    assert len({graph.state_hash(version=1) for graph in graphs}) == 4
+
+
+def test_the_version_of_a_state_hash_is_seen() -> None:
+    graph = TemporalGraph([step(1, place("key", "room")), step(2, place("key", "hand"))])
+    assert graph.state_hash(version=1) == "364408eadc1a05149aacba5702dce8e245fbc0da2f8132f426dd0c80fa666dfe"
+    assert (
+        graph.state_hash()
+        == graph.state_hash(2)
+        == "v2-41fe095abf33808ee88e97ad73d5bee5934f3eed50ff271ea24fb9e00b48d8bb"
+    )
+    for wrong in (0, 3, True, "1"):
+        with pytest.raises(InputError, match="must be 1 or 2"):
+            graph.state_hash(wrong)  # type: ignore[arg-type]
 
 
 def test_arrays_of_something_else_are_refused() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from worldthread.graph.fold import Fold, fold, state_hash
+from worldthread.graph.fold import STATE_HASH_VERSION, Fold, fold, state_hash
 from worldthread.graph.temporal import TemporalGraph
 from worldthread.graph.view import GraphView
 
-__all__ = ["Fold", "GraphView", "TemporalGraph", "fold", "state_hash"]
+__all__ = ["STATE_HASH_VERSION", "Fold", "GraphView", "TemporalGraph", "fold", "state_hash"]

@@ -16,30 +16,44 @@ computes the same incrementally and is tested against this module, which is kept
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from worldthread.errors import InputError
 from worldthread.types import FOREVER, Episode, Extraction, Fact, Interval, Statement, Version
 
+STATE_HASH_VERSION: Final = 2
+"""The version of the hash that :func:`state_hash` computes unless it is asked for an older one."""
 
-def replacement_reason(extraction: Extraction, aspects: Iterable[str]) -> str | None:
-    """Return why a statement ends when an extraction states one of its aspects with other statements.
+
+def replacements(extraction: Extraction) -> dict[str, Statement]:
+    """Return what an extraction states under each aspect, to explain why statements end.
 
     Args:
         extraction: the extraction of the ending episode.
+
+    Returns:
+        For each aspect that it states, the first of the statements by id; so the order in which an extractor listed
+        them does not matter.
+    """
+    stated = [s for s in extraction.statements if s.aspect is not None]
+    stated.sort(key=lambda s: (s.id, str(s)), reverse=True)
+    return {s.aspect or "": s for s in stated}  # of equal keys the last one stays
+
+
+def replacement_reason(replaced: Mapping[str, Statement], aspects: Collection[str]) -> str | None:
+    """Return why a statement ends when an extraction states one of its aspects with other statements.
+
+    Args:
+        replaced: the :func:`replacements` of the ending episode.
         aspects: the aspects with which the statement holds.
 
     Returns:
-        The reason, or ``None`` when the extraction states none of the aspects. Of several replacing statements it names
-        the first by aspect, then by id, so it does not depend on the order in which an extractor listed them.
+        The reason, or ``None`` when the extraction states none of the aspects. Of several aspects it is the first.
     """
-    wanted = set(aspects)
-    found = [s for s in extraction.statements if s.aspect is not None and s.aspect in wanted]
-    if not found:
-        return None
-    first = min(found, key=lambda s: (s.aspect or "", s.id, str(s)))
-    return f"replaced by: {first}"
+    first = min((aspect for aspect in aspects if aspect in replaced), default=None)
+    return None if first is None else f"replaced by: {replaced[first]}"
 
 
 @dataclass
@@ -98,7 +112,7 @@ class Fold:
             One row for each episode and each version.
         """
         for episode in self.episodes:
-            yield "episode", episode.id
+            yield "episode", episode.id, episode.extraction.digest
         for versions in self.versions.values():
             for version in versions:
                 yield version_row(version)
@@ -129,10 +143,11 @@ def fold(episodes: Iterable[Episode]) -> Fold:
         ended: dict[Statement, str] = {}
         for ending in extraction.endings:
             ended.setdefault(ending.statement, ending.reason)
+        replaced = replacements(extraction)
         for statement, history in histories.items():
             if history.open is None or statement in asserted:
                 continue
-            reason = ended.get(statement) or replacement_reason(extraction, history.open.aspects)
+            reason = ended.get(statement) or replacement_reason(replaced, history.open.aspects)
             if reason is not None:
                 history.close(episode.at, episode.id, reason)
         for statement in extraction.statements:
@@ -165,25 +180,35 @@ def version_row(version: Version) -> tuple[str, ...]:
     )
 
 
-def state_hash(rows: Iterable[tuple[str, ...]]) -> str:
-    """Return the hash of a graph, which two graphs share exactly when they are equal.
+def state_hash(rows: Iterable[tuple[str, ...]], version: int = STATE_HASH_VERSION) -> str:
+    """Return the hash of a graph, which two graphs share exactly when they come from the same episodes.
 
-    It covers episodes, statements as written, intervals, sources, and endings with their reasons. Recorded time is left
-    out: the same episodes must give the same hash whenever and in whatever order they arrive.
+    It covers the episodes (text, world time, source) with all of their extractions as written, and the intervals,
+    sources and endings that follow. Recorded times are left out: the same episodes must give the same hash whenever and
+    in whatever order they arrive.
+
+    Version 1 does not cover what has no effect yet: aspects, endings of what does not hold, the names of extractors,
+    and failures. Two graphs that share it can differ after the next change.
 
     Args:
         rows: the graph in canonical form (:meth:`Fold.rows`, :meth:`TemporalGraph.rows`), in any order.
+        version: 2; or 1 to compare with a hash that was stored by an older release.
 
     Returns:
-        64 hexadecimal digits.
+        ``"v2-"`` and 64 hexadecimal digits; for version 1 the digits alone.
+
+    Raises:
+        InputError: there is no such version.
     """
+    if isinstance(version, bool) or version not in (1, STATE_HASH_VERSION):
+        raise InputError(f"the version of a state hash must be 1 or {STATE_HASH_VERSION}, not {version!r}")
     total = 0
     for row in rows:
         state = hashlib.blake2b(digest_size=32)
-        for part in row:
+        for part in row[:2] if version == 1 and row[0] == "episode" else row:
             data = part.encode("utf-8")
             state.update(len(data).to_bytes(8, "big"))
             state.update(data)
         # a sum modulo 2^256 is a multiset hash: no need to sort a large state
         total = (total + int.from_bytes(state.digest(), "big")) % (1 << 256)
-    return f"{total:064x}"
+    return f"{total:064x}" if version == 1 else f"v{version}-{total:064x}"

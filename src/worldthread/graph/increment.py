@@ -7,14 +7,14 @@ arrives late, or is forgotten, recomputes the touched statements from their even
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from worldthread.graph.columns import Row
 from worldthread.graph.episodes import EpisodeRecord
-from worldthread.graph.fold import replacement_reason
+from worldthread.graph.fold import replacement_reason, replacements
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
-from worldthread.types import Extraction
+from worldthread.types import Extraction, Statement
 
 
 class IncrementalFold:
@@ -56,6 +56,9 @@ class IncrementalFold:
         for aspect in aspects:
             rows = state.aspect_assertions.get(aspect)
             state.aspect_assertions.replace(aspect, [row for row in rows if row[0] != number])
+        size = _size(state.episode_assertions.get(number), state.episode_endings.get(number))
+        state.size -= size
+        state.unused += size
         state.episode_assertions.replace(number, [])
         state.episode_endings.replace(number, [])
         del episodes.numbers[episodes.ids[number]]
@@ -67,6 +70,7 @@ class IncrementalFold:
         """Record an episode and its events, and return its number."""
         state = self._state
         number = state.episodes.add(record, digest)
+        state.size += _size(extraction.statements, extraction.endings)
         intern_form, forms = state.statements.intern_form, state.statements.forms
         for statement in extraction.statements:
             form = intern_form(statement)
@@ -123,9 +127,9 @@ class IncrementalFold:
         stated = {aspect for aspects in asserted.values() for aspect in aspects} - {ABSENT}
         outdated = {holder for aspect in stated for holder in self._holders_of(aspect)} - asserted.keys()
         if outdated:
-            extraction = state.extraction(number)
+            replaced = replacements(state.extraction(number))
             for statement in outdated:
-                self._close(statement, number, self._replacement(extraction, self._aspects_held(statement)))
+                self._close(statement, number, self._replacement(replaced, self._aspects_held(statement)))
         for statement, aspects in asserted.items():
             count = len(state.assertions.get(statement))
             if state.is_open(statement):
@@ -150,10 +154,10 @@ class IncrementalFold:
         first, after, *_ = versions.get(statement)[-1]
         versions.set_last(statement, (first, after, ended_by, reason))
 
-    def _replacement(self, extraction: Extraction, aspects: Iterable[int]) -> int:
-        """Return the number of the reason for which a statement that holds with ``aspects`` ends at ``extraction``."""
+    def _replacement(self, replaced: Mapping[str, Statement], aspects: Iterable[int]) -> int:
+        """Return the number of the reason for which a statement that holds with ``aspects`` ends."""
         strings = self._state.strings
-        reason = replacement_reason(extraction, (strings.items[aspect] for aspect in aspects))
+        reason = replacement_reason(replaced, [strings.items[aspect] for aspect in aspects])
         assert reason is not None
         return strings.intern(reason)
 
@@ -181,9 +185,10 @@ class IncrementalFold:
 
     def _recompute(self, affected: set[int], dropped: Iterable[int] = ()) -> None:
         """Fold the events of each affected statement again; ``dropped`` are aspects that one of them may have lost."""
+        known = _Stated(self._state)
         for statement in affected:
             self._held_aspects.pop(statement, None)
-            self._refold(statement)
+            self._refold(statement, known)
         for aspect in {aspect for statement in affected for aspect in self._aspects_ever(statement)}.union(dropped):
             self._holders.pop(aspect, None)
 
@@ -192,7 +197,7 @@ class IncrementalFold:
         forms = self._state.statements.forms
         return {forms[form][4] for _, form in self._state.assertions.get(statement)} - {ABSENT}
 
-    def _refold(self, statement: int) -> None:
+    def _refold(self, statement: int, known: _Stated) -> None:
         """Set the assertions (in fold order) and the versions of a statement from its events."""
         state = self._state
         forms = state.statements.forms
@@ -204,7 +209,7 @@ class IncrementalFold:
             reasons.setdefault(episode, reason)
         stated: dict[int, set[int]] = {}  # episode -> aspects of the statement that it states
         for aspect in self._aspects_ever(statement):
-            for episode, _ in state.aspect_assertions.get(aspect):
+            for episode in known.episodes(aspect):
                 stated.setdefault(episode, set()).add(aspect)
         assertions: list[Row] = []
         versions: list[Row] = []
@@ -220,7 +225,7 @@ class IncrementalFold:
                 reason = (
                     reasons[episode]
                     if episode in reasons
-                    else self._replacement(state.extraction(episode), held - {ABSENT})
+                    else self._replacement(known.replacements(episode), held - {ABSENT})
                 )
                 versions.append((first, len(assertions), episode, reason))
                 first, held = ABSENT, set()
@@ -228,3 +233,32 @@ class IncrementalFold:
             versions.append((first, len(assertions), ABSENT, ABSENT))
         state.assertions.replace(statement, assertions)
         state.versions.replace(statement, versions)
+
+
+class _Stated:
+    """What episodes state under aspects, read once for all statements that are folded again."""
+
+    def __init__(self, state: GraphState) -> None:
+        self._state = state
+        self._episodes: dict[int, list[int]] = {}
+        self._replacements: dict[int, dict[str, Statement]] = {}
+
+    def episodes(self, aspect: int) -> list[int]:
+        """Return the episodes that state an aspect, each once."""
+        found = self._episodes.get(aspect)
+        if found is None:
+            found = list(dict.fromkeys(episode for episode, _ in self._state.aspect_assertions.get(aspect)))
+            self._episodes[aspect] = found
+        return found
+
+    def replacements(self, episode: int) -> dict[str, Statement]:
+        """Return the :func:`~worldthread.graph.fold.replacements` of an episode."""
+        found = self._replacements.get(episode)
+        if found is None:
+            found = self._replacements[episode] = replacements(self._state.extraction(episode))
+        return found
+
+
+def _size(asserted: Sequence[object], ended: Sequence[object]) -> int:
+    """Return how much an episode adds to :attr:`GraphState.size`."""
+    return 1 + len(asserted) + len(ended)
