@@ -489,3 +489,21 @@ def test_with_the_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     done("remember", "-t", "Anna has a small dog.", "-t", "The kettle stands on the stove.", "-t", "Bob lives in Oslo.")
     best = lines("recall", "Who keeps a pet?", "--kind", "episode", "-k", "1")
     assert best[0]["text"] == "Anna has a small dog."
+
+
+def test_a_backup_is_written_beside_a_writer_and_restored(tmp_path: Path) -> None:
+    done("remember", "-", text="Anna lives in Rome.")
+    with Memory(FILE, embedder="fake", model="none") as memory:
+        assert done("backup", FILE, "copy") == "wrote 1 passage to copy\n"
+        memory.remember("Anna lives in Oslo.")
+        refused = run("restore", "copy", FILE, "--force", "--wait", "0")
+        assert refused.exit_code == 2
+        assert "open for writing" in refused.output
+    assert "copy exists" in run("backup", FILE, "copy").output
+    assert "--force" in run("restore", "copy", FILE).output
+    fields = json.loads(done("restore", "copy", FILE, "--force", "--json"))
+    assert fields["namespaces"] == fields["episodes"] == 1
+    assert "Rome" in done("recall", "Where does Anna live?")
+    assert "Oslo" not in done("recall", "Where does Anna live?")
+    assert done("restore", "copy", "third") == "third holds 1 passage\n"
+    assert "no memory here" in run("backup", "absent", "copy2").output

@@ -10,6 +10,7 @@ import typer
 from worldthread import __version__
 from worldthread.cli.about import about
 from worldthread.cli.ask import ask
+from worldthread.cli.backup import backup
 from worldthread.cli.bench import bench
 from worldthread.cli.console import ErrorPrintingGroup, help_text
 from worldthread.cli.forget import forget
@@ -20,6 +21,7 @@ from worldthread.cli.recall import recall
 from worldthread.cli.remember import remember
 from worldthread.cli.replay import replay
 from worldthread.cli.report import report
+from worldthread.cli.restore import restore
 from worldthread.cli.retry import retry
 from worldthread.cli.stats import stats
 from worldthread.cli.sweep import sweep
@@ -36,7 +38,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Memory": (remember, recall, ask, about, timeline, forget, stats, retry, export, import_, mcp, web),
+    "Memory": (
+        remember,
+        recall,
+        ask,
+        about,
+        timeline,
+        forget,
+        stats,
+        retry,
+        export,
+        import_,
+        backup,
+        restore,
+        mcp,
+        web,
+    ),
     "Text worlds": (play, sweep, games, replay, report),
 }
 for _panel, _commands in _COMMANDS.items():

@@ -9,7 +9,7 @@ import gc
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,26 @@ from worldthread.graph.columns import RowTable, pack_rows, pack_strings, unpack_
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
-from worldthread.graph.strings import StringTable
+from worldthread.graph.strings import ABSENT, StringTable
 
 ARRAYS_FORMAT: Final = 2
 """Version of the layout that :func:`state_to_arrays` writes."""
 
 _EVENT_TABLES: Final = {
-    "asserted": ("assertions", "statements"),
-    "ended": ("endings", "statements"),
-    "aspects": ("aspect_assertions", "strings"),
-    "taken": ("episode_assertions", "episodes"),
-    "endings": ("episode_endings", "episodes"),
-    "versions": ("versions", "statements"),
+    "asserted": ("assertions", "statement", ("episode", "form")),
+    "ended": ("endings", "statement", ("episode", "string")),
+    "aspects": ("aspect_assertions", "string", ("episode", "statement")),
+    "taken": ("episode_assertions", "episode", ("form",)),
+    "endings": ("episode_endings", "episode", ("form", "string")),
+    "versions": ("versions", "statement", ("assertion", "assertion", "episode or none", "string or none")),
 }
-"""Array -> attribute of :class:`GraphState`, and what the keys of the table number."""
+"""Array -> attribute of :class:`GraphState`, what the keys of the table number, and what its columns number."""
+
+_Bounds: TypeAlias = dict[str, tuple[int, int]]
+"""What a column numbers -> its least number, and the number after its greatest."""
+
+_ID_DIGITS: Final = 32
+_IS_DIGIT: Final = np.isin(np.arange(256), list(b"0123456789abcdef"))
 
 
 def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
@@ -52,9 +58,9 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
         "readers": np.array(episodes.extractors, np.int64),
         "failures": np.array(episodes.failures, np.int64),
     }
-    sizes = {"strings": len(state.strings.items), "statements": len(statements.keys), "episodes": len(episodes.ids)}
-    tables = {name: (getattr(state, attribute), sizes[keys]) for name, (attribute, keys) in _EVENT_TABLES.items()}
-    tables["incident"] = statements.incident, sizes["strings"]
+    sizes = {"string": len(state.strings.items), "statement": len(statements.keys), "episode": len(episodes.ids)}
+    tables = {name: (getattr(state, attribute), sizes[keys]) for name, (attribute, keys, _) in _EVENT_TABLES.items()}
+    tables["incident"] = statements.incident, sizes["string"]
     for name, (table, size) in tables.items():
         groups = [table.get(key) for key in range(size)]
         arrays[f"{name}_pointers"], arrays[f"{name}_rows"] = pack_rows(groups, table.width)
@@ -64,8 +70,10 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
 def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     """Return the graph that :func:`state_to_arrays` wrote.
 
+    Every number that refers to something is checked, so that reading the graph later cannot fail.
+
     Args:
-        arrays: may be memory-mapped, and are not changed. The tables of events are read from them later, on demand.
+        arrays: are not changed. The tables of events are read from them later, on demand.
 
     Returns:
         The tables of the graph.
@@ -76,41 +84,117 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     try:
         with _garbage_collector_paused():
             return _restored(arrays)
-    except (KeyError, IndexError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise InputError(f"these arrays do not hold a graph: {error}") from error
 
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
-    found = int(arrays["format"][0])
+    found = int(_column(arrays, "format", 1)[0])
     if found != ARRAYS_FORMAT:
         raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
-    strings = StringTable(unpack_strings(arrays["strings"]))
-    keys = list(zip(*arrays["keys"].T.tolist(), strict=True))
-    rows = arrays["forms"]
-    forms = list(zip(*rows.T.tolist(), strict=True))
-    number_by_form = dict(zip(zip(*rows[:, 1:].T.tolist(), strict=True), range(len(rows)), strict=True))
-    statements = StatementTable.restored(strings, keys, forms, number_by_form, _table(arrays, "incident"))
-    episodes = EpisodeTable(strings)
-    episodes.ids = unpack_strings(arrays["ids"])
-    episodes.digests = unpack_strings(arrays["digests"])
-    episodes.numbers = dict(zip(episodes.ids, range(len(episodes.ids)), strict=True))
-    episodes.at = arrays["at"].tolist()
-    episodes.recorded = [None if math.isnan(time) else time for time in arrays["recorded"].tolist()]
-    episodes.sources = arrays["source"].tolist()
-    episodes.extractors = arrays["readers"].tolist()
-    episodes.failures = arrays["failures"].tolist()
-    if len(episodes.ids) != len(episodes.at):
-        raise ValueError(f"{len(episodes.ids)} ids of episodes and {len(episodes.at)} times")
-    state = GraphState(strings, statements, episodes)
-    for name, (attribute, _) in _EVENT_TABLES.items():
-        setattr(state, attribute, _table(arrays, name))
-    state.size = len(episodes.ids) + len(arrays["taken_rows"]) + len(arrays["endings_rows"])
+    strings = StringTable(unpack_strings(_column(arrays, "strings", None, np.uint8)))
+    ids = unpack_strings(_hexadecimal(_column(arrays, "ids", None, np.uint8)))
+    bounds: _Bounds = {"number": (0, 2**62), "string": (0, len(strings.items)), "episode": (0, len(ids))}
+    bounds |= {f"{what} or none": (ABSENT, end) for what, (_, end) in bounds.items()}
+    key_rows = _rows(arrays, "keys", ("string", "string or none", "string"), bounds)
+    bounds["statement"] = 0, len(key_rows)
+    form_columns = ("statement", "string", "string or none", "string", "string or none")
+    form_rows = _rows(arrays, "forms", form_columns, bounds)
+    bounds["form"] = 0, len(form_rows)
+    bounds["assertion"] = 0, len(arrays["asserted_rows"]) + 1
+    keys = list(zip(*key_rows.T.tolist(), strict=True))
+    forms = list(zip(*form_rows.T.tolist(), strict=True))
+    number_by_form = dict(zip(zip(*form_rows[:, 1:].T.tolist(), strict=True), range(len(forms)), strict=True))
+    incident = RowTable(1, *_table(arrays, "incident", "string", ("statement",), bounds))
+    statements = StatementTable.restored(strings, keys, forms, number_by_form, incident)
+    state = GraphState(strings, statements, _episodes(arrays, strings, ids, bounds))
+    for name, (attribute, keyed_by, columns) in _EVENT_TABLES.items():
+        setattr(state, attribute, RowTable(len(columns), *_table(arrays, name, keyed_by, columns, bounds)))
+    _check_versions(arrays)
+    if len(strings) < len(strings.items) or len(state.episodes.numbers) < len(ids):
+        raise ValueError("a string or an episode comes twice")
+    state.size = len(ids) + len(arrays["taken_rows"]) + len(arrays["endings_rows"])
     return state
 
 
-def _table(arrays: Mapping[str, NDArray[Any]], name: str) -> RowTable:
-    rows = arrays[f"{name}_rows"]
-    return RowTable(rows.shape[1], arrays[f"{name}_pointers"], rows)
+def _episodes(
+    arrays: Mapping[str, NDArray[Any]], strings: StringTable, ids: list[str], bounds: _Bounds
+) -> EpisodeTable:
+    count = len(ids)
+    at = _column(arrays, "at", count, np.float64)
+    recorded = _column(arrays, "recorded", count, np.float64)
+    if not np.isfinite(at).all() or np.isinf(recorded).any():
+        raise ValueError("a time is not finite")
+    digests = _hexadecimal(_column(arrays, "digests", None, np.uint8))
+    if len(digests) != count * (_ID_DIGITS + 1):
+        raise ValueError("there are more or fewer digests than episodes")
+    episodes = EpisodeTable(strings)
+    episodes.ids = ids
+    episodes.digests = unpack_strings(digests)
+    episodes.numbers = dict(zip(ids, range(count), strict=True))
+    episodes.at = at.tolist()
+    episodes.recorded = [None if math.isnan(time) else time for time in recorded.tolist()]
+    episodes.sources = _within(_column(arrays, "source", count), "string", bounds).tolist()
+    episodes.extractors = _within(_column(arrays, "readers", count), "string", bounds).tolist()
+    episodes.failures = _within(_column(arrays, "failures", count), "number", bounds).tolist()
+    return episodes
+
+
+def _column(
+    arrays: Mapping[str, NDArray[Any]], name: str, count: int | None, dtype: type[np.generic] = np.int64
+) -> NDArray[Any]:
+    """Return an array of one dimension; ``count`` is its length, or ``None`` for any."""
+    array = arrays[name]
+    if array.dtype != dtype or array.ndim != 1 or count not in (None, len(array)):
+        raise ValueError(f"{name!r} has type {array.dtype} and shape {array.shape}")
+    return array
+
+
+def _rows(
+    arrays: Mapping[str, NDArray[Any]], name: str, columns: tuple[str, ...], bounds: _Bounds
+) -> NDArray[np.int64]:
+    """Return an array of rows; ``columns`` says what each of its columns numbers."""
+    array = arrays[name]
+    if array.dtype != np.int64 or array.ndim != 2 or array.shape[1] != len(columns):
+        raise ValueError(f"{name!r} has type {array.dtype} and shape {array.shape}")
+    for number, what in enumerate(columns):
+        _within(array[:, number], what, bounds)
+    return array
+
+
+def _table(
+    arrays: Mapping[str, NDArray[Any]], name: str, keyed_by: str, columns: tuple[str, ...], bounds: _Bounds
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pointers and the rows of a table."""
+    rows = _rows(arrays, f"{name}_rows", columns, bounds)
+    pointers = _column(arrays, f"{name}_pointers", bounds[keyed_by][1] + 1)
+    if pointers[0] != 0 or pointers[-1] != len(rows) or (pointers[1:] < pointers[:-1]).any():
+        raise ValueError(f"{name!r} does not have its rows in order")
+    return pointers, rows
+
+
+def _within(numbers: NDArray[np.int64], what: str, bounds: _Bounds) -> NDArray[np.int64]:
+    least, end = bounds[what]
+    if len(numbers) and not (least <= numbers.min() and numbers.max() < end):
+        raise ValueError(f"a number of {what!r} is not one from {least} to {end - 1}")
+    return numbers
+
+
+def _hexadecimal(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return packed strings, all of them ids or digests."""
+    rows = packed.reshape(-1, _ID_DIGITS + 1)
+    if rows[:, -1].any() or not _IS_DIGIT[rows[:, :-1]].all():
+        raise ValueError("an id is not hexadecimal")
+    return packed
+
+
+def _check_versions(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise unless every version is made of assertions that its statement has."""
+    versions = arrays["versions_rows"]
+    counts = np.repeat(np.diff(arrays["asserted_pointers"]), np.diff(arrays["versions_pointers"]))
+    first, after, ended_by, reason = versions.T
+    if not ((first < after) & (after <= counts) & ((ended_by == ABSENT) == (reason == ABSENT))).all():
+        raise ValueError("a version has assertions or an ending that do not exist")
 
 
 @contextmanager

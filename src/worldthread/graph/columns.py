@@ -1,7 +1,7 @@
 """Compact containers of the graph: lists of integer rows by key, and strings packed into one array.
 
-A graph that was opened from a snapshot reads its rows from (memory-mapped) arrays and decodes only what is used; later
-changes live in ordinary lists.
+A graph that was opened from a snapshot reads its rows from arrays and decodes only what is used; later changes live in
+ordinary lists.
 """
 
 from __future__ import annotations
@@ -94,7 +94,19 @@ def pack_strings(strings: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def unpack_strings(packed: NDArray[np.uint8]) -> list[str]:
-    """Return the strings that :func:`pack_strings` packed."""
+    """Return the strings that :func:`pack_strings` packed.
+
+    Args:
+        packed: shape (n,).
+
+    Returns:
+        The strings.
+
+    Raises:
+        ValueError: the bytes are not UTF-8, or the last string has no end.
+    """
     if not len(packed):
         return []
-    return packed.tobytes().decode()[:-1].split("\0")
+    if packed[-1]:
+        raise ValueError("the last string has no end")
+    return str(packed[:-1].data, "utf-8").split("\0")

@@ -21,6 +21,10 @@ class StringTable:
         self.items = items
         self._numbers = dict(zip(items, range(len(items)), strict=True))
 
+    def __len__(self) -> int:
+        """Return the number of distinct strings."""
+        return len(self._numbers)
+
     def intern(self, text: str) -> int:
         """Return the number of a string; a new one is added."""
         number = self._numbers.setdefault(text, len(self.items))

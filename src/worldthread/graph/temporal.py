@@ -456,7 +456,7 @@ class TemporalGraph:
         """Return the graph of these arrays, the inverse of :meth:`to_arrays`.
 
         Args:
-            arrays: may be memory-mapped, and are not changed.
+            arrays: become part of the graph, and are not changed.
 
         Returns:
             The graph; its numbers are those of the arrays.

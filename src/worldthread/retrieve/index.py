@@ -205,6 +205,7 @@ class RetrievalIndex:
             self._reset()
             self.episodes = _table_of_arrays("episodes", arrays)
             self.statements = _table_of_arrays("statements", arrays)
+            _check_numbers(arrays)
             self._are_facts = np.array(arrays["are_facts"])
             self.episode_ties, self.statement_ties = (
                 np.array(arrays["episode_ties"]),
@@ -217,7 +218,7 @@ class RetrievalIndex:
             self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
             self.statement_words = LexicalIndex.of(self.vocabulary, arrays["statement_words"])
             self.names = NameTable.of(self.vocabulary, names, arrays["name_words"], arrays["within"])
-        except (KeyError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError):
             self._reset()
             return False
         self._entered = len(self.episodes)
@@ -285,6 +286,32 @@ def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
     if isinstance(table, VectorTable):
         return {name: table.rows.astype(np.float16), f"{name}_filled": table.filled}
     return {name: table.codes, f"{name}_factors": table.factors, f"{name}_filled": table.filled}
+
+
+def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise ValueError unless the arrays of an index fit each other and refer only to what they contain."""
+    episodes, statements = len(arrays["episodes"]), len(arrays["statements"])
+    words, names = (int(np.count_nonzero(arrays[name] == 0)) for name in ("vocabulary", "names"))
+    columns = {
+        "asserted": (episodes, statements),
+        "mentioned": (episodes, names, 2),
+        "episode_words": (episodes, words, 2**31),
+        "statement_words": (statements, words, 2**31),
+        "name_words": (names, words),
+        "within": (names, names),
+    }
+    for name, ends in columns.items():
+        rows = arrays[name]
+        fits = rows.dtype == np.int32 and rows.ndim == 2 and rows.shape[1] == len(ends)
+        if not fits or (len(rows) and ((rows.min(axis=0) < 0) | (rows.max(axis=0) >= ends)).any()):
+            raise ValueError(f"{name!r} refers to something that is not there")
+    lengths = {
+        "are_facts": statements, "episode_ties": episodes, "statement_ties": statements,
+        "episodes_filled": episodes, "statements_filled": statements,
+    }  # fmt: skip
+    for name, length in lengths.items():
+        if arrays[name].shape != (length,):
+            raise ValueError(f"{name!r} has the shape {arrays[name].shape}, not {(length,)}")
 
 
 def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:

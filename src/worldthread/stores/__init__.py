@@ -8,10 +8,22 @@ import re
 from typing import Any, Final
 
 from worldthread.errors import InputError
+from worldthread.stores.backups import BackupCounts, backup, restore
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, ImportCounts, Store
 from worldthread.stores.sqlite import SQLiteStore
 
-__all__ = ["DEFAULT_NAMESPACE", "STORES", "Durability", "ImportCounts", "SQLiteStore", "Store", "open_store"]
+__all__ = [
+    "DEFAULT_NAMESPACE",
+    "STORES",
+    "BackupCounts",
+    "Durability",
+    "ImportCounts",
+    "SQLiteStore",
+    "Store",
+    "backup",
+    "open_store",
+    "restore",
+]
 
 STORES: Final[dict[str, str]] = {
     "sqlite": "worldthread.stores.sqlite:SQLiteStore",

@@ -289,7 +289,7 @@ class Store(ABC):
             name: name of the index, with a version.
 
         Returns:
-            Memory-mapped arrays by name; ``None`` when no stored index fits the numbers of the graph.
+            Arrays by name; ``None`` when no stored index fits the numbers of the graph.
         """
 
     @abstractmethod

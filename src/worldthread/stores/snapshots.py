@@ -3,15 +3,22 @@
 ``<memory>-snapshot/<namespace key>-<token>/`` holds one ``.npy`` file for each array of
 :meth:`TemporalGraph.to_arrays`, and ``manifest.json``, which has a digest of every array, and the number and random
 token of the last change that the snapshot shows. The token rules out the history of another file, or one that was
-rolled back. A snapshot that does not fit is ignored: it can always be made again.
+rolled back.
+
+A snapshot that does not fit, or that cannot be read for whatever reason, is ignored: it can always be made again.
+Arrays are read into memory and not mapped: a mapped file that is cut short ends the process that reads it, and what was
+checked could change later.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import re
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +28,26 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 
 FORMAT: Final = 1
 """Version of the manifest. The arrays have their own (:data:`worldthread.graph.arrays.ARRAYS_FORMAT`)."""
 
 _MANIFEST: Final = "manifest.json"
+_LAST_CHANGE: Final = 2**63 - 1
+
+_NPY_HEADER: Final = re.compile(
+    rb"\x93NUMPY\x01\x00(..)"
+    rb"\{'descr': '([<|][a-z][0-9])', 'fortran_order': False, 'shape': \(([0-9, ]{0,80})\), \} *\n",
+    re.DOTALL,
+)
+"""The beginning of a file that :func:`numpy.save` writes. :func:`numpy.load` would parse it as a Python expression."""
+_NPY_PREFIX_BYTES: Final = 10
+_NPY_HEADER_BYTES: Final = 1024
+_DTYPES: Final = {
+    dtype.str.encode(): dtype for dtype in map(np.dtype, ("?", "i1", "u1", "<i4", "<i8", "<u8", "<f2", "<f4", "<f8"))
+}
+"""The types of numbers in snapshots and indexes."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +85,11 @@ class Snapshots:
         Returns:
             The graph and its position; ``None`` when there is no usable snapshot.
         """
-        found = [pair for folder in self._folders() if (pair := _manifest(folder)) is not None]
+        try:
+            folders = self._folders()
+        except OSError:
+            return None
+        found = [pair for folder in folders if (pair := _manifest(folder)) is not None]
         for folder, manifest in sorted(found, key=lambda pair: -pair[1].position.number):
             if manifest.namespace == self._key and is_on_record(manifest.position):
                 graph = _load_graph(folder, manifest)
@@ -98,7 +122,7 @@ class Snapshots:
             digests = {}
             for name, array in graph.to_arrays().items():
                 np.save(part / f"{name}.npy", array, allow_pickle=False)
-                digests[name] = _array_digest(array)
+                digests[name] = array_digest(array)
             manifest = {
                 "format": FORMAT,
                 "namespace": self._key,
@@ -110,10 +134,10 @@ class Snapshots:
             for file in part.iterdir():
                 file.chmod(mode)
             for index in () if base is None else self._folder_of(base).glob("index-*"):
-                if index.suffix != ".part":
+                if index.suffix != ".part" and index.is_dir():
                     shutil.copytree(index, part / index.name, copy_function=os.link)
             if final.exists():
-                shutil.rmtree(final)
+                _remove(final)
             part.rename(final)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
@@ -140,7 +164,7 @@ class Snapshots:
             digests = {}
             for array_name, array in arrays.items():
                 np.save(part / f"{array_name}.npy", array, allow_pickle=False)
-                digests[array_name] = _array_digest(array)
+                digests[array_name] = array_digest(array)
             (part / _MANIFEST).write_bytes(orjson.dumps({"name": name, "arrays": digests}))
             for file in part.iterdir():
                 file.chmod(mode)
@@ -152,12 +176,12 @@ class Snapshots:
             raise
 
     def load_index(self, position: ChangePosition, name: str) -> Mapping[str, NDArray[Any]] | None:
-        """Return the memory-mapped arrays of an index beside the snapshot of a position, or ``None`` if unusable."""
+        """Return the arrays of an index beside the snapshot of a position, or ``None`` if it cannot be used."""
         folder = self._folder_of(position) / _index_key(name)
         try:
-            document = orjson.loads((folder / _MANIFEST).read_bytes())
+            document = orjson.loads(_read(folder / _MANIFEST).data)
             return _load_arrays(folder, document["arrays"]) if document["name"] == name else None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except Exception:
             return None
 
     def _folder_of(self, position: ChangePosition) -> Path:
@@ -174,7 +198,7 @@ class Snapshots:
     def _remove_all_but(self, kept: Path | None) -> None:
         for folder in self._folders():
             if folder != kept:
-                shutil.rmtree(folder)
+                _remove(folder)
         if kept is None and self._folder.is_dir() and not any(self._folder.iterdir()):
             self._folder.rmdir()
 
@@ -193,12 +217,14 @@ class _Manifest:
 
 def _manifest(folder: Path) -> tuple[Path, _Manifest] | None:
     try:
-        document = orjson.loads((folder / _MANIFEST).read_bytes())
+        document = orjson.loads(_read(folder / _MANIFEST).data)
         if document["format"] != FORMAT:
             return None
         position = ChangePosition(int(document["number"]), bytes.fromhex(document["token"]))
+        if not 0 <= position.number <= _LAST_CHANGE:
+            return None
         return folder, _Manifest(str(document["namespace"]), position, dict(document["arrays"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except Exception:  # whatever is wrong with a snapshot, the record is still there
         return None
 
 
@@ -206,26 +232,74 @@ def _load_graph(folder: Path, manifest: _Manifest) -> TemporalGraph | None:
     try:
         arrays = _load_arrays(folder, manifest.arrays)
         return None if arrays is None else TemporalGraph.from_arrays(arrays)
-    except (OSError, ValueError, EOFError, InputError):
+    except Exception:
         return None
 
 
 def _load_arrays(folder: Path, digests: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
-    """Return memory-mapped arrays by name; ``None`` when one of them has changed since it was written."""
+    """Return arrays by name; ``None`` when one of them has changed since it was written."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, digest in digests.items():
-        array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        if not isinstance(array, np.ndarray) or _array_digest(array) != digest:
+        array = _array_of(_read(folder / f"{name}.npy"))
+        if array is None or array_digest(array) != digest:
             return None
         arrays[name] = array
     return arrays
+
+
+def _array_of(content: NDArray[np.uint8]) -> NDArray[Any] | None:
+    """Return the array of an ``.npy`` file, a read-only view of its content; ``None`` if we did not write the file."""
+    found = _NPY_HEADER.match(content[:_NPY_HEADER_BYTES].tobytes())
+    if found is None or _NPY_PREFIX_BYTES + int.from_bytes(found[1], "little") != found.end():
+        return None
+    dtype = _DTYPES.get(found[2])
+    shape = tuple(int(size) for size in found[3].split(b",") if size.strip())
+    if dtype is None or math.prod(shape) * dtype.itemsize != len(content) - found.end():
+        return None
+    return np.frombuffer(content, dtype, offset=found.end()).reshape(shape)
+
+
+def _read(path: Path) -> NDArray[np.uint8]:
+    """Return the bytes of a file, read-only.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Shape (size of the file,).
+
+    Raises:
+        OSError: it cannot be read, is not a regular file, or is being cut short.
+    """
+    # opening a pipe would wait for somebody to write into it
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is not a regular file")
+        content = np.empty(status.st_size, np.uint8)
+        done = 0
+        while done < len(content):
+            count = file.readinto(content[done:].data)
+            if not count:
+                raise OSError(f"{path} is being cut short")
+            done += count
+    content.flags.writeable = False
+    return content
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _index_key(name: str) -> str:
     return "index-" + hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
 
 
-def _array_digest(array: NDArray[Any]) -> str:
+def array_digest(array: NDArray[Any]) -> str:
+    """Return the digest of the type, the shape and the numbers of an array: 32 hexadecimal digits."""
     state = hashlib.blake2b(f"{array.dtype.str} {array.shape} ".encode(), digest_size=16)
     state.update(np.ascontiguousarray(array).data)
     return state.hexdigest()
