@@ -1,8 +1,10 @@
-"""Small graphs for the tests of traversals."""
+"""Small graphs for the tests of traversals, and random histories: ``histories.py`` is imported by its name."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,9 @@ from worldthread.retrieve import Query, RetrievalIndex, Scores
 from worldthread.retrieve.published.traversal import KINDS, OBJECT, THESIS, FilteredGraph, VertexGraph, vertex_graph
 from worldthread.retrieve.query import names_in
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
+
+if (folder := str(Path(__file__).parent)) not in sys.path:
+    sys.path.append(folder)
 
 EMBEDDER = FakeEmbedder()
 

@@ -196,7 +196,7 @@ def _measured(
     for number, question in enumerate(dataset.questions):
         vector = embedder.embed([question.text])[0]
         start = time.perf_counter()
-        query = Query(question.text, vector, names_in(question.text, index.names.find), question.as_of, dated)
+        query = Query(question.text, vector, names_in(question.text, index.find), question.as_of, dated)
         scores = function(query, index)
         ranking = _passages(scores, index, question, only_current=dated)
         took.append(1000 * (time.perf_counter() - start))

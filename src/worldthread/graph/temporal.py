@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -233,7 +233,7 @@ class TemporalGraph:
             NotFoundError: there is no such episode.
         """
         found = self._state.ended_by(self._episodes.number(episode_id))
-        return tuple(sorted(found, key=lambda pair: (str(pair[0]), pair[1])))
+        return tuple(sorted(found, key=lambda pair: (str(pair[0]), pair[1], pair[0].id)))
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -290,6 +290,11 @@ class TemporalGraph:
     def statement_numbers(self) -> range:
         """The statement numbers used so far."""
         return range(len(self._statements.keys))
+
+    @property
+    def live_episodes(self) -> Collection[int]:
+        """The numbers of the episodes that were not forgotten."""
+        return self._episodes.numbers.values()
 
     def numbered_episode(self, number: int) -> EpisodeRecord | None:
         """Return the episode of a number.

@@ -126,4 +126,4 @@ class GraphView:
             found += state.versions_of(number)
         if self.at is not None:
             found = [version for version in found if version.interval.valid_from <= self.at]
-        return sorted(found, key=lambda v: (v.interval, str(v.statement), v.sources))
+        return sorted(found, key=lambda v: (v.interval, str(v.statement), v.sources, v.statement.id))

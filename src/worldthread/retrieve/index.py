@@ -6,6 +6,7 @@ like a name or a number (with a capital or a digit), and titles. Common nouns of
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -24,15 +25,15 @@ from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, make_links
 from worldthread.retrieve.names import NameTable
-from worldthread.types import Fact, Statement
+from worldthread.types import Fact, Statement, Thesis
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found."""
 
 EXACT_ROWS: Final = 10_000
-"""Tables with more rows are quantised: several times as fast, and the same results."""
+"""Tables with more rows that are in the graph are quantised: several times as fast, and the same results."""
 
 Table: TypeAlias = VectorTable | QuantisedTable
 
@@ -56,6 +57,10 @@ class PendingVectors:
 
 class RetrievalIndex:
     """Vectors, names and words of everything in one graph, by the graph's numbers of episodes and statements.
+
+    What a search finds depends on the graph alone, and neither on the order in which episodes arrived nor on what was
+    forgotten. So the vector, the names and the words of a statement are those of the form that is shown, which may
+    change when an episode arrives late or is forgotten; and what is quantised depends on what is in the graph.
 
     The index embeds nothing: :meth:`take` returns the texts to embed, and :meth:`put` takes their vectors.
 
@@ -84,13 +89,16 @@ class RetrievalIndex:
         self.names = NameTable(self.vocabulary)
         """The names of objects."""
         self._asserted = IntegerTable(2)  # (episode, statement), episodes ascending
-        self._mentioned = IntegerTable(3)  # (episode, name, whether it is the title), episodes ascending
+        self._titled = IntegerTable(2)  # (episode, name of its title), episodes ascending
+        self._named = IntegerTable(2)  # (statement, name)
+        self._forms = np.zeros(0, np.uint64)  # of statements: a digest of the form that was entered; 0 for none
+        self._assertions = np.zeros(0, np.int64)  # of statements: the episodes in the graph that assert them
+        self._present = np.zeros(0, bool)  # of the episodes in the tables above: whether they are in the graph
         self.episode_words = LexicalIndex(self.vocabulary)
         """How often the text of every episode has every word."""
         self.statement_words = LexicalIndex(self.vocabulary)
         """How often every statement in words has every word."""
         self._saved = 0
-        self._entered = 0  # episodes before this number are in the tables above
         self.derived = DerivedCache()
         """Values that methods computed from the index; dropped whenever the graph changes."""
         self.derived_by_graph = DerivedCache()
@@ -120,31 +128,36 @@ class RetrievalIndex:
             self._graph, self._numbering = graph, graph.numbering
         elif graph.change_count == self._change_count:
             return []
-        self.episodes = _extended(self.episodes, len(graph.episode_numbers))
-        self.statements = _extended(self.statements, len(graph.statement_numbers))
-        missing = [
-            (number, record.id)
-            for number in self.episodes.missing()
-            if (record := graph.numbered_episode(number)) is not None
-        ]
-        passages = [(number, text) for (number, _), text in zip(missing, texts([i for _, i in missing]), strict=True)]
+        present = _present(graph)
+        self._assertions = _lengthened(self._assertions, len(graph.statement_numbers))
+        self._forms = _lengthened(self._forms, len(graph.statement_numbers))
+        self.episodes = _fitting(self.episodes, len(present), len(graph))
+        missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
+        ids = [record.id for number in missing if (record := graph.numbered_episode(number)) is not None]
+        passages = list(zip(missing, texts(ids), strict=True))
+        self.episode_ties = _with_ties(self.episode_ties, len(present), list(zip(missing, ids, strict=True)))
+        touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
         for number, text in passages:
-            if number >= self._entered:
-                self._enter(number, text, graph)
-        self._entered = len(self.episodes)
-        fresh = [(number, graph.numbered_statement(number)) for number in self.statements.missing()]
-        sentences = [(number, str(statement)) for number, statement in fresh if statement is not None]
-        self.episode_ties = _with_ties(self.episode_ties, len(self.episodes), missing)
-        for number, sentence in sentences:
-            self.statement_words.add(number, sentence)
-        ids = [(number, statement.id) for number, statement in fresh if statement is not None]
-        self.statement_ties = _with_ties(self.statement_ties, len(self.statements), ids)
+            if number >= len(self._present):
+                touched |= self._enter(number, text, graph)
+        self._present = present
+        self._spell(touched, graph)
+        self.statements = _fitting(
+            self.statements, len(graph.statement_numbers), int(np.count_nonzero(self._assertions))
+        )
+        wanted = np.flatnonzero((self._assertions > 0) & ~self.statements.filled).tolist()
+        sentences = [(number, str(graph.numbered_statement(number))) for number in wanted]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
         if not pending:
             self._change_count = graph.change_count
         self._links = None
         self.derived.clear()
         return pending
+
+    def find(self, name: str) -> int | None:
+        """Return the number of a normalised name; ``None`` for one that nothing in the graph mentions."""
+        number = self.names.find(name)
+        return number if number is not None and self.links.df[number] else None
 
     @property
     def are_facts(self) -> NDArray[np.bool_]:
@@ -170,7 +183,7 @@ class RetrievalIndex:
         return len(self.episodes) + len(self.statements) - self._saved
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the whole index for :meth:`restore`; exact vectors in half precision."""
+        """Return the whole index for :meth:`restore`; exact vectors in half precision where that loses nothing."""
         self._saved = len(self.episodes) + len(self.statements)
         return {
             "format": np.array([FORMAT], np.int64),
@@ -180,7 +193,9 @@ class RetrievalIndex:
             "episode_ties": self.episode_ties,
             "statement_ties": self.statement_ties,
             "asserted": self._asserted.rows,
-            "mentioned": self._mentioned.rows,
+            "titled": self._titled.rows,
+            "named": self._named.rows,
+            "forms": self._forms,
             "episode_words": self.episode_words.rows.rows,
             "statement_words": self.statement_words.rows.rows,
             "vocabulary": pack_strings(list(self.vocabulary)),
@@ -212,7 +227,9 @@ class RetrievalIndex:
                 np.array(arrays["statement_ties"]),
             )
             self._asserted = IntegerTable.of(arrays["asserted"])
-            self._mentioned = IntegerTable.of(arrays["mentioned"])
+            self._titled = IntegerTable.of(arrays["titled"])
+            self._named = IntegerTable.of(arrays["named"])
+            self._forms = np.array(arrays["forms"])
             self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
             names = unpack_strings(arrays["names"])
             self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
@@ -221,38 +238,74 @@ class RetrievalIndex:
         except (KeyError, TypeError, ValueError, IndexError):
             self._reset()
             return False
-        self._entered = len(self.episodes)
+        self._assertions = np.bincount(self._asserted.column(1), minlength=len(self._forms)).astype(np.int64)
+        self._present = np.ones(len(self.episodes), bool)  # `take` finds what has left the graph since
         self._saved = len(self.episodes) + len(self.statements)
         self._graph, self._numbering = graph, graph.numbering
         return True
 
-    def _enter(self, number: int, text: str, graph: TemporalGraph) -> None:
-        """Enter the statements, names and words of an episode into the tables."""
-        statements = dict.fromkeys(graph.statements_of(number))
+    def _enter(self, number: int, text: str, graph: TemporalGraph) -> set[int]:
+        """Enter an episode into the tables, and return the statements that it asserts."""
+        statements = set(graph.statements_of(number))
         self._asserted.extend([(number, statement) for statement in statements])
-        mentioned = dict.fromkeys(
-            (self.names.number(key) for statement in statements for key in _names(graph.numbered_statement(statement))),
-            0,
-        )
+        self._assertions[list(statements)] += 1
         title, _ = title_of(text)
         if title is not None:
-            mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
-        self._mentioned.extend([(number, name, is_title) for name, is_title in mentioned.items()])
+            names = dict.fromkeys(map(self.names.number, _names_of_title(title)))
+            self._titled.extend([(number, name) for name in names])
         self.episode_words.add(number, text)
+        return statements
+
+    def _leave(self, gone: NDArray[np.int64]) -> set[int]:
+        """Note that some episodes are no longer in the graph, and return the statements that they asserted."""
+        rows = self._asserted.rows
+        starts, ends = (np.searchsorted(rows[:, 0], gone, side) for side in ("left", "right"))
+        touched = np.concatenate([rows[:0, 1], *(rows[a:b, 1] for a, b in zip(starts, ends, strict=True))])
+        np.subtract.at(self._assertions, touched, 1)
+        return set(touched.tolist())
+
+    def _spell(self, touched: set[int], graph: TemporalGraph) -> None:
+        """Enter the names and words of those of the statements that are new, or shown in another form than before."""
+        changed: list[tuple[int, Statement]] = []
+        respelled: list[int] = []
+        for number in sorted(touched):
+            statement = graph.numbered_statement(number)
+            if statement is None:
+                continue
+            form, before = _form_digest(statement), int(self._forms[number])
+            if form != before:
+                self._forms[number] = form
+                changed.append((number, statement))
+                if before:
+                    respelled.append(number)
+        if respelled:
+            old = np.array(respelled, np.int64)
+            self.statements.drop(old)
+            self.statement_words.remove(old)
+            named = self._named.rows
+            self._named = IntegerTable.of(named[~np.isin(named[:, 0], old)])
+        for number, statement in changed:
+            self.statement_words.add(number, str(statement))
+        self._named.extend(
+            [
+                (number, name)
+                for number, statement in changed
+                for name in dict.fromkeys(map(self.names.number, _names(statement)))
+            ]
+        )
+        ids = [(number, statement.id) for number, statement in changed]
+        self.statement_ties = _with_ties(self.statement_ties, len(self._forms), ids)
 
     @property
     def links(self) -> Links:
         """Weighted links between the episodes that are in the graph now, their statements and their names."""
         if self._links is None:
-            graph = self.graph
-            present = np.ones(len(self.episodes), bool)
-            if len(graph) < len(present):
-                present[:] = [graph.numbered_episode(number) is not None for number in range(len(present))]
             self._links = make_links(
-                present,
+                self._present,
                 len(self.statements),
                 asserted=self._asserted.rows,
-                mentioned=self._mentioned.rows,
+                titled=self._titled.rows,
+                named=self._named.rows,
                 worded=self.episode_words.rows.rows,
                 words=len(self.vocabulary),
                 name_words=self.names.words.rows,
@@ -262,21 +315,47 @@ class RetrievalIndex:
         return self._links
 
 
-def _extended(table: Table, count: int) -> Table:
-    """Return ``table`` with at least ``count`` rows, quantised when that is many."""
-    if isinstance(table, VectorTable) and count > EXACT_ROWS:
+def _present(graph: TemporalGraph) -> NDArray[np.bool_]:
+    """Return which episodes are in a graph, by number."""
+    count = len(graph.episode_numbers)
+    if len(graph) == count:
+        return np.ones(count, bool)
+    present = np.zeros(count, bool)
+    present[np.fromiter(graph.live_episodes, np.int64, len(graph))] = True
+    return present
+
+
+def _fitting(table: Table, count: int, live: int) -> Table:
+    """Return ``table`` with ``count`` rows, quantised exactly when many of them are in the graph.
+
+    A table that is no longer quantised is empty: rounded vectors cannot be made exact, so they are embedded again.
+    """
+    if isinstance(table, VectorTable) and live > EXACT_ROWS:
         large = QuantisedTable(table.dimensions)
         filled = np.flatnonzero(table.filled)
         large.put(filled, table.rows[filled])
         table = large
+    elif isinstance(table, QuantisedTable) and live <= EXACT_ROWS:
+        table = VectorTable(table.dimensions)
     table.extend(count)
     return table
 
 
+def _lengthened(numbers: NDArray[Any], count: int) -> NDArray[Any]:
+    """Return ``numbers`` with zeros after it, so that there are at least ``count``."""
+    return np.concatenate((numbers, np.zeros(max(count - len(numbers), 0), numbers.dtype)))
+
+
+def _form_digest(statement: Statement) -> int:
+    """Return a digest, not 0, of a statement as it is written: of all that the index takes from it."""
+    names = statement.objects if isinstance(statement, Thesis) else ()
+    written = "\0".join((str(statement), *names)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big") or 1
+
+
 def _with_ties(ties: NDArray[np.uint64], count: int, ids: list[tuple[int, str]]) -> NDArray[np.uint64]:
     """Return ``ties`` extended to ``count`` items, with those of ``ids`` set."""
-    if len(ties) < count:
-        ties = np.concatenate((ties, np.zeros(count - len(ties), np.uint64)))
+    ties = _lengthened(ties, count)
     if ids:
         ties[[number for number, _ in ids]] = np.array([int(id[:16], 16) for _, id in ids], np.uint64)
     return ties
@@ -284,7 +363,9 @@ def _with_ties(ties: NDArray[np.uint64], count: int, ids: list[tuple[int, str]])
 
 def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
     if isinstance(table, VectorTable):
-        return {name: table.rows.astype(np.float16), f"{name}_filled": table.filled}
+        half = table.rows.astype(np.float16)
+        are_kept = np.array_equal(_restored(half), table.rows)  # as those of a cached embedder, which are rounded
+        return {name: half if are_kept else table.rows, f"{name}_filled": table.filled}
     return {name: table.codes, f"{name}_factors": table.factors, f"{name}_filled": table.filled}
 
 
@@ -321,9 +402,11 @@ def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:
     return VectorTable.of(_restored(arrays[name]), filled)
 
 
-def _restored(rows: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Return unit vectors from rows in half precision; rows of zeros stay so."""
+def _restored(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """Return unit vectors from rows in half precision; rows of zeros stay so, and rows in full precision too."""
     full = np.array(rows, np.float32)
+    if rows.dtype == np.float32:
+        return full
     lengths = np.linalg.norm(full, axis=1, keepdims=True)
     np.divide(full, lengths, out=full, where=lengths > 0)
     return full
@@ -335,12 +418,12 @@ def _batched(table: Table, items: list[tuple[int, str]]) -> Iterator[PendingVect
         yield PendingVectors(table, np.array([number for number, _ in batch], np.int64), [text for _, text in batch])
 
 
-def _names(statement: Statement | None) -> Iterator[str]:
+def _names(statement: Statement) -> Iterator[str]:
     """Yield the normalised names in a statement that can lead to other episodes."""
     if isinstance(statement, Fact):
         subject, _, object_ = statement.key
         yield from (subject, object_)
-    elif statement is not None:
+    else:
         for name in statement.objects:
             if any(letter.isdigit() or (letter.isalpha() and not letter.islower()) for letter in name):
                 yield normalise_name(name)

@@ -23,7 +23,7 @@ from worldthread.errors import InputError
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
-from worldthread.retrieve.sparse import CSRRows, must_sort_again, row_pointers, stable_order
+from worldthread.retrieve.sparse import CSRRows, Numbers, must_sort_again, row_pointers, stable_order
 from worldthread.retrieve.words import words_of
 
 Floats = NDArray[np.float32]
@@ -49,7 +49,7 @@ class LexicalSettings:
 
 
 class LexicalIndex:
-    """How often every text has every word. The caller numbers the texts; texts are never removed.
+    """How often every text has every word. The caller numbers the texts.
 
     Args:
         vocabulary: numbers of words; new words are added to it. It may be shared.
@@ -85,6 +85,15 @@ class LexicalIndex:
             grown[: len(self._lengths)] = self._lengths
             self._lengths = grown
         self._lengths[number] = len(words)
+
+    def remove(self, numbers: Numbers) -> None:
+        """Remove the texts with these numbers."""
+        rows = self.rows.rows
+        kept = ~np.isin(rows[:, 0], numbers)
+        if not kept.all():
+            self.rows = IntegerTable.of(rows[kept])
+            self._sorted = 0
+        self._lengths[numbers[numbers < len(self._lengths)]] = 0
 
     def __contains__(self, number: int) -> bool:
         """Return whether a text was added under a number and has at least one word."""

@@ -51,7 +51,7 @@ def search(
     Raises:
         InputError: no method has this name.
     """
-    query = Query(text, vector, names_in(text, index.names.find), at, only_current)
+    query = Query(text, vector, names_in(text, index.find), at, only_current)
     scores = method_named(method)(query, index)
     graph = index.graph
     hits: list[Hit] = []

@@ -139,19 +139,15 @@ def path_to_statement(query: Query, index: RetrievalIndex, number: int) -> tuple
                 subject, object_ = names
                 return (name, statement.relation, object_ if name == subject else subject)
             return (name,)
-    for episode in index.links.episodes_of[number].tolist():
-        mentioned = set(index.links.names_of[episode].tolist())
-        for seed in query.names:
-            if seed in mentioned and names:
-                return (index.names.names[seed], _PATH_THROUGH_EPISODE, names[0])
-    return ()
+    together = _first_mentioned(query, index, index.links.episodes_of[number]) if names else None
+    return () if together is None else (index.names.names[together], _PATH_THROUGH_EPISODE, names[0])
 
 
 def path_to_episode(query: Query, index: RetrievalIndex, number: int) -> tuple[str, ...]:
     """Return the path from an object that the question names to an episode.
 
-    The path is direct, or leads through one other object: the rarest of the episode's that another episode mentions
-    together with an object of the question.
+    The path is direct, or leads through one other object: the rarest of the episode's, then the first by name, that
+    another episode mentions together with an object of the question.
 
     Args:
         query: the question.
@@ -166,14 +162,25 @@ def path_to_episode(query: Query, index: RetrievalIndex, number: int) -> tuple[s
     for seed in query.names:
         if seed in own:
             return (names[seed],)
-    own.sort(key=lambda name: (links.df[name], name))
+    own.sort(key=lambda name: (links.df[name], names[name]))
     for bridge in own[:_BRIDGES]:
-        for episode in links.episodes_of_name[bridge][:_BRIDGED].tolist():
-            mentioned = set(links.names_of[episode].tolist())
-            for seed in query.names:
-                if seed in mentioned:
-                    return (names[seed], _PATH_THROUGH_EPISODE, names[bridge])
+        behind = links.episodes_of_name[bridge]
+        if len(behind) > _BRIDGED:
+            behind = behind[np.argpartition(index.episode_ties[behind], _BRIDGED)[:_BRIDGED]]
+        together = _first_mentioned(query, index, behind)
+        if together is not None:
+            return (names[together], _PATH_THROUGH_EPISODE, names[bridge])
     return ()
+
+
+def _first_mentioned(query: Query, index: RetrievalIndex, episodes: NDArray[np.int32]) -> int | None:
+    """Return the first of the names of the question that any of some episodes mentions."""
+    if not query.names:
+        return None
+    names_of = index.links.names_of
+    places, _ = names_of.places(episodes.astype(np.int64))
+    mentioned = names_of.columns[places]
+    return next((seed for seed in query.names if (mentioned == seed).any()), None)
 
 
 def version_shown(graph: TemporalGraph, number: int, at: float | None) -> Version | None:

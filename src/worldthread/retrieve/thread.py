@@ -50,6 +50,7 @@ REST: Final = 0.2
 NOT_A_TITLE: Final = 0.5
 NEGLIGIBLE: Final = 1e-5
 _FLOOR: Final = 1e-6
+_UNITS: Final = np.float64(2**50)  # in which weights are summed
 OWN: Final = np.float32(0.75)
 _BELOW: Final = 2.0  # subtracted from everything but the candidates
 
@@ -192,7 +193,8 @@ class _Reached:
             self.numbers = np.concatenate((self.numbers, fresh))
             self._places[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
             places = self._places[numbers]
-        received = np.bincount(places, weights, len(self.numbers))
+        # multiples of a power of two are summed exactly, so in any order; all weights together are about 1
+        received = np.bincount(places, np.rint(weights * _UNITS), len(self.numbers)) / _UNITS
         self.weights = ((1 - DAMPING) * self._seeds[self.numbers] + received).astype(np.float32)
 
     def dense(self) -> Floats:
@@ -245,9 +247,9 @@ def _rest(
     for row, anchor in enumerate(anchors.tolist()):
         own = links.statements_of[anchor]
         if len(own):
-            directions[row] += statements[own[np.argmax(of_statements[own])]]
+            directions[row] += statements[own[np.lexsort((index.statement_ties[own], -of_statements[own]))[0]]]
     directions = _unit(directions)
-    left = _unit(query.vector - (directions @ query.vector)[:, None] * directions)
+    left = _unit(query.vector - _products(directions, query.vector[None]) * directions)
     similarity = _products(left, episodes[candidates])
     places, counts = links.statements_of.places(candidates)
     filled = np.flatnonzero(counts)
@@ -278,7 +280,7 @@ def _links_to(links: Links, anchor: int, candidates: Numbers, seeds: Floats) -> 
 
 
 def _products(first: Floats, second: Floats) -> Floats:
-    """Return the inner products of all rows with all; for few rows, where waking the threads of BLAS takes longer."""
+    """Return the inner products of all rows with all: unlike those of BLAS, they do not depend on where a row is."""
     return np.asarray(np.einsum("ij,kj->ik", first, second), np.float32)
 
 

@@ -83,6 +83,11 @@ class VectorTable:
             self._rows[numbers] = vectors
             self._filled[numbers] = True
 
+    def drop(self, numbers: NDArray[np.int64]) -> None:
+        """Make some rows as if they had never been set: zeros, and missing."""
+        self._rows[numbers] = 0
+        self._filled[numbers] = False
+
     def missing(self) -> list[int]:
         """Return the numbers of the rows that were never set."""
         found: list[int] = np.flatnonzero(~self._filled[: self._count]).tolist()

@@ -127,13 +127,22 @@ class QuantisedTable:
         if not len(numbers):
             return
         self.extend(int(numbers.max()) + 1)
-        if not self._codes.flags.writeable:
-            self._codes, self._factors, self._filled = map(np.array, (self._codes, self._factors, self._filled))
+        self._make_writeable()
         for start in range(0, len(numbers), _PART):
             part = slice(start, start + _PART)
             codes, factors = _rounded(vectors[part])
             self._codes[numbers[part]], self._factors[numbers[part]] = codes, factors
         self._filled[numbers] = True
+
+    def drop(self, numbers: NDArray[np.int64]) -> None:
+        """Make some rows as if they had never been set: zeros, and missing."""
+        if len(numbers):
+            self._make_writeable()
+            self._codes[numbers], self._factors[numbers], self._filled[numbers] = 0, 0, False
+
+    def _make_writeable(self) -> None:
+        if not self._codes.flags.writeable:
+            self._codes, self._factors, self._filled = map(np.array, (self._codes, self._factors, self._filled))
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the inner product of every row with a query.

@@ -184,7 +184,7 @@ def _hits(
     """Yield the kept candidates as hits with the paths that lead to them."""
     graph = index.graph
     query = Query(
-        question.text, question.vector, names_in(question.text, index.names.find), question.at, question.only_current
+        question.text, question.vector, names_in(question.text, index.find), question.at, question.only_current
     )
     for candidate in kept:
         number, kind = candidate.number, candidate.kind

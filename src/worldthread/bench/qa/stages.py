@@ -164,8 +164,8 @@ class Retriever:
 
     def __call__(self, question: QuestionInProgress, vertices: tuple[str, ...], index: RetrievalIndex) -> Scores:
         """Return the scores of all episodes and statements."""
-        matched = (index.names.find(name) for name in vertices)
-        named = (*names_in(question.text, index.names.find), *(number for number in matched if number is not None))
+        matched = (index.find(name) for name in vertices)
+        named = (*names_in(question.text, index.find), *(number for number in matched if number is not None))
         query = Query(question.text, question.vector, tuple(dict.fromkeys(named)), question.at, question.only_current)
         return self.spec.bound(vertices or None)(query, index)
 

@@ -28,7 +28,7 @@ from worldthread.retrieve.cache import CacheKey
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import Embed
 from worldthread.retrieve.published.name_vectors import Floats, fill_name_vectors
-from worldthread.retrieve.published.paths import PathDescriptions
+from worldthread.retrieve.published.paths import PathDescriptions, exact_sum
 from worldthread.retrieve.published.traversal import OBJECT, FilteredGraph, vertex_graph, vertex_of
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.select import best_holding
@@ -167,7 +167,7 @@ def _vectors_of(names: Sequence[str], index: RetrievalIndex, filtered: FilteredG
     for row, number in enumerate(numbers.tolist()):
         _, edges = filtered.steps_from(vertex_of(number, OBJECT))
         labels = filtered.labels[edges]
-        total = index.statements.rows[np.unique(labels[labels >= 0])].sum(0)
+        total = exact_sum(index.statements.rows[np.unique(labels[labels >= 0])])
         vectors[row] = total / max(float(np.linalg.norm(total)), 1e-9)
     return vectors
 

@@ -28,7 +28,7 @@ from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.astar_search import BatchedSearch, Heuristic
 from worldthread.retrieve.published.linking import NEAREST, entities_of
 from worldthread.retrieve.published.paths import GraphPath, QuestionSimilarity, labels_on, nothing, scores
-from worldthread.retrieve.published.traversal import LETTERS, FilteredGraph, vertex_graph
+from worldthread.retrieve.published.traversal import KINDS, LETTERS, OBJECT, FilteredGraph, vertex_graph
 from worldthread.retrieve.query import Query, Scores
 
 HEURISTICS: Final = ("ip", "weighted", "averaged", "unaveraged", "none")
@@ -97,7 +97,10 @@ def astar(
     if not found and settings.neighbourhood:
         for start in starts:
             far, edges = graph.steps_from(start)
-            for vertex, edge in zip(far.tolist(), edges.tolist(), strict=True):
+            steps = list(zip(far.tolist(), edges.tolist(), strict=True))
+            if start % KINDS != OBJECT:  # several steps from a thesis have its label
+                steps.sort(key=lambda step: (graph.key(step[0]), graph.id_of(int(graph.labels[step[1]]))))
+            for vertex, edge in steps:
                 for label in labels_on(graph, np.array([vertex]), np.array([edge])):
                     found.setdefault(label, GraphPath((start, vertex), (edge,)))
     if not found:

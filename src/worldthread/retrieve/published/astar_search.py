@@ -156,8 +156,8 @@ class BatchedSearch:
         rows, parents, far, edges = rows[better], parents[better], far[better], edges[better]
         flat, steps, old = flat[better], steps[better], old[better]
         estimates, sums, sources = self._estimated(rows, parents, far, edges, steps)
-        # of several edges to one vertex the best is written last and so remains
-        order = np.lexsort((-estimates, rows))
+        # of several edges to one vertex the best is written last and so remains; of equally good ones, the first by id
+        order = np.lexsort((self._ranks(flat, estimates, edges), -estimates, rows))
         marks = np.arange(-1, -1 - len(order), -1, dtype=np.int32)
         self._placed[flat[order]] = marks
         kept = order[self._placed[flat[order]] == marks]
@@ -175,6 +175,19 @@ class BatchedSearch:
         self._estimates[rows, new] = estimates[kept]
         self._sums[rows, new] = sums[kept]
         self._sources[rows, new] = sources[kept]
+
+    def _ranks(self, flat: Numbers, estimates: Values, edges: NDArray[np.int32]) -> Numbers:
+        """Return numbers that are higher for edges whose ids come first, where edges are equally good."""
+        found = np.zeros(len(edges), np.int64)
+        if not self._heuristic.sums_up:  # the vectors of equally good edges make no difference later
+            return found
+        order = np.lexsort((estimates, flat))
+        equal = (np.diff(flat[order]) == 0) & (np.diff(estimates[order]) == 0)
+        tied = order[np.append(equal, False) | np.append(False, equal)]
+        labels = self._graph.labels[edges[tied]].tolist()
+        by_id = sorted(range(len(tied)), key=lambda at: self._graph.id_of(labels[at]), reverse=True)
+        found[tied[by_id]] = np.arange(len(tied))
+        return found
 
     def _make_room(self) -> None:
         room = self._vertices.shape[1]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.retrieve.index import RetrievalIndex
-from worldthread.retrieve.published.paths import Floats
+from worldthread.retrieve.published.paths import Floats, exact_sum
 from worldthread.retrieve.published.traversal import EPISODE, KINDS, OBJECT, FilteredGraph
 from worldthread.retrieve.sparse import Numbers
 from worldthread.vectors.quantised import DecodedRows
@@ -74,8 +74,7 @@ class VertexVectors:
             return self.rows(np.array([NAMES + number])).ravel()
         _, edges = self._graph.steps_from(vertex)
         labels = self._graph.labels[edges]
-        total = self._statements[labels[labels >= 0]].sum(0, np.float64)
-        total += self._episodes[-1 - labels[labels < 0]].sum(0, np.float64)
+        total = exact_sum(self._statements[labels[labels >= 0]]) + exact_sum(self._episodes[-1 - labels[labels < 0]])
         length = np.linalg.norm(total)
         return np.asarray(total / length if length else total, np.float32)
 

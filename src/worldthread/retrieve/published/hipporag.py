@@ -170,7 +170,9 @@ def _made(index: RetrievalIndex, settings: PageRankSettings) -> _EntityGraph:
     pairs, weights = _entity_edges(full, np.unique(entities), joined, settings)
     first = len(statements_of)
     edges = np.concatenate((np.stack((episodes, first + entities), 1), first + pairs))
-    ranks = PersonalizedPageRank(first + count, edges, np.concatenate((np.ones(len(episodes), np.float32), weights)))
+    ties = np.concatenate((index.episode_ties, full.name_ties))
+    weights = np.concatenate((np.ones(len(episodes), np.float32), weights))
+    ranks = PersonalizedPageRank(first + count, edges, weights, ties)
     return _EntityGraph(facts, ends, np.bincount(entities, minlength=count), ranks)
 
 
@@ -195,7 +197,7 @@ def _synonym_edges(full: VertexGraph, pairs: Numbers, similarity: Floats) -> tup
     listed, similarity = np.concatenate((pairs, pairs[:, ::-1])), np.concatenate((similarity, similarity))
     long_enough = [len(_NO_LETTER.sub("", full.names[number])) >= _SHORTEST for number in listed[:, 0].tolist()]
     listed, similarity = listed[long_enough], similarity[long_enough]
-    order = np.lexsort((-similarity, listed[:, 0]))
+    order = np.lexsort((full.name_ties[listed[:, 1]], -similarity, listed[:, 0]))
     listed, similarity = listed[order], similarity[order]
     place = np.arange(len(listed)) - np.searchsorted(listed[:, 0], listed[:, 0])
     near = place < NEIGHBOURS

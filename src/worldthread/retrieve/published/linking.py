@@ -126,20 +126,32 @@ def link(entities: Iterable[str], index: RetrievalIndex, embed: Embed | None = N
         Normalised names of objects, without repetition.
     """
     full = vertex_graph(index)
+    anything = full.filtered(only_current=False)
+
+    def is_there(number: int | None) -> bool:
+        """Return whether something in the graph names an object: what was forgotten keeps its number."""
+        return number is not None and len(anything.steps_from(vertex_of(number, OBJECT))[0]) > 0
+
+    def may_be_meant(numbers: Numbers) -> NDArray[np.bool_]:
+        return np.array([filled[number] and is_there(number) for number in numbers.tolist()], bool)
+
+    filled = full.name_vectors.filled
     found: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for entity in entities:
         key = normalise_name(entity)
         candidates = (key, *sorted(number_variants(key)))
-        name = next((candidate for candidate in candidates if full.find(candidate) is not None), None)
+        name = next((candidate for candidate in candidates if is_there(full.find(candidate))), None)
         found[name if name is not None else key] = None
         if name is None:
             unknown[key] = None
-    filled = np.flatnonzero(full.name_vectors.filled)
     nearest: dict[str, str] = {}
-    if unknown and embed is not None and len(filled):
-        similarity = full.name_vectors.rows[filled] @ embed(list(unknown)).T
-        nearest = {key: full.names[filled[np.argmax(similarity[:, n])]] for n, key in enumerate(unknown)}
+    if unknown and embed is not None:
+        similarity = full.name_vectors.similarity_matrix(embed(list(unknown)))
+        for key, row in zip(unknown, similarity, strict=True):
+            likely = best_holding(row, 1, may_be_meant, full.name_ties)
+            if len(likely):
+                nearest[key] = full.names[likely[0]]
     named = (nearest.get(name) if name in unknown else name for name in found)
     return tuple(dict.fromkeys(name for name in named if name is not None))
 

@@ -20,6 +20,8 @@ Floats: TypeAlias = NDArray[np.float32]
 THROUGH_EPISODE: Final = "is named with"
 """The relation between two objects of one episode, in a path."""
 
+_UNITS: Final = np.float64(2**35)  # in which vectors are summed: 52 bits hold the sum exactly
+
 
 @dataclass(frozen=True)
 class GraphPath:
@@ -73,6 +75,11 @@ class QuestionSimilarity:
 def inner(rows: Floats, vector: Floats) -> Floats:
     """Return the inner product of each row with ``vector``; unlike with BLAS, its bits do not depend on other rows."""
     return np.asarray(np.einsum("ij,j->i", rows, vector), np.float32)
+
+
+def exact_sum(rows: Floats) -> NDArray[np.float64]:
+    """Return the sum of up to 2^17 vectors of length 1 or less, shape (dimensions,): the same bits in any order."""
+    return np.asarray(np.rint(rows * _UNITS).sum(0) / _UNITS)
 
 
 def lowest(values: NDArray[np.float64], second: NDArray[np.float64], k: int, key: Callable[[int], object]) -> Numbers:

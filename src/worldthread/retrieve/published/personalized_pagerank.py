@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from worldthread.retrieve.sparse import Numbers, both_directions, ranges, stable_order, starts_of
 
 TOLERANCE: Final = 1e-6
+_MANTISSA: Final = 52  # bits of a float64 behind the first
 _FEW: Final = 8  # neighbours of a node that is summed together with all others of as many neighbours
 
 
@@ -30,9 +31,13 @@ class PersonalizedPageRank:
         size: number of nodes.
         edges: both nodes of every edge, shape (edges, 2); each pair once, none from a node to itself.
         weights: positive, shape (edges,).
+        ties: a different number for every node, shape (size,): neighbours are summed in the order of these, so that
+            the bits of a rank do not depend on how nodes are numbered. ``None``: in the order of nodes.
     """
 
-    def __init__(self, size: int, edges: Numbers, weights: NDArray[np.float32]) -> None:
+    def __init__(
+        self, size: int, edges: Numbers, weights: NDArray[np.float32], ties: NDArray[np.uint64] | None = None
+    ) -> None:
         self.size = size
         near, far, edge = both_directions(edges)
         both = weights[edge].astype(np.float64)
@@ -42,7 +47,8 @@ class PersonalizedPageRank:
         self._linked = order[np.searchsorted(counts[order], 1) :]
         place = np.zeros(size, np.int64)
         place[self._linked] = np.arange(len(self._linked))
-        entries = np.lexsort((far, place[near]))[self._layout(counts[self._linked])]
+        sequence = far if ties is None else _places(ties)[far]
+        entries = np.lexsort((sequence, place[near]))[self._layout(counts[self._linked])]
         self._columns = place[far[entries]]
         self._weights = (both / np.sqrt(degrees[near] * degrees[far]))[entries].astype(np.float32)
         self._roots = np.sqrt(degrees[self._linked]).astype(np.float32)
@@ -105,4 +111,19 @@ class PersonalizedPageRank:
         # a node without neighbours passes everything to the restart, which only scales all ranks
         found = restart.astype(np.float32)
         found[self._linked] = values * self._roots
-        return np.asarray(found / found.sum(dtype=np.float64), np.float32)
+        return np.asarray(found / _exact_sum(found), np.float32)
+
+
+def _places(ties: NDArray[np.uint64]) -> Numbers:
+    """Return the place of each number among all of them in ascending order."""
+    places = np.empty(len(ties), np.int64)
+    places[np.argsort(ties)] = np.arange(len(ties))
+    return places
+
+
+def _exact_sum(values: NDArray[np.float32]) -> float:
+    """Return the sum of numbers of which none is negative and one is positive: the same bits in any order."""
+    filled = values[values > 0].astype(np.float64)
+    room = _MANTISSA - math.frexp(float(filled.max()))[1] - len(filled).bit_length()
+    units = math.ldexp(1.0, room)  # multiples of one over a power of two are summed exactly
+    return float(np.rint(filled * units).sum() / units)

@@ -14,6 +14,7 @@ until the graph changes. So adding an episode costs no more in a large graph tha
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final
 
 import numpy as np
@@ -57,6 +58,8 @@ class VertexGraph:
         self.graph = graph
         self.names: list[str] = []
         """Normalised names of the objects, by number."""
+        self.name_ties = np.zeros(0, np.uint64)
+        """For every name a number that depends on the name alone, and orders names where their numbers must not."""
         self.name_vectors = VectorTable(dimensions)
         """Vectors of the names of objects; rows of zeros until somebody with an embedder fills them."""
         self.derived = DerivedCache()
@@ -113,6 +116,8 @@ class VertexGraph:
         self._episodes = len(graph.episode_numbers)
         self._edges.extend(edges)
         self.name_vectors.extend(len(self.names))
+        late = [_tie(name) for name in self.names[len(self.name_ties) :]]
+        self.name_ties = np.concatenate((self.name_ties, np.array(late, np.uint64)))
 
     def look_again(self) -> None:
         """Drop what was looked up about what holds, as after a change."""
@@ -284,6 +289,11 @@ class FilteredGraph:
         """Return the id of the statement or episode of a label; empty when it was forgotten."""
         item = self._graph.numbered_statement(label) if label >= 0 else self._graph.numbered_episode(-1 - label)
         return "" if item is None else item.id
+
+
+def _tie(name: str) -> int:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
 
 
 _VERTEX_GRAPH: Final = CacheKey["VertexGraph"]("vertex graph")

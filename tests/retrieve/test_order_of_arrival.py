@@ -1,0 +1,129 @@
+"""Equal state hashes give equal recall: the same hits in the same order, with the same bits, paths and words."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from histories import NAMES, QUESTIONS, World, anew, every_bit, in_fold_order, random_history
+
+from worldthread import Memory, memory_index
+from worldthread.models import Embedder, embedder
+from worldthread.models.fake import FakeEmbedder
+from worldthread.retrieve import METHODS
+from worldthread.retrieve import index as index_module
+
+THOROUGH = bool(os.environ.get("WORLDTHREAD_THOROUGH"))
+TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS", 0)) or (100 if THOROUGH else 8)
+
+
+def differences(seed: int, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, object, object]]:
+    """Yield each method whose answers in a memory with a history differ from those in a memory made anew."""
+    chance = random.Random(seed)
+    monkeypatch.setattr(index_module, "EXACT_ROWS", chance.choice((3, 8, 20, 10_000)))
+    asked = chance.choice(list(METHODS)), chance.choice(QUESTIONS)
+    steps = random_history(chance)
+    restores = chance.random() < 0.3
+    world = World(embedder)
+
+    def ask(world: World) -> None:
+        world.answers(*asked, k=5, at=None, only_current=True)
+        if restores:
+            world.saved_and_restored()
+
+    world.live(steps, ask)
+    ordered = in_fold_order(world)
+    shuffled = chance.sample(ordered, len(ordered))
+    others = [anew(world, ordered), anew(world, shuffled)]
+    for method in METHODS:
+        for question in chance.sample(QUESTIONS, 2):
+            options = {
+                "k": chance.choice((2, 1000)),
+                "at": chance.choice((None, None, 2.0)),
+                "only_current": chance.random() < 0.7,
+            }
+            found = world.answers(method, question, **options)
+            for other in others:
+                expected = other.answers(method, question, **options)
+                if found != expected:
+                    yield method, expected, found
+
+
+@pytest.mark.thorough
+def test_recall_depends_on_the_state_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = FakeEmbedder()
+    for seed in range(TRIALS):
+        for method, expected, found in differences(seed, embedder, monkeypatch):
+            assert found == expected, f"{method} in history {seed}"
+
+
+def shown(memory: Memory, chance: random.Random) -> list[Any]:
+    """What a memory answers, in a form that differs whenever one bit or letter does."""
+    found: list[Any] = []
+    for method in METHODS:
+        question, at = chance.choice(QUESTIONS), chance.choice((None, None, 2.0))
+        recall = memory.recall(question, k=chance.choice((2, 50)), method=method, as_of=at)
+        answer = memory.ask(question, k=5, method=method, as_of=at)
+        found.append((method, recall.text, [every_bit(hit) for hit in recall.hits]))
+        found.append((method, answer.text, [every_bit(hit) for hit in answer.sources]))
+    for forms in chance.sample(NAMES, 3):
+        name = chance.choice(forms)
+        for versions in (memory.about(name), memory.about(name, as_of=2.0), memory.timeline(name)):
+            found.append([(str(v.statement), v.interval, v.sources, v.ended_by, v.reason) for v in versions])
+    return [*found, memory.entities(), [str(fact) for fact in memory.view().facts()]]
+
+
+def differing(seed: int, model: Embedder, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield which memory answers otherwise than one made anew: one that lived through a history, or one that follows.
+
+    The memory is closed and opened again on the way, and its index is saved and loaded.
+    """
+    chance = random.Random(seed)
+    monkeypatch.setattr(index_module, "EXACT_ROWS", chance.choice((5, 15, 10_000)))
+    monkeypatch.setattr(memory_index, "_WORTH_SAVING", chance.choice((1, 10, 2000)))
+    path = folder / f"{seed}"
+    memory = Memory(path, model="none", embedder=model)
+    with Memory(path, model="none", embedder=model, readonly=True) as follower:
+        for step in random_history(chance):
+            if step.what == "add":
+                for episode in step.episodes:
+                    memory.record.add(episode)
+            elif step.what == "forget":
+                (episode,) = step.episodes
+                memory.record.forget(episode.id)
+            else:
+                memory.recall(chance.choice(QUESTIONS))
+                follower.recall(chance.choice(QUESTIONS))
+            what = chance.random()
+            if what < 0.15:
+                memory.checkpoint()
+            elif what < 0.3:
+                memory.close()
+                memory = Memory(path, model="none", embedder=model)
+        episodes = list(memory.episodes())
+        question = chance.randrange(2**32)
+        with memory, Memory(model="none", embedder=model) as fresh:
+            fresh.record.add_many(chance.sample(episodes, len(episodes)))
+            expected = shown(fresh, random.Random(question))
+            for name, other in (("lived", memory), ("follows", follower)):
+                assert other.record.state_hash() == fresh.record.state_hash()
+                if shown(other, random.Random(question)) != expected:
+                    yield name
+
+
+@pytest.mark.thorough
+def test_memories_of_one_state_answer_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = FakeEmbedder()
+    for seed in range(max(TRIALS // 4, 1)):
+        assert list(differing(seed, model, tmp_path, monkeypatch)) == [], f"history {seed}"
+
+
+@pytest.mark.slow
+def test_memories_with_a_real_embedder_answer_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = embedder("minilm")
+    for seed in range(max(TRIALS // 8, 5)):
+        assert list(differing(seed, model, tmp_path, monkeypatch)) == [], f"history {seed}"
