@@ -24,10 +24,12 @@ LAYERS = [
         "arguments",
         "decoding",
         "errors",
+        "foreign_code",
         "json_lines",
         "names",
         "paths",
         "progress",
+        "regular_files",
         "server_access",
         "sqlite_errors",
         "text",
@@ -47,7 +49,7 @@ LAYERS = [
 """From the ground up: a part may import parts of its own layer and of those below."""
 
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-ENVS_MAY_IMPORT = {"errors", "types", "names", "paths", "text", "envs"}
+ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "text", "envs"}
 
 HEAVY = {
     "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests", "rich",

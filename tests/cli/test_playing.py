@@ -58,7 +58,8 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-SLOW = ["play", "tiny", "--seed", "1", "--agent", "game_players:Slow", "--model", "fake", "--steps", "40"]
+MINE = ["--allow-code", "game_players"]
+SLOW = ["play", "tiny", "--seed", "1", "--agent", "game_players:Slow", "--model", "fake", "--steps", "40", *MINE]
 
 
 @pytest.mark.slow
@@ -79,9 +80,9 @@ def test_a_killed_play_resumes_and_is_replayed(tmp_path: Path) -> None:
     assert (refused.exit_code, "--resume" in refused.stderr) == (2, True)
     changed = call("play", "--out", "play", "--resume", "--seed", "2")
     assert (changed.exit_code, "leave out --seed" in changed.stderr) == (2, True)
-    part = call("replay", "play")
+    part = call("replay", "play", *MINE)
     assert (part.exit_code, "unfinished" in part.stdout) == (0, True)
-    done = call("play", "--out", "play", "--resume", "--json")
+    done = call("play", "--out", "play", "--resume", "--json", *MINE)
     assert done.exit_code == 0, done.stderr
     named = trajectory.read_bytes()
     assert named.startswith(cut[: cut.rfind(b"\n") + 1]), "nothing that was written is written again"
@@ -93,11 +94,11 @@ def test_a_killed_play_resumes_and_is_replayed(tmp_path: Path) -> None:
         assert len(memory.record.graph) == summary["memory"]["episodes"], (
             "what was remembered before the kill is not there twice"
         )
-    again = call("play", "--out", "play", "--resume", "--json")
+    again = call("play", "--out", "play", "--resume", "--json", *MINE)
     assert json.loads(again.stdout.splitlines()[-1])["moves"] == summary["moves"], (
         "a finished play prints its summary again"
     )
-    replayed = call("replay", "play", "--json")
+    replayed = call("replay", "play", "--json", *MINE)
     printed = json.loads(replayed.stdout)
     assert (replayed.exit_code, printed["same"], printed["complete"], printed["model_calls"]) == (0, True, True, 0)
     assert printed["model_requests"] == summary["model_calls"]
@@ -194,7 +195,7 @@ def test_a_sweep_of_agents_and_memories(tmp_path: Path) -> None:
 
 SWEEP = [
     *("sweep", "tiny", "--agent", "game_players:Slow,random", "--model", "fake", "--seeds", "1-2", "--attempts", "2"),
-    *("--steps", "30", "--jobs", "2", "--json"),
+    *("--steps", "30", "--jobs", "2", "--json", *MINE),
 ]
 
 

@@ -23,6 +23,7 @@ from worldthread.play.run_model import model_name
 from worldthread.play.runs import limit_of, make_player, require_playable
 from worldthread.play.trajectory import read_trajectory
 
+MINE = ["game_players"]
 RESTLESS = Run("tiny-v1", "game_players:Restless", 1, steps=30, model="fake", attempt=3)
 
 
@@ -44,7 +45,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ChatRequest]:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run to its end."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    play_in(folder, RESTLESS, "fake")
+    play_in(folder, RESTLESS, "fake", allow_code=MINE)
     return folder
 
 
@@ -85,7 +86,7 @@ def test_a_run_resumes_from_any_line_to_the_same_end(
     (tmp_path / "trajectory.jsonl").write_bytes(trajectory[:end])
     (tmp_path / "recording.jsonl").write_bytes(kept)
     known = len(read_recording(tmp_path / "recording.jsonl").calls)
-    play_in(tmp_path, RESTLESS, "fake")
+    play_in(tmp_path, RESTLESS, "fake", allow_code=MINE)
     assert contents(tmp_path) == (trajectory, recording)
     assert len(asked) == len(calls) - 1 - known, "no answer is paid for twice"
     assert figures(tmp_path) == figures(undisturbed)
@@ -103,9 +104,9 @@ def test_a_run_resumes_after_a_failed_call(undisturbed: Path, tmp_path: Path, mo
     monkeypatch.setattr(FakePlayer, "complete", complete)
     for _ in range(3):
         with pytest.raises(ModelCallError, match="on fire"):
-            play_in(tmp_path, RESTLESS, "fake")
+            play_in(tmp_path, RESTLESS, "fake", allow_code=MINE)
         assert read_summary(tmp_path) is None
-    play_in(tmp_path, RESTLESS, "fake")
+    play_in(tmp_path, RESTLESS, "fake", allow_code=MINE)
     assert contents(tmp_path)[0] == contents(undisturbed)[0]
     assert len(asked) == len(read_recording(undisturbed / "recording.jsonl").calls) + 3
     assert figures(tmp_path) == figures(undisturbed)
@@ -114,7 +115,7 @@ def test_a_run_resumes_after_a_failed_call(undisturbed: Path, tmp_path: Path, mo
 def test_a_replay_makes_no_call(undisturbed: Path, asked: list[ChatRequest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLDTHREAD_MODEL", "ollama/nothing-there")
     before = contents(undisturbed)
-    result = replay(undisturbed)
+    result = replay(undisturbed, allow_code=MINE)
     assert result.difference is None
     assert result.is_complete
     assert result.lines == len(before[0].splitlines())
@@ -130,7 +131,7 @@ def test_a_replay_finds_what_was_changed(undisturbed: Path, tmp_path: Path) -> N
     def replayed(changed: list[bytes], answers: bytes = recording) -> Any:
         (tmp_path / "trajectory.jsonl").write_bytes(b"".join(changed))
         (tmp_path / "recording.jsonl").write_bytes(answers)
-        return replay(tmp_path)
+        return replay(tmp_path, allow_code=MINE)
 
     number = next(n for n, line in enumerate(lines) if n > 5 and b'"facts":' in line)
     step = orjson.loads(lines[number])
@@ -154,13 +155,13 @@ def test_a_replay_finds_what_was_changed(undisturbed: Path, tmp_path: Path) -> N
 def test_a_change_of_what_decides_the_play_is_refused(undisturbed: Path, tmp_path: Path) -> None:
     shutil.copytree(undisturbed, tmp_path, dirs_exist_ok=True)
     with pytest.raises(FormatError, match=r"line 1: .*seed was 1, and is 2 now"):
-        play_in(tmp_path, replace(RESTLESS, seed=2), "fake")
+        play_in(tmp_path, replace(RESTLESS, seed=2), "fake", allow_code=MINE)
     assert contents(tmp_path) == contents(undisturbed)
 
 
 def test_the_budget_counts_what_was_used_before_the_run_was_cut_off(tmp_path: Path, asked: list[ChatRequest]) -> None:
     run = replace(RESTLESS, budget_tokens=900)
-    summary = play_in(tmp_path / "whole", run, "fake")
+    summary = play_in(tmp_path / "whole", run, "fake", allow_code=MINE)
     assert summary["ended_by"] == "budget"
     trajectory, recording = contents(tmp_path / "whole")
     used = len(asked)
@@ -168,11 +169,11 @@ def test_the_budget_counts_what_was_used_before_the_run_was_cut_off(tmp_path: Pa
     cut.mkdir()
     (cut / "trajectory.jsonl").write_bytes(trajectory[: len(trajectory) // 2])
     (cut / "recording.jsonl").write_bytes(recording)
-    again = play_in(cut, run, "fake")
+    again = play_in(cut, run, "fake", allow_code=MINE)
     assert len(asked) == used
     assert contents(cut) == (trajectory, recording)
     assert again["prompt_tokens"] == summary["prompt_tokens"]
-    assert replay(cut).difference is None
+    assert replay(cut, allow_code=MINE).difference is None
 
 
 @pytest.mark.parametrize("agent", ["explorer", "random"])
@@ -181,7 +182,7 @@ def test_agents_without_a_model(agent: str, tmp_path: Path) -> None:
     play_in(tmp_path, run)
     whole = (tmp_path / "trajectory.jsonl").read_bytes()
     assert not (tmp_path / "recording.jsonl").exists()
-    assert replay(tmp_path).difference is None
+    assert replay(tmp_path, allow_code=MINE).difference is None
     (tmp_path / "trajectory.jsonl").write_bytes(whole[:-300])
     (tmp_path / "summary.json").unlink()
     play_in(tmp_path, run)
@@ -197,13 +198,18 @@ def test_only_the_oracle_gets_the_true_state(tmp_path: Path) -> None:
 
 
 @pytest.mark.games
-def test_a_textworld_run(textworld_games: Path, tmp_path: Path) -> None:
+def test_a_textworld_run(textworld_games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLDTHREAD_GAMES", raising=False)
     run = replace(RESTLESS, game=f"textworld:{textworld_games / 'cook.z8'}", steps=15)
-    play_in(tmp_path, run, "fake")
+    play_in(tmp_path, run, "fake", allow_code=MINE)
     whole = contents(tmp_path)
-    assert replay(tmp_path).difference is None
+    with pytest.raises(InputError, match="--allow-code textworld:/"):
+        replay(tmp_path, allow_code=MINE)
+    assert replay(tmp_path, allow_code=[*MINE, run.game]).difference is None
+    monkeypatch.setenv("WORLDTHREAD_GAMES", str(textworld_games))
+    assert replay(tmp_path, allow_code=MINE).difference is None, "a game of mine"
     (tmp_path / "trajectory.jsonl").write_bytes(whole[0][: len(whole[0]) // 2])
-    play_in(tmp_path, run, "fake")
+    play_in(tmp_path, run, "fake", allow_code=MINE)
     assert contents(tmp_path) == whole
 
 
@@ -231,7 +237,7 @@ def test_settings_reach_the_agent() -> None:
 )
 def test_mistakes_are_reported_before_the_play(run: Run, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        require_playable(run, "fake")
+        require_playable(run, "fake", allow_code=["game_players", "json"])
 
 
 def test_limits_and_names() -> None:
@@ -260,4 +266,4 @@ def test_a_header_without_settings(tmp_path: Path) -> None:
     (tmp_path / "trajectory.jsonl").write_text('{"format": "worldthread-trajectory", "version": 2}\n')
     assert read_trajectory(tmp_path / "trajectory.jsonl").steps == []
     with pytest.raises(FormatError, match="does not describe the run"):
-        replay(tmp_path)
+        replay(tmp_path, allow_code=MINE)

@@ -98,7 +98,7 @@ def test_results_of_other_releases(tmp_path: Path) -> None:
     path.write_bytes(line)
     with SweepResults(path) as results:
         assert results.done == {}
-        results.add(Run("tiny", "explorer", 1), {"score": 2})
+        results.add(Run("tiny", "explorer", 1), play_run(Run("tiny", "explorer", 1), tmp_path / "one"))
     assert path.read_bytes().startswith(line)
     with SweepResults(path) as results:
         assert set(results.done) == {Run("tiny", "explorer", 1)}
@@ -137,7 +137,10 @@ def test_a_sweep_reports_the_progress_of_its_runs(tmp_path: Path) -> None:
     runs = [Run("tiny-v1", "game_players:Slow", seed, steps=40, model="fake") for seed in (1, 2)]
     seen: list[RunProgress] = []
     with SweepResults(tmp_path / "results.jsonl") as results:
-        sweep(runs, results, jobs=2, on_done=lambda *_: None, on_tick=seen.extend, argument="fake")
+        sweep(
+            runs, results, jobs=2, on_done=lambda *_: None, on_tick=seen.extend, argument="fake",
+            allow_code=["game_players"],
+        )  # fmt: skip
         assert set(results.done) == set(runs)
     assert {progress.run for progress in seen} == set(runs)
     assert max(progress.moves for progress in seen) > 0

@@ -25,6 +25,7 @@ export interface ListedSweep {
   id: string;
   name: string;
   finished: number;
+  error: string | null;
 }
 
 export interface Listing {

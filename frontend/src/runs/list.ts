@@ -37,7 +37,9 @@ function sweepCards(sweeps: ListedSweep[]): HTMLElement {
           "a",
           { class: "card link", href: `#sweep=${sweep.id}` },
           h("strong", {}, sweep.name),
-          h("span", { class: "muted" }, count(sweep.finished, "finished run")),
+          sweep.error === null
+            ? h("span", { class: "muted" }, count(sweep.finished, "finished run"))
+            : h("span", { class: "error" }, sweep.error),
         ),
       ),
     ),

@@ -63,6 +63,8 @@ def audit_logs(
         raise InputError(f"{logs} has no run {', '.join(unknown)}; its runs are: {', '.join(names)}")
 
     def open_game(name: str) -> Environment:
+        if Path(name).name != name:  # the logs come from elsewhere, and do not choose the folder
+            raise InputError(f"{logs} names a run {name!r}, which is not the name of a game file")
         location = name if games is None else str(games / f"{name}.z8")
         return make(f"textworld:{location}", max_moves=math.inf)
 

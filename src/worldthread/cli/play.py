@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import typer
 
 from worldthread.cli.running import (
     AgentOption,
+    AllowCodeOption,
     BudgetDollarsOption,
     BudgetTokensOption,
     PlayerModelOption,
@@ -27,13 +29,18 @@ from worldthread.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from worldthread.memory import Memory
     from worldthread.play.loop import Play
     from worldthread.play.run import Run
     from worldthread.play.step_record import StepRecord
 
 _SECONDS_PER_MOVE = 0.1  # in a terminal: slow enough to watch, and a game still ends within a minute
-_ALLOWED_WITH_RESUME: Final = frozenset({"out", "resume", "model", "as_json", "delay"})
-"""The options that ``--resume`` allows; the folder of the play determines everything else."""
+_ALLOWED_WITH_RESUME: Final = frozenset({"out", "resume", "model", "as_json", "delay", "memory_file", "allow_code"})
+"""The options that ``--resume`` allows; the folder of the play determines everything else.
+
+The folder may come from somebody else: it does not decide which file is emptied and written outside of it, which server
+gets the user's key, or which code runs.
+"""
 
 
 def play(
@@ -50,7 +57,7 @@ def play(
         typer.Option(
             metavar="NAME",
             help="The player: explorer or random (no model needed); ariadne, react or another agent with a model; "
-            "human (you type the commands); or module:Class.",
+            "human (you type the commands); or module:Class with --allow-code module.",
         ),
     ] = "explorer",
     memory_module: Annotated[
@@ -82,6 +89,7 @@ def play(
         Path | None,
         typer.Option(help="The folder for the trajectory, the memory and the report. Default: a new folder in runs/."),
     ] = None,
+    allow_code: AllowCodeOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the unfinished play in the folder --out.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object on the last line.")
@@ -121,25 +129,27 @@ def play(
 
     from worldthread.memory import Memory
     from worldthread.play.run_files import play_in, read_summary, typed_in
+    from worldthread.play.run_summary import has_all_figures
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
     console = Console(stderr=as_json, highlight=False)
+    allowed = allow_code or []
     if resume:
         _require_no_other(context)
-        earlier = _earlier_play(out)
-        folder, run, name = earlier.folder, earlier.run, earlier.name
-        memory_file, namespace = earlier.memory, earlier.namespace
-        model = model or earlier.asked_for
+        earlier = _earlier_play(out, allowed)
+        folder, run, name, namespace = earlier.folder, earlier.run, earlier.name, earlier.namespace
+        _require_same_memory(memory_file, earlier.memory)
         summary = read_summary(folder)
-        if summary is not None:
+        if summary is not None and has_all_figures(summary):
             typer.echo(f"the play in {folder} is already finished", err=True)
-            _finish(summary, folder, as_json=as_json)
+            _finish(summary, folder, memory_file, as_json=as_json)
             return
+        model = model or _model_to_resume(earlier.asked_for)
     else:
         (run,) = runs_of(
             [game], [agent], [memory_module] if memory_module else [], [seed], [attempt], model=model,
             settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars, steps=steps,
-            goal=goal, audit=audit, valid_actions=valid_actions,
+            goal=goal, audit=audit, valid_actions=valid_actions, allow_code=allowed,
         )  # fmt: skip
         folder = run_folder(out, _name(run))
         name = folder.name
@@ -151,19 +161,19 @@ def play(
         more = {"typed": typed_in(folder / TRAJECTORY_FILE) if resume else (), **_conversation(as_json=as_json)}
     with Memory(file, namespace=namespace, model="none") as memory:
         if resume:  # the play is repeated from the beginning, with an empty memory
-            for episode in [episode.id for episode in memory.episodes()]:
-                memory.forget(episode)
+            _forget_play(memory, name, file)
         try:
             summary = play_in(
                 folder, run, model, name=name, memory=memory.record, graph=memory.record.graph, header=header,
-                watch=None if more else lambda game_play: _watched(game_play, console, delay), **more,
+                watch=None if more else lambda game_play: _watched(game_play, console, delay), allow_code=allowed,
+                **more,
             )  # fmt: skip
         except KeyboardInterrupt:
             typer.echo(
                 f"\nthe steps so far are in {folder}; continue with: worldthread play --out {folder} --resume", err=True
             )
             raise
-    _finish(summary, folder, as_json=as_json)
+    _finish(summary, folder, memory_file, as_json=as_json)
 
 
 def _require_no_other(context: typer.Context) -> None:
@@ -184,7 +194,7 @@ class _EarlierPlay:
         folder: the folder.
         run: the run.
         name: the name of the play.
-        memory: the memory file; ``None`` for the file in the folder.
+        memory: the memory file outside of the folder that the header names; ``None`` for the file in the folder.
         namespace: the namespace of the memory.
         asked_for: the name of the model as the user gave it.
     """
@@ -197,20 +207,83 @@ class _EarlierPlay:
     asked_for: str | None
 
 
-def _earlier_play(out: Path | None) -> _EarlierPlay:
+def _require_same_memory(given: Path | None, recorded: Path | None) -> None:
+    """Check that the user named the memory file of a play, which resuming empties, unless it is in the folder.
+
+    Args:
+        given: the file that the user named.
+        recorded: the file that the header of the play names; ``None`` for the file in the folder.
+
+    Raises:
+        InputError: the files differ.
+    """
+    if recorded is None:
+        if given is not None:
+            raise InputError("the memory of this play is in its folder: leave out --memory")
+    elif given is None:
+        raise InputError(
+            f"the memory of this play is outside of its folder, and resuming empties it. If {recorded} is the memory "
+            f"of this play, add --memory {shlex.quote(str(recorded))}"
+        )
+    elif given.resolve() != recorded.resolve():
+        raise InputError(f"--memory {given} is not the memory of this play, which is {recorded}")
+
+
+def _model_to_resume(asked_for: str | None) -> str | None:
+    """Return the model of a play as its folder names it; the folder does not choose the server.
+
+    Args:
+        asked_for: the name of the model as the header of the play gives it.
+
+    Returns:
+        The name.
+
+    Raises:
+        InputError: the name begins with the name of a server, which would get the user's key and his texts.
+    """
+    from worldthread.models.config import SERVERS
+
+    if asked_for is not None and asked_for.partition("/")[0] in SERVERS:
+        raise InputError(
+            f"this play asked the model {asked_for!r}, and the folder of a play does not choose the server that is "
+            f"called. To call it, add --model {shlex.quote(asked_for)}"
+        )
+    return asked_for
+
+
+def _forget_play(memory: Memory, name: str, file: Path) -> None:
+    """Forget what an unfinished play has remembered.
+
+    Args:
+        memory: the memory of the play.
+        name: the name of the play, which is the source of its episodes.
+        file: the file, for the error message.
+
+    Raises:
+        InputError: the memory holds something else; nothing was forgotten.
+    """
+    episodes = list(memory.episodes())
+    if any(episode.source != name for episode in episodes):
+        raise InputError(f"{file} holds more than this play has remembered, and resuming would forget it")
+    for episode in episodes:
+        memory.forget(episode.id)
+
+
+def _earlier_play(out: Path | None, allow_code: Collection[str]) -> _EarlierPlay:
     """Read the play that a folder holds.
 
     Args:
         out: the folder; ``None`` when the user gave none.
+        allow_code: the code that the play may use; see :func:`~worldthread.play.run_files.run_of`.
 
     Returns:
         The play.
 
     Raises:
-        InputError: there is no folder, or it has no play.
-        FormatError: this release cannot resume the play.
+        InputError: there is no folder, it has no play, or the play needs code that is not allowed.
+        FormatError: the folder holds a link, or this release cannot resume the play.
     """
-    from worldthread.play.run_files import run_of
+    from worldthread.play.run_files import require_own_files, run_of
     from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison
     from worldthread.stores import DEFAULT_NAMESPACE
 
@@ -219,8 +292,9 @@ def _earlier_play(out: Path | None) -> _EarlierPlay:
     path = out / TRAJECTORY_FILE
     if not path.exists():
         raise InputError(f"{out} has no play to resume")
+    require_own_files(out)
     header = TrajectoryComparison(path).header
-    run, name = run_of(header, path)
+    run, name = run_of(header, path, allow_code)
     memory = Path(header["memory"]) if "memory" in header else None
     own = memory is None or not memory.is_absolute()
     namespace = header.get("namespace", DEFAULT_NAMESPACE)
@@ -327,8 +401,8 @@ def _watched(game_play: Play, console: Console, delay: float | None) -> Iterator
         yield show
 
 
-def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
-    """Write the report and print the summary."""
+def _finish(summary: dict[str, Any], folder: Path, memory: Path | None, *, as_json: bool) -> None:
+    """Write the report, with the map of a memory outside of the folder if one is given, and print the summary."""
     from rich.console import Console
     from rich.text import Text
 
@@ -339,7 +413,7 @@ def _finish(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
     summary = {**summary, "trajectory": str(folder / TRAJECTORY_FILE)}
     advice = ""
     try:
-        summary["report"] = str(write_report(folder))
+        summary["report"] = str(write_report(folder, memory=memory))
     except MissingExtraError as error:
         summary["report"] = None
         advice = str(error)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from worldthread.cli.opening import JsonOption
+from worldthread.cli.running import AllowCodeOption
 
 _DIFFERENT = 1
 """The exit code when the replay differs."""
@@ -19,11 +20,14 @@ def replay(
         Path, typer.Argument(metavar="RUN", help="The folder of a run from [bold]worldthread play[/bold] or a sweep.")
     ],
     as_json: JsonOption = False,
+    allow_code: AllowCodeOption = None,
 ) -> None:
     """Play a recorded run again, and check that every step is the same.
 
     The recorded answers replace the model, so no call is made. Prints how many lines of the trajectory are the same, or
     the first difference. The exit code is 1 after a difference: then the program, the game or a setting has changed.
+
+    The run names its agent and its game. What is not part of worldthread runs only with [bold]--allow-code[/bold].
 
     [dim]Examples:[/dim]
 
@@ -34,7 +38,7 @@ def replay(
     from worldthread.cli.output import note, number_of
     from worldthread.play.run_files import replay as play_again
 
-    result = play_again(run)
+    result = play_again(run, allow_code=allow_code or ())
     if as_json:
         fields = {"same": result.difference is None, "lines": result.lines, "moves": result.moves}
         fields |= {"complete": result.is_complete, "model_requests": result.model_requests, "model_calls": 0}

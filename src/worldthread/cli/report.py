@@ -26,6 +26,10 @@ def report(
             help="For a sweep: count only the N best attempts at each seed, as published tables do.",
         ),
     ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(help="For a run: its memory file, if [bold]worldthread play --memory[/bold] put it elsewhere."),
+    ] = None,
 ) -> None:
     """Write the HTML report of a run or of a sweep, and print its path.
 
@@ -44,10 +48,12 @@ def report(
     if (folder / RESULTS_FILE).exists():
         from worldthread.bench.sweep_report.report import write_sweep_report
 
+        if memory is not None:
+            raise InputError("--memory is for the report of a run, not of a sweep")
         typer.echo(str(write_sweep_report(folder, best=best)))
         return
     if best is not None:
         raise InputError(f"--best is for sweeps, and {folder} is not the folder of a sweep: it has no {RESULTS_FILE}")
     from worldthread.play.run_page import write_report
 
-    typer.echo(str(write_report(folder)))
+    typer.echo(str(write_report(folder, memory=memory)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +32,15 @@ BudgetTokensOption = Annotated[
 ]
 BudgetDollarsOption = Annotated[
     float | None, typer.Option(min=0, metavar="DOLLARS", help="Stop a play when its model has cost this much.")
+]
+AllowCodeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-code",
+        metavar="NAME",
+        help="Let the run use code that is not part of worldthread: the module of an agent, or the game file of a run "
+        "that you did not play yourself. Repeatable.",
+    ),
 ]
 
 
@@ -115,6 +124,7 @@ def runs_of(
     settings: dict[str, Any],
     budget_tokens: int | None = None,
     budget_dollars: float | None = None,
+    allow_code: Collection[str] = (),
     **fields: Any,
 ) -> list[Run]:
     """Return every combination of games, agents, memory modules, seeds and attempts that makes a difference.
@@ -132,13 +142,14 @@ def runs_of(
         settings: arguments of the agents.
         budget_tokens: the limit of tokens of each run with a model.
         budget_dollars: the limit of dollars of each run with a model.
+        allow_code: see :func:`worldthread.agents.agent_class`.
         fields: further fields of every :class:`~worldthread.play.run.Run`.
 
     Returns:
         The runs.
 
     Raises:
-        InputError: an agent does not exist, or no agent accepts a setting or memory module.
+        InputError: an agent does not exist or is not allowed, or no agent accepts a setting or memory module.
         ModelError, GameError, MissingExtraError: see :func:`~worldthread.play.runs.require_playable`.
     """
     import orjson
@@ -149,7 +160,7 @@ def runs_of(
     from worldthread.play.run_model import model_name
     from worldthread.play.runs import require_playable
 
-    kinds = {agent: agent_class(agent) for agent in agents}
+    kinds = {agent: agent_class(agent, allow_code) for agent in agents}
     known = {agent: agent_options(kind) for agent, kind in kinds.items()}
     for setting in settings:
         if not any(setting in options for options in known.values()):
@@ -173,5 +184,5 @@ def runs_of(
                     for seed in seeds
                     for attempt in (attempts if "seed" in options else attempts[:1])
                 ]
-                require_playable(runs[first], model)
+                require_playable(runs[first], model, allow_code=allow_code)
     return runs

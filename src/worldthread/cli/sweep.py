@@ -13,6 +13,7 @@ import typer
 
 from worldthread.cli.running import (
     AgentOption,
+    AllowCodeOption,
     BudgetDollarsOption,
     BudgetTokensOption,
     PlayerModelOption,
@@ -83,6 +84,7 @@ def sweep(
     option: AgentOption = None,
     budget_tokens: BudgetTokensOption = None,
     budget_dollars: BudgetDollarsOption = None,
+    allow_code: AllowCodeOption = None,
     jobs: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="The number of plays at a time. Default: the number of processors."),
@@ -131,14 +133,15 @@ def sweep(
     runs = runs_of(
         games, agents, names_in(memory or (), "--memory"), seeds_in(",".join(seeds or ("1-10",))), range(attempts),
         model=model, settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars,
-        steps=steps, audit=audit, valid_actions=valid_actions,
+        steps=steps, audit=audit, valid_actions=valid_actions, allow_code=allow_code or (),
     )  # fmt: skip
     require_statistics()
     console = Console(stderr=True, highlight=False)
     with SweepResults(out / RESULTS_FILE) as results, SweepProgress(console, runs, results.done) as bars:
         failures = run_sweep(
-            runs, results, jobs=jobs or os.cpu_count() or 1, on_done=bars.end, on_tick=bars.tick, argument=model
-        )
+            runs, results, jobs=jobs or os.cpu_count() or 1, on_done=bars.end, on_tick=bars.tick, argument=model,
+            allow_code=allow_code or (),
+        )  # fmt: skip
     figures = [
         aggregate(group, best=best) for group in groups_of((r, results.done[r]) for r in runs if r in results.done)
     ]

@@ -31,8 +31,7 @@ def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Pat
         UnknownGameError: no file has this bare name; the message lists similar names.
     """
     path = Path(name).expanduser()
-    is_bare = path.name == name and not path.suffix
-    if not name or not is_bare:
+    if not _is_bare(name):
         return path
     folders = _named_folders()
     places = [place for folder in folders for place in (folder, folder / subfolder)]
@@ -48,6 +47,26 @@ def find_game_file(name: str, *, subfolder: str, suffixes: Sequence[str]) -> Pat
         )
     known = {file.stem for file in game_files(subfolder=subfolder, suffixes=suffixes)}
     raise UnknownGameError(f"no game file is called {name!r} in ${GAMES_VARIABLE}.{near_names(name, sorted(known))}")
+
+
+def is_in_game_folder(name: str) -> bool:
+    """Return whether a bare name, or the path of a file below a folder of ``$WORLDTHREAD_GAMES``, is given.
+
+    Args:
+        name: as in :func:`find_game_file`.
+    """
+    if _is_bare(name):
+        return True
+    try:
+        path = Path(name).expanduser().resolve()
+        return any(path.is_relative_to(folder.resolve()) for folder in _named_folders())
+    except (OSError, RuntimeError, ValueError):  # no such user, a circle of links, a zero byte
+        return False
+
+
+def _is_bare(name: str) -> bool:
+    """Return whether a name has no folder and no suffix."""
+    return bool(name) and Path(name).name == name and not Path(name).suffix
 
 
 def game_files(*, subfolder: str, suffixes: Sequence[str]) -> list[Path]:

@@ -21,19 +21,20 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from worldthread.envs.base import Environment
-from worldthread.envs.files import GAMES_VARIABLE, find_game_file, near_names
+from worldthread.envs.files import GAMES_VARIABLE, find_game_file, is_in_game_folder, near_names
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
+from worldthread.foreign_code import require_allowed
 
 FILE_MAX_MOVES = 500
 """Default limit of moves in a game from a file, since such a game need not end by itself."""
 
-__all__ = ["FILE_MAX_MOVES", "GAMES_VARIABLE", "games", "make", "register", "spec_of"]
+__all__ = ["FILE_MAX_MOVES", "GAMES_VARIABLE", "games", "make", "register", "require_known_game", "spec_of"]
 
 _ID = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)-v(?P<version>[1-9][0-9]*)")
 
@@ -106,6 +107,27 @@ def spec_of(id: str) -> GameSpec:
     if versions:
         return max(versions, key=lambda spec: spec.version)
     raise UnknownGameError(f"no game is called {id!r}.{near_names(id, [spec.id for spec in games()])}")
+
+
+def require_known_game(id: str, allow_code: Collection[str] = ()) -> None:
+    """Check that a game which a file names is one that the user chose, without opening it.
+
+    A game file is a program. Registered games may be named by anybody, and so may the game files in the folders of
+    ``$WORLDTHREAD_GAMES``; the path of any other file must be allowed.
+
+    Args:
+        id: as for :func:`make`.
+        allow_code: the ids of game files that the user allowed.
+
+    Raises:
+        UnknownGameError: there is no such game.
+        InputError: the game file is not allowed; the message says what to add.
+    """
+    scheme, colon, name = id.partition(":")
+    if not colon:
+        spec_of(id)
+    elif scheme in _OPENERS and not is_in_game_folder(name):
+        require_allowed(id, allow_code, f"the game file {id!r}")
 
 
 def make(

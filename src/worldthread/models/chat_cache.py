@@ -34,6 +34,9 @@ APPLICATION_ID: Final = 0x77746361
 VERSION: Final = 1
 """Version of the file that is written, and the newest that is read."""
 
+_TABLE: Final = """\
+CREATE TABLE answer (key TEXT PRIMARY KEY, content TEXT NOT NULL, created_at REAL NOT NULL)
+                        WITHOUT ROWID"""
 _BUSY_SECONDS: Final = 30.0
 
 
@@ -83,8 +86,8 @@ class ChatCache:
             self._connection = connection
             ((application,),) = connection.execute("PRAGMA application_id").fetchall()
             ((version,),) = connection.execute("PRAGMA user_version").fetchall()
-            ((tables,),) = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchall()
-            if application != APPLICATION_ID and (application or version or tables):
+            schema = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema").fetchall()]
+            if application != APPLICATION_ID and (application or version or schema):
                 raise ForeignFileError("an SQLite file of another program, not a cache of answers", path=self._path)
             if version > VERSION:
                 raise FileVersionError(
@@ -92,12 +95,14 @@ class ChatCache:
                     "another file",
                     path=self._path,
                 )
+            if version and [" ".join(str(sql).split()) for sql in schema] != [" ".join(_TABLE.split())]:
+                # a view or a trigger would run at every question, for as long as it likes
+                raise self._damaged("it has other tables than a cache of answers")
             if not version:
                 connection.executescript(
                     f"""
                     BEGIN IMMEDIATE;
-                    CREATE TABLE answer (key TEXT PRIMARY KEY, content TEXT NOT NULL, created_at REAL NOT NULL)
-                        WITHOUT ROWID;
+                    {_TABLE};
                     PRAGMA application_id = {APPLICATION_ID};
                     PRAGMA user_version = {VERSION};
                     COMMIT;

@@ -22,11 +22,13 @@ from worldthread.errors import InputError, ModelCallError, StoreError
 from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
 from worldthread.models.chat import ChatAnswer, ChatRequest
 from worldthread.models.request_key import request_key, to_json
+from worldthread.regular_files import MAX_BYTES, open_regular, require_openable
 
 FORMAT: Final = "worldthread-recording"
 VERSION: Final = 1
 """Version of the format that is written, and the newest that is read."""
 _WHAT: Final = "a recording of calls"
+_LARGEST: Final = 2**53
 
 
 @dataclass(frozen=True)
@@ -59,22 +61,23 @@ class Recording:
     calls: tuple[RecordedCall, ...]
 
 
-def read_recording(path: str | Path) -> Recording:
+def read_recording(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Recording:
     """Read the calls in a file; a torn last line is left out.
 
     Args:
         path: the file.
+        max_bytes: the most bytes that the file may have.
 
     Returns:
         The model's name and the calls.
 
     Raises:
-        FormatError: a line is damaged, or a newer release wrote the file.
+        FormatError: a line is damaged, or a newer release wrote the file; or it is too large, or not a regular file.
         StoreError: the file cannot be read.
     """
     path = Path(path)
     try:
-        with path.open("rb") as stream:
+        with open_regular(path, max_bytes=max_bytes) as stream:
             reader = JsonLinesReader(stream, path, skip_torn=True, decode=_decode)
             return _read(reader, reader.header(FORMAT, VERSION, _WHAT))
     except OSError as error:
@@ -99,6 +102,7 @@ class RecordingFile:
     """
 
     def __init__(self, path: Path, model: str) -> None:
+        require_openable(path)
         busy = "another run is recording into this file: wait for its end, or record into another file"
         self._log = JsonLinesWriter(path, busy=busy, lock_suffix="-lock", decode=_decode)
         with self._log.opening() as reader:
@@ -178,6 +182,7 @@ def _call(line: JsonLine, model: str, reader: JsonLinesReader) -> tuple[Recorded
     try:
         fields = convert(line.value, _CallLine)
         key = request_key(model, fields.request)
+        _require_figures(fields)
     except (msgspec.ValidationError, InputError) as error:
         raise reader.error(f"not a call: {error}") from error
     if fields.answer is not None and fields.error is None:
@@ -187,6 +192,20 @@ def _call(line: JsonLine, model: str, reader: JsonLinesReader) -> tuple[Recorded
     else:
         raise reader.error("not a call: it must have either an answer or an error")
     return RecordedCall(line.number, key, fields.request, outcome), fields.replaces
+
+
+def _require_figures(line: _CallLine) -> None:
+    """Raise InputError for numbers that no call has, and that sums or JSON could not hold."""
+    numbers: list[float | None] = [line.request.temperature, line.request.max_tokens, line.request.seed]
+    if line.answer is not None:
+        usage = line.answer.usage
+        numbers += [usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens]
+        numbers += [line.answer.seconds, line.answer.attempts]
+    if line.error is not None:
+        numbers += [line.error.status, line.error.attempts]
+    for number in numbers:
+        if number is not None and not -_LARGEST <= number <= _LARGEST:
+            raise InputError(f"the number {number!r} is too large")
 
 
 def _decode(line: bytes | str) -> Any:

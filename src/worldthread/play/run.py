@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any, Final
 
+import msgspec
 import orjson
+
+from worldthread.decoding import convert
+from worldthread.errors import InputError
+
+_MAX_NUMBER: Final = 2**53
+"""The largest number of a run that is read from a file, so that every reader of JSON understands it."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,41 @@ class Run:
         digest = hashlib.blake2b(orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS), digest_size=4).hexdigest()
         attempt = f"-attempt{self.attempt}" if self.attempt else ""
         return Path(file_name(self.game), file_name(self.player), f"seed{self.seed}{attempt}-{digest}")
+
+
+def decode_run(settings: object) -> Run:
+    """Return the run that the fields of a file describe.
+
+    Args:
+        settings: the fields by name, from JSON.
+
+    Returns:
+        The run.
+
+    Raises:
+        InputError: a field is unknown or missing, has another type, or is a number that no run can have.
+    """
+    if not isinstance(settings, dict):
+        raise InputError("the settings of a run must be an object")
+    known = {field.name for field in fields(Run)}
+    if unknown := sorted(str(name) for name in settings.keys() - known):
+        raise InputError(f"a run has no setting {unknown[0]!r}")
+    try:
+        convert(settings, Run)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error)) from None
+    try:
+        options = orjson.loads(settings.get("options", "{}"))
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"the options must be a JSON object: {error}") from None
+    if not isinstance(options, dict):
+        raise InputError("the options must be a JSON object")
+    for name in ("seed", "attempt", "steps", "budget_tokens", "budget_dollars"):
+        number = settings.get(name)
+        if number is not None and not 0 <= number < _MAX_NUMBER:
+            raise InputError(f"{name} must be a number from 0, not {number!r}")
+    decoded: dict[str, Any] = settings
+    return Run(**decoded)  # not the converted one: it would hold 5.0 for 5
 
 
 def file_name(text: str) -> str:

@@ -12,7 +12,7 @@ replay does the same and never continues live.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,19 +20,24 @@ from typing import Any, Final
 
 import orjson
 
-from worldthread.agents import AgentMemory, Decision, agent_class
-from worldthread.errors import FormatError, ReplayError
+from worldthread.agents import AgentMemory, Decision, agent_class, require_agent
+from worldthread.envs.registry import require_known_game
+from worldthread.errors import FormatError, InputError, ReplayError
 from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
 from worldthread.play.loop import Play
-from worldthread.play.run import Run
+from worldthread.play.run import Run, decode_run
 from worldthread.play.run_model import recorded_model, replayed_model
+from worldthread.play.run_summary import require_figures
 from worldthread.play.runs import opened
 from worldthread.play.step_record import StepRecord
 from worldthread.play.trajectory import TRAJECTORY_FILE, TrajectoryComparison, TrajectoryWriter, read_trajectory
+from worldthread.regular_files import open_regular, require_no_links
 
 SUMMARY_FILE: Final = "summary.json"
 """The name of the file with the figures of a finished run, in the folder of the run."""
+
+_MAX_SUMMARY: Final = 1 << 26  # bytes
 
 
 def header_of(run: Run, name: str, **more: Any) -> dict[str, Any]:
@@ -43,23 +48,50 @@ def header_of(run: Run, name: str, **more: Any) -> dict[str, Any]:
     return {**leading, "name": name, "settings": settings, "release": release, **more}
 
 
-def run_of(header: dict[str, Any], path: Path) -> tuple[Run, str]:
+def run_of(header: dict[str, Any], path: Path, allow_code: Collection[str] = ()) -> tuple[Run, str]:
     """Return the run that the header of a trajectory describes.
 
     Args:
-        header: the header.
+        header: the header, which somebody else may have written.
         path: the file, for the error message.
+        allow_code: the modules and game files that the header may name beside what is registered; see
+            :func:`worldthread.agents.agent_class` and :func:`worldthread.envs.registry.require_known_game`.
 
     Returns:
         The run, and the name of its play.
 
     Raises:
         FormatError: the header does not describe a run that can be played again.
+        InputError: the agent or the game is not allowed; the message says what to add.
+        UnknownGameError: there is no such game.
     """
     try:
-        return Run(**header["settings"], version=header["release"]), header["name"]
-    except (KeyError, TypeError) as error:
+        settings = header["settings"]
+        name: object = header["name"]
+        run = decode_run({**settings, "version": header["release"]} if isinstance(settings, dict) else settings)
+    except (KeyError, InputError) as error:
         raise FormatError(f"the header does not describe the run: {error}", path=path, line=1) from error
+    if not isinstance(name, str):
+        raise FormatError("the header does not describe the run: its name must be a text", path=path, line=1)
+    require_agent(run.agent, allow_code)
+    require_known_game(run.game, allow_code)
+    return run, name
+
+
+def require_own_files(folder: Path) -> None:
+    """Check that no file in the folder of a run leads out of it; what is written there stays there.
+
+    Args:
+        folder: the folder; it need not exist.
+
+    Raises:
+        FormatError: the folder holds a link, a named pipe, a socket or a device.
+        InputError: the folder cannot be read.
+    """
+    try:
+        require_no_links(folder.iterdir() if folder.is_dir() else ())
+    except OSError as error:
+        raise InputError(f"cannot read the folder {folder}: {error.strerror}") from error
 
 
 def play_in(
@@ -72,6 +104,7 @@ def play_in(
     graph: TemporalGraph | None = None,
     header: dict[str, Any] | None = None,
     watch: Callable[[Play], AbstractContextManager[Callable[[StepRecord], None]]] | None = None,
+    allow_code: Collection[str] = (),
     **more: Any,
 ) -> dict[str, Any]:
     """Play a run to its end in its folder, or resume the run that the folder holds.
@@ -86,6 +119,7 @@ def play_in(
         header: additional fields for the header of the trajectory.
         watch: opens a display for the play; the function that it yields is called with every step, including the steps
             that the trajectory already holds.
+        allow_code: see :func:`worldthread.agents.agent_class`.
         more: further arguments of the agent.
 
     Returns:
@@ -93,17 +127,21 @@ def play_in(
 
     Raises:
         FormatError: the trajectory in the folder belongs to a different run; the message names the first line that
-            differs.
+            differs. Or the folder holds a link.
+        InputError: the agent is not allowed, or the folder cannot be read.
         StoreLockedError: another process plays in the folder.
         StoreError: the folder cannot be written.
         ModelError: a call of the model failed; play again to resume the run at this point.
     """
-    needs_model = agent_class(run.agent).asks_model
+    needs_model = agent_class(run.agent, allow_code).asks_model
+    require_own_files(folder)
     with ExitStack() as stack:
         fields = header_of(run, name, asked_for=argument, **(header or {}))
         trajectory = stack.enter_context(TrajectoryWriter(folder / TRAJECTORY_FILE, fields, resume=True))
         model = stack.enter_context(recorded_model(run, argument, folder)) if needs_model else None
-        play = stack.enter_context(opened(run, name=name, memory=memory, graph=graph, model=model, **more))
+        play = stack.enter_context(
+            opened(run, name=name, memory=memory, graph=graph, model=model, allow_code=allow_code, **more)
+        )
         display = stack.enter_context(watch(play)) if watch else None
         for record in play:
             trajectory.write(record.as_json())
@@ -137,16 +175,22 @@ def read_summary(folder: Path) -> dict[str, Any] | None:
         The figures of a finished run; ``None`` when the run has not finished.
 
     Raises:
-        FormatError: the file is damaged.
+        FormatError: the file is damaged, or is not a regular file.
+        InputError: the file cannot be read.
     """
     path = folder / SUMMARY_FILE
     try:
-        summary: dict[str, Any] = orjson.loads(path.read_bytes())
+        require_no_links([path])
+        with open_regular(path, max_bytes=_MAX_SUMMARY) as file:
+            content = file.read()
     except FileNotFoundError:
         return None
-    except orjson.JSONDecodeError as error:
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return require_figures(orjson.loads(content))
+    except (orjson.JSONDecodeError, InputError) as error:
         raise FormatError(f"this is not the summary of a run: {error}", path=path) from error
-    return summary
 
 
 @dataclass(frozen=True)
@@ -169,28 +213,30 @@ class ReplayResult:
     difference: str | None = None
 
 
-def replay(folder: Path) -> ReplayResult:
+def replay(folder: Path, *, allow_code: Collection[str] = ()) -> ReplayResult:
     """Play a run again with the answers of its recording, and compare every line with its trajectory.
 
     Args:
         folder: the folder of the run.
+        allow_code: the modules and game files that the run may use beside what is registered; see :func:`run_of`.
 
     Returns:
         What was compared, and the first difference.
 
     Raises:
-        InputError: the folder holds no run.
+        InputError: the folder holds no run, or the run needs code that is not allowed.
         FormatError, StoreError: a file is damaged, or was written by another version.
     """
     path = folder / TRAJECTORY_FILE
+    require_own_files(folder)
     comparison = TrajectoryComparison(path)
-    run, name = run_of(comparison.header, path)
+    run, name = run_of(comparison.header, path, allow_code)
     is_typed = run.agent == "human"
     more: dict[str, Any] = {"typed": typed_in(path), "show": _show_nothing, "read": _end_of_input} if is_typed else {}
-    model = replayed_model(run, folder) if agent_class(run.agent).asks_model else None
+    model = replayed_model(run, folder) if agent_class(run.agent, allow_code).asks_model else None
     comparison.take(orjson.dumps(comparison.header))
     difference = None
-    with opened(run, name=name, model=model, **more) as play:
+    with opened(run, name=name, model=model, allow_code=allow_code, **more) as play:
         try:
             _compare(play, comparison)
         except (FormatError, ReplayError) as error:

@@ -13,7 +13,7 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
-from worldthread.play.run_files import read_summary
+from worldthread.play.run_files import read_summary, require_own_files
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
 from worldthread.stores import DEFAULT_NAMESPACE
 
@@ -24,17 +24,33 @@ _TOWARDS: Final = {
 }  # fmt: skip
 
 
-def write_report(run: Path) -> Path:
+_NO_STEP: Final[dict[str, Any]] = {
+    "turn": 0, "action": None, "reason": None, "observation": "", "score": 0, "learned": (), "ended": (), "facts": 0,
+    "vertices": 0,
+}  # fmt: skip
+"""What a step of an older release may lack."""
+
+_NO_SUMMARY: Final[dict[str, Any]] = {
+    "won": False, "score": 0, "best_score": 0, "max_score": None, "moves": 0, "decisions": 0, "optimal_moves": None,
+    "model_calls": 0, "audit": None,
+}  # fmt: skip
+_NO_FIGURES: Final[dict[str, Any]] = dict.fromkeys(("facts", "ended", "precision", "recall", "stale_steps"), 0)
+
+
+def write_report(run: Path, *, memory: Path | None = None) -> Path:
     """Write ``report.html`` into the folder of a run.
 
     Args:
         run: the folder.
+        memory: the memory of the play, if it is not in the folder. The folder may come from somebody else, so no file
+            outside of it is opened because the folder names it.
 
     Returns:
         The path of the report.
 
     Raises:
         InputError: the folder holds no run.
+        FormatError: a file of the run is damaged, or is a link.
         MissingExtraError: the packages for reports are not installed.
     """
     for package in ("jinja2", "matplotlib"):
@@ -44,30 +60,56 @@ def write_report(run: Path) -> Path:
 
     if not run.is_dir():
         raise InputError(f"{run} is not the folder of a run")
+    require_own_files(run)
     trajectory = read_trajectory(run / TRAJECTORY_FILE)
-    header = trajectory.header
+    header = {"game": "", "agent": "", "seed": "", **trajectory.header}
+    steps = [
+        {**_NO_STEP, **{name: value for name, value in step.items() if value is not None}} for step in trajectory.steps
+    ]
     drawing = None
-    # a relative path starts at the folder of the run
-    memory_file = run / header.get("memory", "memory.worldthread")
-    if memory_file.exists():
-        namespace = header.get("namespace", DEFAULT_NAMESPACE)
-        with Memory(memory_file, namespace=namespace, readonly=True) as memory, memory.record.read_lock() as graph:
+    memory_file = memory or memory_in(run, header)
+    if memory_file is not None and memory_file.is_file():
+        namespace = header.get("namespace") or DEFAULT_NAMESPACE
+        with (
+            Memory(memory_file, namespace=namespace, readonly=True, model="none") as opened,
+            opened.record.read_lock() as graph,
+        ):
             drawing = map_drawing(graph.view())
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("worldthread.play"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     page = environment.get_template("run.html").render(
         header=header,
-        steps=trajectory.steps,
+        steps=steps,
         # dollars and seconds are not part of a trajectory
-        summary=trajectory.summary and {**trajectory.summary, **(read_summary(run) or {})},
+        summary=trajectory.summary and _summary({**trajectory.summary, **(read_summary(run) or {})}),
         drawing=drawing,
-        growth=growth_plot(trajectory.steps),
+        growth=growth_plot(steps),
         label=step_label,
     )
     target = run / "report.html"
     target.write_text(page, "utf-8")
     return target
+
+
+def memory_in(run: Path, header: dict[str, Any]) -> Path | None:
+    """Return the memory file in the folder of a run; ``None`` if the header names a file elsewhere.
+
+    Args:
+        run: the folder.
+        header: the header of the trajectory.
+    """
+    name = header.get("memory", "memory.worldthread")
+    return run / name if isinstance(name, str) and name and name == Path(name).name else None
+
+
+def _summary(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of a run with values for those that an older release did not write."""
+    complete = {**_NO_SUMMARY, **figures}
+    complete["memory"] = {**_NO_FIGURES, **(figures.get("memory") or {})}
+    if complete["audit"]:
+        complete["audit"] = {**_NO_FIGURES, **complete["audit"]}
+    return complete
 
 
 def step_label(step: dict[str, Any]) -> str:

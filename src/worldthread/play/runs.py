@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from worldthread.agents import Agent, AgentMemory, agent_class, agent_options
+from worldthread.agents import Agent, AgentMemory, agent_class, agent_options, require_option_types
 from worldthread.errors import InputError, ModelConfigError
 from worldthread.graph import TemporalGraph
 from worldthread.play.loop import Play
@@ -29,16 +29,17 @@ _RESERVED: Final = frozenset(
 """Arguments of agents that :attr:`Run.options` may not set, because other fields of the run set them."""
 
 
-def require_playable(run: Run, argument: str | None = None) -> None:
+def require_playable(run: Run, argument: str | None = None, *, allow_code: Collection[str] = ()) -> None:
     """Check all names and settings, for example before the first of many plays.
 
     Args:
         run: the run.
         argument: the name of the model as given by the caller; see
             :func:`~worldthread.play.run_model.recorded_model`.
+        allow_code: see :func:`worldthread.agents.agent_class`.
 
     Raises:
-        InputError: the agent does not exist or does not accept an argument, or a budget is not above 0.
+        InputError: the agent does not exist, is not allowed or does not accept an argument, or a budget is not above 0.
         ModelConfigError: the agent needs a model, and none can be reached as configured; or the run has a budget in
             dollars, and the price of the model is not known.
         GameError: the game does not exist.
@@ -49,11 +50,17 @@ def require_playable(run: Run, argument: str | None = None) -> None:
         if run.model:
             inner, settings = configured_model(run, argument, stack)
             model = RunModel(inner, max_tokens=run.budget_tokens, max_dollars=run.budget_dollars, **settings)
-        stack.enter_context(opened(run, model=model))
+        stack.enter_context(opened(run, model=model, allow_code=allow_code))
 
 
 def make_player(
-    run: Run, memory: AgentMemory, *, name: str = "play", model: ChatModel | None = None, **more: Any
+    run: Run,
+    memory: AgentMemory,
+    *,
+    name: str = "play",
+    model: ChatModel | None = None,
+    allow_code: Collection[str] = (),
+    **more: Any,
 ) -> Agent:
     """Create the agent of a run.
 
@@ -62,6 +69,7 @@ def make_player(
         memory: the memory to which the agent adds its episodes.
         name: the name of the play, which is the source of its episodes.
         model: the chat model, passed to an agent that calls one.
+        allow_code: see :func:`worldthread.agents.agent_class`.
         more: further arguments of the agent.
 
     Returns:
@@ -71,18 +79,21 @@ def make_player(
         InputError: the agent does not exist, or does not accept an argument.
         ModelConfigError: the agent needs a model, and none is given.
     """
-    kind = agent_class(run.agent)
+    kind = agent_class(run.agent, allow_code)
     known = agent_options(kind)
     try:
         options = orjson.loads(run.options)
     except orjson.JSONDecodeError as error:
         raise InputError(f"the options of an agent must be a JSON object, not {run.options!r}: {error}") from None
+    if not isinstance(options, dict):
+        raise InputError(f"the options of an agent must be a JSON object, not {run.options!r}")
     own = sorted(known - _RESERVED)
     for option in options:
         if option not in own:
             raise InputError(
                 f"the agent {run.agent!r} has no option {option!r}; its options are: {', '.join(own) or 'none'}"
             )
+    require_option_types(kind, options)
     given: dict[str, Any] = {"run": name, "use_valid_actions": run.valid_actions, "seed": run.attempt}
     if kind.asks_model:
         if model is None:
@@ -117,6 +128,7 @@ def opened(
     memory: AgentMemory | None = None,
     graph: TemporalGraph | None = None,
     model: RunModel | None = None,
+    allow_code: Collection[str] = (),
     **more: Any,
 ) -> Iterator[Play]:
     """Open the game of a run and create its agent.
@@ -127,6 +139,7 @@ def opened(
         memory: the memory to which the agent adds its episodes; ``None``: a graph in RAM.
         graph: the graph of ``memory``.
         model: the chat model, passed to an agent that calls one.
+        allow_code: see :func:`worldthread.agents.agent_class`.
         more: further arguments of the agent.
 
     Yields:
@@ -143,5 +156,5 @@ def opened(
     with make(run.game, seed=run.seed, goal=run.goal, max_moves=math.inf) as env:
         if run.memory == ORACLE:
             more["truth"] = lambda: env.truth().propositions
-        agent = make_player(run, memory, name=name, model=model, **more)
+        agent = make_player(run, memory, name=name, model=model, allow_code=allow_code, **more)
         yield Play(env, agent, graph, run.seed, limit_of(run), run.audit, model)

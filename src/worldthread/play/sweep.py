@@ -7,7 +7,7 @@ import importlib.util
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
@@ -19,11 +19,13 @@ from typing import Any, Final, Self
 
 import orjson
 
-from worldthread.errors import InputError, MissingExtraError
+from worldthread.errors import FormatError, InputError, MissingExtraError
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
-from worldthread.play.run import Run
+from worldthread.play.run import Run, decode_run
 from worldthread.play.run_files import play_in, read_summary
+from worldthread.play.run_summary import has_all_figures, require_figures
 from worldthread.play.trajectory import TRAJECTORY_FILE
+from worldthread.regular_files import open_regular, require_no_links
 
 RESULTS_FILE: Final = "results.jsonl"
 """Name of the file of finished runs in the folder of a sweep."""
@@ -56,6 +58,7 @@ class SweepResults:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        _require_own_results(path)
         self._log = JsonLinesWriter(
             path, busy="another sweep is writing this file: wait for it, or name another folder"
         )
@@ -108,9 +111,18 @@ def read_results(path: Path) -> dict[Run, dict[str, Any]]:
         FormatError: see :class:`SweepResults`.
         InputError: the file cannot be read.
     """
+    _require_own_results(path)
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return _finished(JsonLinesReader(stream, path, skip_torn=True))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _require_own_results(path: Path) -> None:
+    """Check that neither the file of results nor its lock leads out of the folder of the sweep."""
+    try:
+        require_no_links([path, path.with_name(f"{path.name}.lock")])
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
@@ -123,8 +135,12 @@ def _finished(reader: JsonLinesReader) -> dict[Run, dict[str, Any]]:
             reader.require_version(version, RESULTS_VERSION)
             fields, summary = line.value["run"], line.value["summary"]
             if version == RESULTS_VERSION:
-                done[Run(**fields)] = summary
-        except (AttributeError, KeyError, TypeError) as error:
+                run = decode_run(fields)
+                if has_all_figures(require_figures(summary)):  # else an older release wrote it: play the run again
+                    done[run] = summary
+        except (AttributeError, KeyError, TypeError, InputError) as error:
+            if isinstance(error, FormatError):
+                raise
             raise reader.error(f"not a finished run: {error}") from error
     return done
 
@@ -144,13 +160,16 @@ class RunProgress:
     score: float
 
 
-def play_run(run: Run, folder: Path, argument: str | None = None) -> dict[str, Any]:
+def play_run(
+    run: Run, folder: Path, argument: str | None = None, *, allow_code: Collection[str] = ()
+) -> dict[str, Any]:
     """Play a run in its folder, or resume it there; a finished run is not played again.
 
     Args:
         run: the run.
         folder: the folder of the run.
         argument: the name of the model as given by the caller; see :func:`worldthread.play.run_model.recorded_model`.
+        allow_code: see :func:`worldthread.agents.agent_class`.
 
     Returns:
         The figures of the run.
@@ -159,13 +178,19 @@ def play_run(run: Run, folder: Path, argument: str | None = None) -> dict[str, A
         WorldthreadError: see :func:`worldthread.play.run_files.play_in`.
     """
     # a sweep may be killed after the end of a run and before its results are written
-    return read_summary(folder) or play_in(folder, run, argument)
+    summary = read_summary(folder)
+    if summary is not None and has_all_figures(summary):
+        return summary
+    return play_in(folder, run, argument, allow_code=allow_code)
 
 
-def _attempt(run: Run, folder: Path, argument: str | None) -> dict[str, Any] | str:
+def _attempt(run: Run, root: Path, argument: str | None, allow_code: tuple[str, ...]) -> dict[str, Any] | str:
     """Play a run and return its figures or its error as text, since not every exception can be pickled."""
     try:
-        return play_run(run, folder, argument)
+        folder = root / run.folder
+        if not folder.resolve().is_relative_to(root.resolve()):
+            raise InputError(f"{folder} leads out of the folder of the sweep: remove the link")
+        return play_run(run, folder, argument, allow_code=allow_code)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
@@ -178,6 +203,7 @@ def sweep(
     on_done: Callable[[Run, dict[str, Any] | str], None],
     on_tick: Callable[[list[RunProgress]], None] | None = None,
     argument: str | None = None,
+    allow_code: Collection[str] = (),
 ) -> dict[Run, str]:
     """Play every run that is not finished, in several processes.
 
@@ -190,6 +216,7 @@ def sweep(
         on_done: called at the end of each run with its summary or its error.
         on_tick: called about twice a second with the progress of the unfinished runs.
         argument: the name of the model as given by the caller; see :func:`worldthread.play.run_model.recorded_model`.
+        allow_code: see :func:`worldthread.agents.agent_class`.
 
     Returns:
         The failed runs with their errors.
@@ -207,7 +234,8 @@ def sweep(
         if on_tick is not None:
             on_tick([p for run in running if (p := read_progress(run, results.folder / run.folder)) is not None])
 
-    todo = [(run, results.folder / run.folder, argument) for run in dict.fromkeys(runs) if run not in results.done]
+    allowed = tuple(allow_code)
+    todo = [(run, results.folder, argument, allowed) for run in dict.fromkeys(runs) if run not in results.done]
     lost = _in_parallel(todo, jobs, end, tick)
     while lost:  # one at a time and in order: the first run that is lost again is the one whose process died
         lost = _in_parallel(lost, 1, end, tick)
@@ -216,7 +244,7 @@ def sweep(
     return failures
 
 
-Job = tuple[Run, Path, str | None]
+Job = tuple[Run, Path, str | None, tuple[str, ...]]
 
 
 def _in_parallel(
@@ -268,13 +296,14 @@ def _live_with_parent(lifeline: Connection) -> None:
 def read_progress(run: Run, folder: Path) -> RunProgress | None:
     """Return the progress of a run that another process plays; ``None`` before its first step."""
     try:
-        with (folder / TRAJECTORY_FILE).open("rb") as file:
+        with open_regular(folder / TRAJECTORY_FILE) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
             lines = file.read().split(b"\n")[:-1]
         last = orjson.loads(lines[-1]) if lines else {}
-        return RunProgress(run, last["turn"], last["score"])
-    except (OSError, orjson.JSONDecodeError, KeyError):
+        turn, score = last["turn"], last["score"]
+    except (OSError, FormatError, orjson.JSONDecodeError, KeyError, TypeError):
         return None
+    return RunProgress(run, turn, score) if type(turn) is int and isinstance(score, int | float) else None
 
 
 def require_statistics() -> None:

@@ -13,12 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
+import msgspec
 import orjson
 
+from worldthread.decoding import convert
 from worldthread.errors import FormatError, InputError
 from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
+from worldthread.play.run_summary import require_figures
+from worldthread.regular_files import MAX_BYTES, open_regular, require_no_links
 from worldthread.text import cut
 
 TRAJECTORY_FORMAT: Final = "worldthread-trajectory"
@@ -31,6 +35,8 @@ TRAJECTORY_FILE: Final = "trajectory.jsonl"
 _WHAT: Final = "a trajectory"
 _NOT_COMPARED: Final = frozenset({"release", "memory", "namespace", "asked_for"})
 """Fields of the header that do not decide how the play goes: the release, where it is kept, how the model was named."""
+_Count = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+_Number = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 _SHOWN: Final = 80  # characters of a value in the message about a difference
 
 
@@ -49,21 +55,73 @@ class Trajectory:
     summary: dict[str, Any]
 
 
-def read_trajectory(path: Path) -> Trajectory:
+class _Header(msgspec.Struct):
+    """The fields of a header that are used without being checked again; older releases wrote less."""
+
+    game: str = ""
+    agent: str = ""
+    seed: int | None = None
+    name: str = ""
+    settings: dict[str, Any] | None = None
+    release: str = ""
+    asked_for: str | None = None
+    memory: str = ""
+    namespace: str = ""
+
+
+class _Recalled(msgspec.Struct):
+    text: str
+    path: list[str]
+
+
+class _Step(msgspec.Struct):
+    """The fields of a step; older releases wrote less."""
+
+    turn: _Count | None = None
+    moment: _Count | None = None
+    before: _Count | None = None
+    action: str | None = None
+    return_to: _Count | None = None
+    problem: str | None = None
+    valid: bool | None = None
+    reason: str | None = None
+    new_decision: bool | None = None
+    stuck: bool | None = None
+    finished: bool | None = None
+    recalled: list[_Recalled] = []
+    observation: str = ""
+    inventory: str | None = None
+    score: _Number | None = None
+    reward: _Number | None = None
+    over: bool | None = None
+    state: str | None = None
+    valid_actions: list[str] | None = None
+    learned: list[str] = []
+    ended: list[tuple[str, str]] = []
+    facts: _Count = 0
+    vertices: _Count = 0
+    model_calls: _Count | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
+
+
+def read_trajectory(path: Path, *, max_bytes: int = MAX_BYTES) -> Trajectory:
     """Read a trajectory of any version; a torn last line is left out.
 
     Args:
         path: the file.
+        max_bytes: the most bytes that the file may have.
 
     Returns:
         The header, the steps and the summary.
 
     Raises:
-        FormatError: the file is not a trajectory, a newer release wrote it, or a line is damaged.
+        FormatError: the file is not a trajectory, a newer release wrote it, or a line is damaged; or it is too large,
+            or not a regular file.
         InputError: the file cannot be read.
     """
-    with _reader(path) as reader:
-        header = reader.header(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT)
+    with _reader(path, max_bytes) as reader:
+        header = _checked(reader.header(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT), reader, is_header=True)
         lines = [_fields(line, reader) for line in reader]
     steps = [line for line in lines if "summary" not in line]
     summary: dict[str, Any] = next((line["summary"] for line in lines if "summary" in line), {})
@@ -83,13 +141,36 @@ def decode_header(line: bytes, path: Path) -> dict[str, Any]:
     Raises:
         FormatError: it is not the header of a trajectory, or a newer release wrote it.
     """
-    return JsonLinesReader([line], path, skip_torn=True).header(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT)
+    reader = JsonLinesReader([line], path, skip_torn=True)
+    return _checked(reader.header(TRAJECTORY_FORMAT, TRAJECTORY_VERSION, _WHAT), reader, is_header=True)
+
+
+def decode_last_line(line: bytes, path: Path) -> dict[str, Any]:
+    """Decode the last line of a trajectory, whose beginning may be missing.
+
+    Args:
+        line: the line, or its end.
+        path: the file that errors name.
+
+    Returns:
+        The fields of the step or the summary; none if the line is the header, or not whole.
+
+    Raises:
+        FormatError: the line is neither a step nor a summary.
+    """
+    try:
+        fields = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    if not isinstance(fields, dict) or "format" in fields:
+        return {}
+    return _checked(fields, JsonLinesReader([], path))
 
 
 @contextmanager
-def _reader(path: Path) -> Iterator[JsonLinesReader]:
+def _reader(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[JsonLinesReader]:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path, max_bytes=max_bytes) as stream:
             yield JsonLinesReader(stream, path, skip_torn=True)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
@@ -98,7 +179,22 @@ def _reader(path: Path) -> Iterator[JsonLinesReader]:
 def _fields(line: JsonLine, reader: JsonLinesReader) -> dict[str, Any]:
     if not isinstance(line.value, dict):
         raise reader.error("not an object")
-    return line.value
+    return _checked(line.value, reader)
+
+
+def _checked(line: dict[str, Any], reader: JsonLinesReader, *, is_header: bool = False) -> dict[str, Any]:
+    """Return a line whose fields have the types that are written; raise FormatError for any other."""
+    try:
+        if is_header:
+            convert(line, _Header)
+        elif "summary" in line:
+            require_figures(line["summary"])
+        else:
+            convert(line, _Step)
+        orjson.dumps(line)  # what cannot be written, such as 300 lists in each other, was not written by us
+    except (msgspec.ValidationError, InputError, TypeError) as error:
+        raise reader.error(f"not a line of a trajectory: {error}") from None
+    return line
 
 
 def _comparable(reader: JsonLinesReader) -> list[JsonLine]:
@@ -122,6 +218,7 @@ def _comparable(reader: JsonLinesReader) -> list[JsonLine]:
             f"a trajectory of version {first.value['version']}, which can be read but not played again: play it anew "
             "in another folder"
         )
+    _checked(first.value, reader, is_header=True)
     lines = [first]
     for line in reader:
         _fields(line, reader)
@@ -143,11 +240,12 @@ class TrajectoryWriter:
     Raises:
         StoreLockedError: the file is being written elsewhere.
         StoreError: the file cannot be written.
-        FormatError: the file is not a trajectory, has another version, or belongs to another play.
+        FormatError: the file is not a trajectory, has another version, or belongs to another play; or it is a link.
     """
 
     def __init__(self, path: Path, header: dict[str, Any], *, resume: bool = False) -> None:
         self.path = path
+        require_no_links([path])
         self._log = JsonLinesWriter(path, busy="another process plays in this folder: wait for its end")
         with self._log.opening() as reader:
             self._earlier = TrajectoryComparison(path, _comparable(reader) if resume else [])

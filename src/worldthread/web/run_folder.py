@@ -6,25 +6,31 @@ comes from a request.
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 import orjson
 
-from worldthread.errors import NotFoundError, WorldthreadError
+from worldthread.errors import FormatError, InputError, NotFoundError, WorldthreadError
 from worldthread.json_lines import JsonLinesReader
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
-from worldthread.play.run import Run
-from worldthread.play.run_files import SUMMARY_FILE, read_summary
+from worldthread.play.run import Run, decode_run
+from worldthread.play.run_files import read_summary
 from worldthread.play.run_model import RECORDING_FILE
+from worldthread.play.run_page import memory_in
+from worldthread.play.run_summary import require_all_figures
 from worldthread.play.sweep import RESULTS_FILE, RESULTS_VERSION
-from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, decode_header, read_trajectory
+from worldthread.play.trajectory import TRAJECTORY_FILE, Trajectory, decode_header, decode_last_line, read_trajectory
+from worldthread.regular_files import open_regular, require_no_links
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.memories import MemoryLocation
 
@@ -32,6 +38,7 @@ _MAX_DEPTH: Final = 8  # of folders below the root
 _TAIL: Final = 1 << 18  # bytes at the end of a trajectory that are searched for its last line
 _HEAD: Final = 1 << 16  # bytes at the beginning that are searched for the header
 _MAX_CACHED: Final = 12  # trajectories and recordings in RAM
+_MAX_BYTES: Final = 1 << 28  # of a file that is read as a whole, and of all files whose content is in RAM
 
 V = TypeVar("V")
 
@@ -56,10 +63,12 @@ class _FileCache(Generic[V]):
 
     Args:
         limit: the most values to keep.
+        max_bytes: the most bytes of the files whose values are kept; the last one is kept in any case.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, max_bytes: float = math.inf) -> None:
         self._limit = limit
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._items: OrderedDict[Path, tuple[tuple[int, int], V]] = OrderedDict()
 
@@ -74,9 +83,12 @@ class _FileCache(Generic[V]):
         value = make(path)
         with self._lock:
             self._items[path] = state, value
-            while len(self._items) > self._limit:
+            while len(self._items) > 1 and (len(self._items) > self._limit or self._bytes() > self._max_bytes):
                 self._items.popitem(last=False)
         return value
+
+    def _bytes(self) -> int:
+        return sum(size for (_, size), _ in self._items.values()) if self._max_bytes < math.inf else 0
 
 
 class RunFolder:
@@ -89,8 +101,9 @@ class RunFolder:
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().absolute()
         self._summaries: _FileCache[dict[str, Any]] = _FileCache(100_000)
-        self._trajectories: _FileCache[Trajectory] = _FileCache(_MAX_CACHED)
-        self._recordings: _FileCache[Recording] = _FileCache(_MAX_CACHED)
+        self._trajectories: _FileCache[Trajectory] = _FileCache(_MAX_CACHED, _MAX_BYTES)
+        self._results: _FileCache[list[tuple[Run, dict[str, Any]]]] = _FileCache(100, _MAX_BYTES)
+        self._recordings: _FileCache[Recording] = _FileCache(_MAX_CACHED, _MAX_BYTES)
 
     def _find(self, name: str) -> list[RunLocation]:
         """Return the files with a name below the root; links are not followed."""
@@ -139,8 +152,9 @@ class RunFolder:
             FormatError: its trajectory cannot be read.
         """
         found = self._locate(TRAJECTORY_FILE, id_)
-        trajectory = self._trajectories.get(found.path, read_trajectory)
-        costs = read_summary(found.path.parent) if (found.path.parent / SUMMARY_FILE).exists() else None
+        with _translated(found.path):
+            trajectory = self._trajectories.get(found.path, _read_trajectory)
+        costs = read_summary(found.path.parent)
         return found, trajectory, {**trajectory.summary, **(costs or {})}
 
     def calls(self, id_: str, step: int) -> list[RecordedCall]:
@@ -164,7 +178,8 @@ class RunFolder:
         if step >= len(trajectory.steps) or not path.is_file() or path.is_symlink():
             return []
         counts = [each.get("model_calls") or 0 for each in trajectory.steps[: step + 1]]
-        calls = self._recordings.get(path, read_recording).calls
+        with _translated(path):
+            calls = self._recordings.get(path, _read_recording).calls
         return list(calls[sum(counts[:-1]) : sum(counts)]) if sum(counts) <= len(calls) else []
 
     def memory_of(self, id_: str) -> MemoryLocation:
@@ -183,7 +198,8 @@ class RunFolder:
         path = self._memory_file(found)
         if path is None:
             raise NotFoundError(f"the run {found.name} has no memory in its folder")
-        return MemoryLocation(path, self._summaries.get(found.path, _read_summary)["namespace"])
+        with _translated(found.path):
+            return MemoryLocation(path, self._summaries.get(found.path, _read_summary)["namespace"])
 
     def has_memory(self, found: RunLocation) -> bool:
         """Return whether there is a memory in the folder of a run."""
@@ -191,20 +207,30 @@ class RunFolder:
 
     def _memory_file(self, found: RunLocation) -> Path | None:
         """Return the memory file of a run; ``None`` if its header names no file in the folder of the run."""
-        name = self._summaries.get(found.path, _read_summary)["memory"]
-        path = found.path.parent / name
-        return path if name == Path(name).name and path.is_file() and not path.is_symlink() else None
+        with _translated(found.path):
+            path = memory_in(found.path.parent, self._summaries.get(found.path, _read_summary))
+            if path is None or not path.is_file():
+                return None
+            try:
+                # the database has files beside it, which are opened with it
+                require_no_links(path.parent.glob(f"{glob.escape(path.name)}*"))
+            except FormatError:
+                return None
+            return path
 
     def sweeps(self) -> list[dict[str, Any]]:
-        """Return a summary of every sweep, the latest first."""
+        """Return a summary of every sweep, the latest first; for one that cannot be read, the error."""
         listed = []
         for found in self._find(RESULTS_FILE):
+            sweep: dict[str, Any] = {
+                "id": found.id, "name": found.name, "changed": 0.0, "finished": 0, "error": None
+            }  # fmt: skip
             try:
-                changed = found.path.stat().st_mtime
-                finished = len(_read_results(found.path))
-            except OSError:
-                continue
-            listed.append({"id": found.id, "name": found.name, "changed": changed, "finished": finished})
+                sweep["changed"] = found.path.stat().st_mtime
+                sweep["finished"] = len(self._results.get(found.path, _read_results))
+            except (OSError, WorldthreadError) as error:
+                sweep["error"] = str(error)
+            listed.append(sweep)
         return sorted(listed, key=lambda sweep: -sweep["changed"])
 
     def sweep(self, id_: str) -> tuple[RunLocation, list[tuple[Run, dict[str, Any]]]]:
@@ -218,9 +244,11 @@ class RunFolder:
 
         Raises:
             NotFoundError: there is no such sweep.
+            FormatError: its results cannot be read.
         """
         found = self._locate(RESULTS_FILE, id_)
-        return found, _read_results(found.path)
+        with _translated(found.path):
+            return found, self._results.get(found.path, _read_results)
 
     def _locate(self, name: str, id_: str) -> RunLocation:
         for found in self._find(name):
@@ -229,15 +257,34 @@ class RunFolder:
         raise NotFoundError("this run does not exist, or was removed")
 
 
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Translate errors of the system: the file may have gone, or may not be readable."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise NotFoundError("this run does not exist, or was removed") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _read_trajectory(path: Path) -> Trajectory:
+    return read_trajectory(path, max_bytes=_MAX_BYTES)
+
+
+def _read_recording(path: Path) -> Recording:
+    return read_recording(path, max_bytes=_MAX_BYTES)
+
+
 def _read_summary(path: Path) -> dict[str, Any]:
     """Return a summary of a trajectory from its first and its last line."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         head = file.read(_HEAD).split(b"\n", 1)[0]
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _TAIL))
         tail = file.read().split(b"\n")[:-1]
     header = decode_header(head, path)
-    last = _json_object(tail[-1]) if tail else {}
+    last = decode_last_line(tail[-1], path) if tail else {}
     settings = header.get("settings") or {}
     summary = last.get("summary") or {}
     memory = header.get("memory", "memory.worldthread")
@@ -271,12 +318,12 @@ def _json_object(line: bytes | str) -> dict[str, Any]:
 def _read_results(path: Path) -> list[tuple[Run, dict[str, Any]]]:
     """Return the finished runs of a sweep; damaged lines and those of other releases are skipped."""
     finished: dict[Run, dict[str, Any]] = {}
-    with path.open("rb") as stream:
+    with open_regular(path, max_bytes=_MAX_BYTES) as stream:
         for line in JsonLinesReader(stream, path, decode=_json_object):
             if line.value.get("version") != RESULTS_VERSION:
                 continue
             try:
-                finished[Run(**line.value["run"])] = line.value["summary"]
-            except (KeyError, TypeError):
+                finished[decode_run(line.value["run"])] = require_all_figures(line.value["summary"])
+            except (KeyError, InputError):
                 continue
     return list(finished.items())

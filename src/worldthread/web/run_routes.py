@@ -15,7 +15,7 @@ from worldthread.models.chat import ChatAnswer
 from worldthread.models.recording_file import RecordedCall
 from worldthread.play.run import Run
 from worldthread.play.run_page import step_label
-from worldthread.web.answers import json_response, number_parameter, shown_path
+from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
 from worldthread.web.run_folder import RunFolder
 
@@ -87,14 +87,21 @@ def _calls(runs: RunFolder, request: Request) -> dict[str, Any]:
 def _call(call: RecordedCall) -> dict[str, Any]:
     request, outcome = call.request, call.outcome
     fields: dict[str, Any] = {
-        "purpose": request.purpose,
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "purpose": escape_surrogates(request.purpose),
+        "messages": [
+            {"role": message.role, "content": escape_surrogates(message.content)} for message in request.messages
+        ],
     }
     if isinstance(outcome, ChatAnswer):
         usage = outcome.usage
         tokens = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-        return {**fields, "answer": outcome.text, "was_cut_off": outcome.finish_reason == "length", **tokens}
-    return {**fields, "error": str(outcome)}
+        return {
+            **fields,
+            "answer": escape_surrogates(outcome.text),
+            "was_cut_off": outcome.finish_reason == "length",
+            **tokens,
+        }
+    return {**fields, "error": escape_surrogates(str(outcome))}
 
 
 def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:

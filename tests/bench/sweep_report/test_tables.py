@@ -331,7 +331,7 @@ def test_lines_are_means_over_plays(sweep_of: MakeSweep, tmp_path: Path) -> None
     ):
         (tmp_path / run.folder).mkdir(parents=True)
         lines: list[dict[str, Any]] = [{"format": "worldthread-trajectory", "version": 2}]
-        lines += [{"turn": t, "facts": f, "ended": [[]] * e, "observation": ""} for t, f, e in steps]
+        lines += [{"turn": t, "facts": f, "ended": [["a fact", "why"]] * e, "observation": ""} for t, f, e in steps]
         (tmp_path / run.folder / TRAJECTORY_FILE).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     sweep = sweep_of(runs)
     (own,) = sweep.groups.values()

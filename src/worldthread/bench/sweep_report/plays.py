@@ -18,7 +18,7 @@ from worldthread.play.sweep import RESULTS_FILE, read_results
 from worldthread.play.sweep_figures import best_attempts
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
 
-_LEVEL = re.compile(r"\bdungeon level (\d+) in ")
+_LEVEL = re.compile(r"\bdungeon level (\d{1,9}) in ")
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class FinishedPlay:
         if not path.exists():
             return None
         steps = read_trajectory(path).steps
-        levels = [int(level) for step in steps for level in _LEVEL.findall(step["observation"])]
+        levels = [int(level) for step in steps for level in _LEVEL.findall(step.get("observation", ""))]
         return GrowthCurve(
-            turns=[step["turn"] for step in steps],
-            facts=[step["facts"] for step in steps],
-            ended=[len(step["ended"]) for step in steps],
+            turns=[step.get("turn") or 0 for step in steps],
+            facts=[step.get("facts", 0) for step in steps],
+            ended=[len(step.get("ended", ())) for step in steps],
             deepest=max(levels, default=None),
         )
 

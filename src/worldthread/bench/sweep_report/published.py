@@ -50,7 +50,8 @@ def switched_off(player: Run) -> frozenset[str]:
 
 def explorations_of(player: Run) -> int:
     """Return the number of attempts that a ``glow`` player makes from one state."""
-    return int(settings_of(player).get("explorations", EXPLORATIONS))
+    number = settings_of(player).get("explorations", EXPLORATIONS)
+    return number if type(number) is int else EXPLORATIONS
 
 
 def without_ablation(player: Run) -> Run:

@@ -14,6 +14,7 @@ from worldthread.bench.sweep_report.tables_gap import gaps
 from worldthread.bench.sweep_report.tables_memory import nethack, normalized_scores
 from worldthread.bench.sweep_report.tables_scores import ablations, best_scores, explorations
 from worldthread.errors import MissingExtraError
+from worldthread.regular_files import require_no_links
 from worldthread.text import count_of
 
 PAGE: Final = "report.html"
@@ -32,7 +33,7 @@ def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
 
     Raises:
         InputError: the folder has no finished play.
-        FormatError: a file of the sweep is damaged.
+        FormatError: a file of the sweep is damaged, or a link is in the place of the report.
         MissingExtraError: the packages for reports are not installed.
     """
     for package in ("jinja2", "matplotlib", "scipy"):
@@ -47,6 +48,7 @@ def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
         loader=jinja2.PackageLoader("worldthread.bench.sweep_report"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     page = environment.get_template("sweep.html").render(title=title, overview=overview, tables=tables, plots=plots)
+    require_no_links([folder / PAGE, folder / MARKDOWN, *(_file_of(folder, plot) for plot in plots)])
     for plot in plots:
         _file_of(folder, plot).write_text(plot.file, "utf-8")
     (folder / MARKDOWN).write_text(_markdown(folder, title, overview, tables, plots), "utf-8")
