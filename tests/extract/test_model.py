@@ -216,9 +216,10 @@ def test_a_passage_is_passed_on_verbatim_inside_its_marks() -> None:
     for request in model.requests:
         system, user = request.messages
         assert "pirate" not in system.content
-        mark = user.content.partition("[passage ")[2][:8]
+        assert request.mark is not None
+        mark = request.mark.sent
         assert f"[passage {mark}]\n{HOSTILE}\n[end of passage {mark}]" in user.content
-        assert mark not in HOSTILE
+        assert user.content.count(mark) == 2
     plain = FakeChat([answer()])
     ModelExtractor(plain).extract("A lamp.")
     assert plain.requests[0].messages[0] == model.requests[0].messages[0], "a passage never reaches the system message"

@@ -6,9 +6,10 @@ is answered with pairs of numbers. PersonalAI asks about facts and about theses 
 statements out, which are then found by exact match. Numbers cost one call instead of two, cannot be misspelt, and let a
 fact end a thesis.
 
-The prompt shows the passage between two lines with a mark that is computed from the passage, and instructs the model to
-treat it as material. This is no proof against an instruction hidden in a passage. The harm is bounded because an answer
-can only state and end statements, and both are recorded with their episode.
+The prompt shows the passage between two lines with a random mark, which the passage cannot contain, and instructs the
+model to treat it as material (:mod:`worldthread.models.boundary`). This is no proof against an instruction hidden in a
+passage. The harm is bounded because an answer can only state and end statements, and both are recorded with their
+episode.
 
 The schema that is sent bounds the length of every list. A small model tends to repeat itself without end; a server that
 enforces the schema then ends the list instead of cutting the answer off. Answers are not checked against the bounds.
@@ -16,7 +17,6 @@ enforces the schema then ends the list instead of cutting the answer off. Answer
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections import Counter, defaultdict
@@ -28,6 +28,7 @@ import msgspec
 
 from worldthread.errors import AnswerError, InputError
 from worldthread.graph import GraphView
+from worldthread.models.boundary import boundary_mark
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
@@ -186,10 +187,11 @@ class ModelExtractor:
         Raises:
             ModelError: the model could not be called (see :class:`~worldthread.models.chat.ChatModel`).
         """
-        messages = self._statements_prompt.messages(wanted=self._wanted, mark=_boundary_mark(text), text=text)
+        mark = boundary_mark(text)
+        messages = self._statements_prompt.messages(wanted=self._wanted, mark=mark.sent, text=text)
         size = len(text.encode("utf-8", "surrogatepass"))
         schema = _bounded_schema(self._answer_type, facts=size // _BYTES_PER_FACT, theses=size // _BYTES_PER_THESIS)
-        request = ChatRequest(messages, "extract", schema, max_tokens=self._max_tokens)
+        request = ChatRequest(messages, "extract", schema, max_tokens=self._max_tokens, mark=mark)
         try:
             answer = complete_structured(self._model, request, self._answer_type)
         except AnswerError as error:
@@ -229,11 +231,11 @@ class ModelExtractor:
         stored = _candidates(extraction, view)[: self._max_candidates]
         if not stored:
             return extraction
-        messages = self._outdated_prompt.messages(
-            mark=_boundary_mark(text), text=text, stored=_numbered(stored), new=_numbered(extraction.statements)
-        )
+        old, new = _numbered(stored), _numbered(extraction.statements)
+        mark = boundary_mark(text, old, new)
+        messages = self._outdated_prompt.messages(mark=mark.sent, text=text, stored=old, new=new)
         schema = _bounded_schema(OutdatedAnswer, ended=len(stored))
-        request = ChatRequest(messages, "outdated", schema, max_tokens=self._max_tokens)
+        request = ChatRequest(messages, "outdated", schema, max_tokens=self._max_tokens, mark=mark)
         try:
             answer = complete_structured(self._model, request, OutdatedAnswer)
         except AnswerError as error:
@@ -246,8 +248,8 @@ class ModelExtractor:
             elif item.old in endings:
                 dropped["duplicate"] += 1
             else:
-                old, new = stored[item.old - 1], extraction.statements[item.new - 1]
-                endings[item.old] = Ending(old, _reason(new, item.reason, dropped))
+                successor = extraction.statements[item.new - 1]
+                endings[item.old] = Ending(stored[item.old - 1], _reason(successor, item.reason, dropped))
         self._add_dropped(dropped)
         return replace(extraction, endings=(*extraction.endings, *endings.values()))
 
@@ -349,11 +351,6 @@ def _candidates(extraction: Extraction, view: GraphView) -> list[Statement]:
 
 def _numbered(statements: Sequence[Statement]) -> str:
     return "\n".join(f"{number}. {_SPACE.sub(' ', str(s))}" for number, s in enumerate(statements, 1))
-
-
-def _boundary_mark(text: str) -> str:
-    """Return eight hexadecimal digits that the passage is unlikely to contain, because they depend on all of it."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def _verbatim(error: AnswerError) -> tuple[str, ...]:

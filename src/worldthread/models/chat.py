@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from worldthread.errors import InputError
+from worldthread.models.boundary import BoundaryMark
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -36,6 +37,8 @@ class ChatRequest:
         temperature: 0 or more; 0 asks for the most likely answer.
         max_tokens: the most tokens of the answer; ``None`` leaves the limit to the server.
         seed: asks the server for a repeatable answer; some servers ignore it.
+        mark: the mark around a passage in the messages; ``None`` if there is none. It is random, and therefore left out
+            where requests are compared or recorded (:func:`worldthread.models.request_key.recorded_request`).
 
     Raises:
         InputError: there is no message, or the purpose is empty.
@@ -47,6 +50,7 @@ class ChatRequest:
     temperature: float = 0.0
     max_tokens: int | None = None
     seed: int | None = None
+    mark: BoundaryMark | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.messages:

@@ -25,7 +25,7 @@ from worldthread.errors import (
     StoreLockedError,
 )
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
-from worldthread.models.request_key import request_key, to_json
+from worldthread.models.request_key import recorded_answer, request_key, to_json
 from worldthread.sqlite_errors import SQLiteFault, fault_of
 
 APPLICATION_ID: Final = 0x77746361
@@ -267,7 +267,7 @@ class CachedChat:
             known = self._cache.get(key)
             if known is not None:
                 return known
-            answer = self._model.complete(request)
+            answer = recorded_answer(request, self._model.complete(request))
             if answer.finish_reason == "stop":
                 self._cache.put(key, answer)
             return answer

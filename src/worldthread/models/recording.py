@@ -14,7 +14,7 @@ from types import TracebackType
 from worldthread.errors import ModelCallError, ReplayError
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Usage
 from worldthread.models.recording_file import RecordedCall, Recording, RecordingFile, read_recording
-from worldthread.models.request_key import describe_nearest, request_fields, request_key, to_json
+from worldthread.models.request_key import describe_nearest, recorded_answer, request_fields, request_key, to_json
 
 
 class ReplayChat:
@@ -151,7 +151,7 @@ class RecordingChat:
         to_json(content, sort_keys=True)
         self._file.require_open()
         try:
-            answer = self._model.complete(request)
+            answer = recorded_answer(request, self._model.complete(request))
         except ModelCallError as error:
             failure = {"message": str(error), "status": error.status, "attempts": error.attempts}
             self._file.append({**content, "error": failure})

@@ -3,7 +3,8 @@
 The file is JSON Lines, in ASCII. The header is ``{"format": "worldthread-recording", "version": 1, "model": name}``.
 Every other line is one call: ``{"request": {...}, "answer": {...}}``, or ``{"request": {...}, "error": {"message",
 "status", "attempts"}}``, with the fields of :class:`~worldthread.models.chat.ChatRequest` and
-:class:`~worldthread.models.chat.ChatAnswer`. Lines are in the order in which the calls ended. A line with
+:class:`~worldthread.models.chat.ChatAnswer`; the recorded form stands in place of a random mark
+(:mod:`worldthread.models.boundary`). Lines are in the order in which the calls ended. A line with
 ``"replaces": n`` repeats the request whose call failed in line *n* (the header is line 1); its outcome replaces the
 error.
 """
@@ -185,6 +186,8 @@ def _call(line: JsonLine, model: str, reader: JsonLinesReader) -> tuple[Recorded
         _require_figures(fields)
     except (msgspec.ValidationError, InputError) as error:
         raise reader.error(f"not a call: {error}") from error
+    if fields.request.mark is not None:
+        raise reader.error("not a call: a recorded request has no random mark")
     if fields.answer is not None and fields.error is None:
         outcome: ChatAnswer | ModelCallError = fields.answer
     elif fields.error is not None and fields.answer is None:

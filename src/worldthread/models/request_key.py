@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from worldthread.errors import InputError
-from worldthread.models.chat import ChatRequest
+from worldthread.models.chat import ChatAnswer, ChatRequest
 
 _BEFORE: Final = 20
 _AFTER: Final = 60
@@ -23,7 +23,8 @@ _AFTER: Final = 60
 def request_key(model: str, request: ChatRequest) -> str:
     """Compute the key of a request, which is equal for equal requests in every process.
 
-    The purpose does not count, since it is not sent, nor does the order of the keys in a schema.
+    The purpose does not count, since it is not sent, nor does the order of the keys in a schema. The random mark around
+    a passage does not count either.
 
     Args:
         model: name of the model.
@@ -40,8 +41,23 @@ def request_key(model: str, request: ChatRequest) -> str:
     return hashlib.sha256(to_json({"model": model, **content}, sort_keys=True)).hexdigest()
 
 
+def recorded_request(request: ChatRequest) -> ChatRequest:
+    """Return ``request`` as it is compared and recorded: equal in every process, without its random mark."""
+    mark = request.mark
+    if mark is None:
+        return request
+    messages = tuple(replace(message, content=mark.as_recorded(message.content)) for message in request.messages)
+    return replace(request, messages=messages, mark=None)
+
+
+def recorded_answer(request: ChatRequest, answer: ChatAnswer) -> ChatAnswer:
+    """Return an answer to ``request`` as it is recorded: a mark that it quotes is the recorded one."""
+    return answer if request.mark is None else replace(answer, text=request.mark.as_recorded(answer.text))
+
+
 def request_fields(request: ChatRequest) -> dict[str, Any]:
-    """Return the fields of ``request`` by name, ready for :func:`to_json`."""
+    """Return the fields of ``request`` by name, as they are recorded, ready for :func:`to_json`."""
+    request = recorded_request(request)
     return {
         "messages": [asdict(message) for message in request.messages],
         "purpose": request.purpose,
@@ -90,6 +106,7 @@ def describe_nearest(request: ChatRequest, others: Iterable[tuple[int, ChatReque
     Returns:
         Words for an error message.
     """
+    request = recorded_request(request)
     line, nearest = max(others, key=lambda numbered: _similarity(request, numbered[1]))
     return (
         f"it differs from the nearest recorded request (line {line}, purpose {nearest.purpose!r}) in "

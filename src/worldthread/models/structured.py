@@ -14,6 +14,7 @@ from worldthread.decoding import decode_json
 from worldthread.errors import AnswerError, InputError
 from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
+from worldthread.models.request_key import recorded_answer
 
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
     """
     if request.schema is None:
         request = replace(request, schema=schema_of(into))
-    first = model.complete(request)
+    first = recorded_answer(request, model.complete(request))
     try:
         return parse_answer(first.text, into)
     except AnswerError as error:
@@ -121,7 +122,8 @@ def complete_structured(model: ChatModel, request: ChatRequest, into: type[T]) -
     repair = prompt.messages(problem=problem, schema=json.dumps(request.schema))
     # some servers refuse an empty message
     quoted = Message("assistant", first.text[:QUOTED_LIMIT].strip() or "(no answer)")
-    second = model.complete(replace(request, messages=(*request.messages, quoted, *repair)))
+    request = replace(request, messages=(*request.messages, quoted, *repair))
+    second = recorded_answer(request, model.complete(request))
     try:
         return parse_answer(second.text, into)
     except AnswerError as error:
