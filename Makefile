@@ -71,9 +71,14 @@ bench: .venv/dev.stamp  ## Measure what docs/results.md reports: store, steps, h
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
 	scripts/constraints
 
+.PHONY: audit
+audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned packages (asks two services on the Internet)
+	.venv-audit/bin/pip-audit --strict --disable-pip --require-hashes -r constraints.txt
+	cd frontend && npm audit --package-lock-only
+
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-constraints build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-constraints .venv-audit build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -101,4 +106,10 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)
 	scripts/environment .venv-core none pytest pytest-xdist hypothesis
+	touch $@
+
+# not pinned: it looks up packages, and is no part of what it looks up
+.venv-audit/audit.stamp:
+	python3 -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet pip-audit
 	touch $@

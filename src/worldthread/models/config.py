@@ -94,7 +94,7 @@ class ChatConfig:
     """
 
     model: str | None = None
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)  # it may hold a password
     api_key: str | None = field(default=None, repr=False)
     timeout: float = 60.0
     retries: int = 4

@@ -9,6 +9,7 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from filelock import FileLock
 
@@ -126,7 +127,11 @@ def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None
 
 def _cache_file(config: ChatConfig) -> Path:
     """Return a file for each server: two servers may use one name for different models."""
-    server = hashlib.blake2b((config.base_url or "").encode(), digest_size=6).hexdigest()
+    url = config.base_url or ""
+    address = urlsplit(url)
+    if "@" in address.netloc:  # a digest of a password could be tried out against words
+        url = urlunsplit(address._replace(netloc=address.netloc.rpartition("@")[2], query=""))
+    server = hashlib.blake2b(url.encode(), digest_size=6).hexdigest()
     return default_cache_dir() / "answers" / f"{server}.sqlite"
 
 

@@ -3,10 +3,22 @@
 The client library ``openai`` (extra ``model``) is imported by the first call. Its own retries are switched off: they
 spread waits by only a quarter, repeat calls that cannot succeed (no credit left), and would repeat a refused schema,
 which some servers answer with status 500, before another schema mode is tried.
+
+What is sent goes to the configured server and nowhere else:
+
+- Redirects are refused, also those within one server.
+- A proxy that the environment names (``HTTP_PROXY``, ``HTTPS_PROXY``, ``ALL_PROXY``) is used, but never for a server on
+  this machine. ``.netrc`` is not read.
+- What ``OPENAI_ORG_ID``, ``OPENAI_PROJECT_ID`` and ``OPENAI_CUSTOM_HEADERS`` name is sent only to OpenAI and to the
+  server of ``OPENAI_BASE_URL``.
+- User and password of the URL become a header, so that no log of URLs shows them.
+
+What the server says passes through :mod:`worldthread.models.redaction` before anybody sees it.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import random
 import re
@@ -15,7 +27,7 @@ import time
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from worldthread.errors import InputError, MissingExtraError, ModelCallError, ModelConfigError
 from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
@@ -27,6 +39,7 @@ from worldthread.models.openai_wire import (
     request_body,
     status_failure,
 )
+from worldthread.models.redaction import redactor_of
 from worldthread.models.request_key import to_json
 from worldthread.text import count_of
 
@@ -102,6 +115,7 @@ class OpenAIChat:
         self._base_url = (base_url or OPENAI_URL).rstrip("/")
         self._shown_url = _without_credentials(self._base_url)
         self._api_key = _usable_key(api_key, self._base_url, self._shown_url)
+        self._redactor = redactor_of(self._base_url, self._api_key)
         self._timeout = timeout
         self._retries = retries
         self._backoff = backoff
@@ -235,26 +249,36 @@ class OpenAIChat:
             The answer.
 
         Raises:
-            CallFailure: the attempt failed.
+            CallFailure: the attempt failed; nothing in it, nor in the errors before it, holds a secret.
         """
         client = self._connected()
         import openai
 
         try:
             response = client.chat.completions.with_raw_response.create(**body)
+            answer = read_completion(response.content)
         except openai.APIStatusError as error:
             failure = status_failure(error.status_code, error.body, error.response.headers)
-            raise failure from None
         except openai.APITimeoutError:
-            raise CallFailure(
+            failure = CallFailure(
                 f"no answer within {self._timeout:g} seconds; a slow model needs a longer timeout", is_transient=True
-            ) from None
+            )
         except openai.APIConnectionError as error:
             reason = error.__cause__ or error
-            raise CallFailure(f"no connection; is the server running? ({reason})", is_transient=True) from None
+            failure = CallFailure(f"no connection; is the server running? ({reason})", is_transient=True)
         except openai.OpenAIError as error:
-            raise CallFailure(str(error)) from None
-        return read_completion(response.content)
+            failure = CallFailure(str(error))
+        except CallFailure as error:
+            failure = error
+        else:
+            return replace(
+                answer,
+                text=self._redactor.redact_answer(answer.text, (message["content"] for message in body["messages"])),
+                model=self._redactor.redact(answer.model),
+                finish_reason=self._redactor.redact(answer.finish_reason),
+            )
+        # raised here, where no other error is being handled: those of the client library hold the request
+        raise failure.with_message(self._redactor.redact(str(failure)))
 
     def _connected(self) -> Any:
         with self._lock:
@@ -263,13 +287,34 @@ class OpenAIChat:
                     import openai
                 except ImportError as error:
                     raise MissingExtraError("a chat model", extra="model", package="openai") from error
-                self._client = openai.OpenAI(
-                    api_key=self._api_key or "none",  # the client demands a key; servers without keys accept any
-                    base_url=self._base_url,
-                    timeout=self._timeout,
-                    max_retries=0,
+                try:
+                    self._client = self._new_client(openai)
+                except (ValueError, ImportError, openai.OpenAIError) as error:
+                    problem = self._redactor.redact(str(error))
+                else:
+                    return self._client
+                raise ModelConfigError(
+                    f"{self._shown_url} cannot be called; is a proxy of the environment malformed? ({problem})"
                 )
             return self._client
+
+    def _new_client(self, openai: Any) -> Any:
+        parts = urlsplit(self._base_url)
+        host = parts.hostname or ""
+        proxies = {f"all://[{host}]" if ":" in host else f"all://{host}": None} if _is_this_machine(host) else None
+        credentials = (unquote(parts.username or ""), unquote(parts.password or ""))
+        key = self._api_key or "none"  # the client demands a key; servers without keys accept any
+        foreign = {name: openai.Omit() for name in _foreign_headers(host)}
+        return openai.OpenAI(
+            api_key=key,
+            base_url=urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])),
+            timeout=self._timeout,
+            max_retries=0,
+            default_headers={**foreign, "Authorization": f"Bearer {key}"} if foreign else None,
+            http_client=openai.DefaultHttpxClient(
+                follow_redirects=False, auth=credentials if any(credentials) else None, mounts=proxies
+            ),
+        )
 
     def _wait(self, failure: CallFailure, waits: int) -> float:
         """Return the seconds until the next attempt; random, so that calls that failed together are spread."""
@@ -282,15 +327,33 @@ class OpenAIChat:
         status = f"HTTP status {failure.status}, " if failure.status else ""
         asked = failure.retry_after or 0
         later = f" The server asks to wait {asked:.0f} seconds." if asked > MAX_RETRY_AFTER else ""
-        reason = str(failure)
-        if self._api_key:  # some servers quote the key that they refuse
-            reason = reason.replace(self._api_key, "***")
-        message = f"{self._model} at {self._shown_url}: {reason[:REASON_LIMIT]} [{status}{times}]{later}"
+        message = f"{self._model} at {self._shown_url}: {str(failure)[:REASON_LIMIT]} [{status}{times}]{later}"
         return ModelCallError(message, status=failure.status, attempts=attempts)
 
 
 def _may_concern_schema(error: ModelCallError) -> bool:
     return error.status in (400, 415, 422) and ABOUT_THE_SCHEMA.search(str(error)) is not None
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified
+
+
+def _foreign_headers(host: str) -> list[str]:
+    """Return the headers that the client library takes from the environment and that another server must not get."""
+    own = (OPENAI_URL, os.environ.get("OPENAI_BASE_URL", ""))
+    if host in {urlsplit(url).hostname for url in own}:
+        return []
+    names = (line.partition(":")[0].strip() for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines())
+    return [
+        "OpenAI-Organization",
+        "OpenAI-Project",
+        *(name for name in names if name and name.lower() != "authorization"),
+    ]
 
 
 def _usable_key(api_key: str | None, base_url: str, shown_url: str) -> str | None:
@@ -338,10 +401,14 @@ def _without_credentials(url: str) -> str:
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         raise ModelConfigError("the base URL of the chat model is malformed") from None
+    if "@" in url.partition("//")[2].partition("/")[2]:
+        raise ModelConfigError(
+            "the base URL of the chat model has an '@' behind its host; in a user or a password write '/' as %2F"
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ModelConfigError(
             f"the base URL of a chat model must begin with http:// or https://, such as http://localhost:11434/v1, not "
-            f"{url.rpartition('@')[2]!r}"
+            f"{url.rpartition('@')[2].partition('?')[0]!r}"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return urlunsplit((parts.scheme, host + port, parts.path, "", ""))

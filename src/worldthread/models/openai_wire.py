@@ -23,8 +23,11 @@ server may ignore the parameter."""
 SCHEMA_MODES: Final[tuple[SchemaMode, ...]] = get_args(SchemaMode)
 
 
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
 class CallFailure(Exception):
-    """One attempt failed; the message quotes the server, at any length and with any secret that it repeats.
+    """One attempt failed; the message quotes the server, at any length.
 
     Attributes:
         status: HTTP status; ``None`` if there was no answer.
@@ -47,6 +50,16 @@ class CallFailure(Exception):
         self.retry_after = retry_after
         self.unsupported = unsupported
         super().__init__(message)
+
+    def with_message(self, message: str) -> CallFailure:
+        """Return the same failure with another message, and without the errors that led to it."""
+        return CallFailure(
+            message,
+            status=self.status,
+            is_transient=self.is_transient,
+            retry_after=self.retry_after,
+            unsupported=self.unsupported,
+        )
 
 
 class _WireMessage(msgspec.Struct):
@@ -136,9 +149,15 @@ def read_completion(body: bytes) -> ChatAnswer:
 
 
 def status_failure(status: int, body: object, headers: Mapping[str, str]) -> CallFailure:
-    """Return the failure that an HTTP status of 400 or more means; its message says what to do."""
+    """Return the failure that an HTTP status of 300 or more means; its message says what to do."""
     fields = body if isinstance(body, dict) else {}
     words = _server_words(body)
+    if status in _REDIRECTS and "location" in headers:
+        return CallFailure(
+            f"the server redirects to {headers['location']}, and nothing is sent there; if you trust that address, "
+            "make it the base URL",
+            status=status,
+        )
     code, parameter = fields.get("code"), fields.get("param")
     if status in (401, 403):
         return CallFailure(
