@@ -12,7 +12,7 @@ SOURCE := $(shell find src -type f -not -name '*.pyc')
 help:  ## This list
 	@echo "worldthread: a world-model memory for agents. What make can do here:"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "Needed: Python 3.11 or newer with venv, gcc and make. Nothing is installed outside this folder."
 
@@ -27,6 +27,14 @@ test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
 .PHONY: test-slow
 test-slow: .venv/dev.stamp  ## What takes minutes: kill -9, texts of 10 MB, sweeps that die, five times as many random histories
 	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not manual and not real_model and not browser and not wheel"
+
+.PHONY: test-hardening
+test-hardening: .venv/dev.stamp  ## Attack the promises: faults, kills, interrupts, deadlocks, histories (half an hour; prints a table)
+	$(BIN)/python benchmarks/hardening/report.py
+
+.PHONY: soak
+soak: .venv/dev.stamp  ## Two servers, writers and readers on one file for an hour: does anything grow? (MINUTES=60)
+	$(BIN)/python benchmarks/hardening/soak.py --minutes $(or $(MINUTES),60)
 
 .PHONY: test-model
 test-model: .venv/model.stamp  ## Chat with a real small model behind a real server (builds llama.cpp: 25 minutes at first)

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NONE, KILL_BEFORE, KILL_AFTER, KILL_HALFWAY, FAIL_ONCE, FAIL_FROM_HERE, SHORT_ONCE, PAUSE, INTERRUPT };
@@ -28,6 +29,7 @@ static char folder[PATH_MAX];
 static size_t folder_length;
 static int mode, kinds, failure, control = -1, log_file = -1;
 static long target, seen;
+static int sleeps = 1;
 static char last_call[PATH_MAX + 64];
 
 void fault_folder(const char *path) {
@@ -51,6 +53,9 @@ long fault_disarm(void) {
 }
 
 void fault_log(int file) { log_file = file; }
+
+/* SQLite waits for others by sleeping; where all others stand still, that changes nothing but the time it takes. */
+void fault_no_sleep(void) { sleeps = 0; }
 
 const char *fault_last_call(void) { return last_call; }
 
@@ -228,3 +233,13 @@ int name(const char *path, int flags, ...) { \
 }
 OPENS(open)
 OPENS(open64)
+
+int usleep(useconds_t microseconds) {
+    REAL(usleep);
+    return sleeps ? real(microseconds) : 0;
+}
+
+int nanosleep(const struct timespec *wanted, struct timespec *left) {
+    REAL(nanosleep);
+    return sleeps ? real(wanted, left) : 0;
+}

@@ -100,6 +100,10 @@ class Faults:
         """Write every change of a file to an open file."""
         self._library.fault_log(file)
 
+    def no_sleep(self) -> None:
+        """Let SQLite not wait for other processes, which stand still anyway."""
+        self._library.fault_no_sleep()
+
     def arm(self, fault: Fault, control: int = -1) -> None:
         """Let a later call of this process fail."""
         mode = MODES.index(fault.mode)

@@ -324,12 +324,15 @@ def attack(
     for seed in itertools.islice(itertools.count(first), count):
         place = folder / str(seed)
         place.mkdir()
+        before_it = len(result.violations)
         run(seed, place, result, arguments.seed is not None)
+        for violation in result.violations[before_it:]:
+            print(*violation, sep=": ", file=sys.stderr, flush=True)
         shutil.rmtree(place, ignore_errors=True)
         if time.monotonic() - shown > 20:
             shown = time.monotonic()
             done = seed - first + 1
-            print(f"... {done:,} of {count:,}, {len(result.violations)} violations", file=sys.stderr, flush=True)
+            print(f"... {done:,} of {count:,} seeds, {len(result.violations)} violations", file=sys.stderr, flush=True)
     result.seconds = sum(os.times()[:4]) - before
     return result
 

@@ -98,6 +98,7 @@ class Actor:
         self._opened: dict[str, Memory] = {}
         self._faults = Faults()
         self._faults.folder(folder / "disk")
+        self._faults.no_sleep()
         self._faults.log(os.open(folder / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
         chance = random.Random(settings["seed"])
         # what is random in the library comes from the seed too, and nobody waits for a process that stands still
