@@ -29,6 +29,7 @@ LAYERS = [
         "paths",
         "progress",
         "server_access",
+        "server_connections",
         "sqlite_errors",
         "text",
         "types",
