@@ -75,6 +75,7 @@ MIGRATIONS: list[str] = [
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
+_POLL_SECONDS: Final = 0.01  # between two looks whether the writer lock is free
 
 _CHANGE_LOST: Final = "nothing of this change was kept: close the memory, put the file back, and open it again"
 
@@ -117,7 +118,11 @@ class Database:
         self.users = 0
         """Number of stores that share this connection."""
         self._durability = durability
+        self._wait = wait
         self._writer_lock: FileLock | None = None
+        self._is_shared = False
+        self._change_lock = threading.RLock()  # of the thread that holds the writer lock while the file is shared
+        self._changes = 0  # how often that thread has entered `writing`
         self._file: tuple[int, int] | None = None
         self._is_changing = False
         self._size = 0  # of the file, in bytes; it never shrinks while it is open
@@ -188,9 +193,11 @@ class Database:
             raise
 
     def _acquire(self, path: Path, lock_file: Path, wait: float) -> None:
-        lock = FileLock(lock_file, timeout=-1 if wait == math.inf else wait, thread_local=False)
+        self._acquire_lock(FileLock(lock_file, thread_local=False), path, wait)
+
+    def _acquire_lock(self, lock: FileLock, path: Path, wait: float) -> None:
         try:
-            lock.acquire()
+            lock.acquire(timeout=-1 if wait == math.inf else wait, poll_interval=_POLL_SECONDS)
         except Timeout:
             raise StoreLockedError(
                 "another process, or another memory object of this one, is writing: close it, wait for it "
@@ -198,8 +205,54 @@ class Database:
                 path=path,
             ) from None
         except OSError as error:
-            raise StoreError(f"the lock {lock_file} cannot be created: {error.strerror or error}", path=path) from error
+            raise StoreError(
+                f"the lock {lock.lock_file} cannot be created: {error.strerror or error}", path=path
+            ) from error
         self._writer_lock = lock
+
+    def share(self) -> None:
+        """Release the writer lock, and hold it only inside :meth:`writing` from now on."""
+        with self._change_lock:
+            if self._writer_lock is not None and not self._is_shared:
+                self._is_shared = True
+                self._writer_lock.release()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether no other process can write, since this one holds the writer lock."""
+        return self._writer_lock is not None and (not self._is_shared or self._changes > 0)
+
+    @contextmanager
+    def writing(self, wait: float | None = None) -> Iterator[None]:
+        """Keep all other writers out until the block ends. Enter it before taking the lock of the threads.
+
+        Args:
+            wait: seconds to wait for another writer; ``None`` for as many as when the file was opened.
+
+        Raises:
+            StoreLockedError: another writer did not finish in time.
+            InputError: the thread is inside a block that reads.
+        """
+        if not self._is_shared or self._writer_lock is None or self.path is None:
+            yield
+            return
+        if self.lock.acquire(blocking=False):
+            try:
+                # whoever reads holds the lock: to wait here for a writer that waits for the lock would never end
+                if not self._changes:
+                    self._require_no_transaction()
+            finally:
+                self.lock.release()
+        with self._change_lock:
+            if not self._changes:
+                self._acquire_lock(self._writer_lock, self.path, self._wait if wait is None else wait)
+            self._changes += 1
+            try:
+                yield
+            finally:
+                self._changes -= 1
+                if not self._changes and self._writer_lock is not None:
+                    self._writer_lock.release()
 
     def _register(self, path: Path) -> None:
         """Check the header, and note that the file is open in this process."""
@@ -333,10 +386,7 @@ class Database:
     def transaction(self) -> Iterator[None]:
         """Apply all changes of the block or none. Hold the lock while using it."""
         self.require_writable()
-        if self._is_in_transaction():
-            raise InputError(
-                "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
-            )
+        self._require_no_transaction()
         self._require_file()
         self._is_changing = True
         try:
@@ -348,6 +398,12 @@ class Database:
             raise
         finally:
             self._is_changing = False
+
+    def _require_no_transaction(self) -> None:
+        if self._is_in_transaction():
+            raise InputError(
+                "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
+            )
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
@@ -440,7 +496,7 @@ class Database:
         """Empty the log and release the file and the lock. May be called again."""
         try:
             if self._connection is not None and not self.readonly:
-                self.truncate_log()
+                self.truncate_log(wait=not self._is_shared)
         finally:
             self._release()
 

@@ -14,7 +14,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_iterable, require_path, require_unicode
-from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError
+from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
 from worldthread.stores.codec import decode_episode, encode_episode
@@ -38,6 +38,7 @@ _CHECKSUM_BYTES: Final = 4
 _SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
 _SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
+_CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
 
 _Item = TypeVar("_Item")
 
@@ -243,20 +244,28 @@ class SQLiteStore(Store):
             return recorded
 
     def forget(self, episode_id: str) -> None:
+        self.forget_many([episode_id])
+
+    def forget_many(self, episode_ids: Sequence[str]) -> None:
         with self._writing() as graph:
-            texts = _texts_of(self._fetch(_require_id(episode_id)))
+            ids = list(dict.fromkeys(map(_require_id, episode_ids)))
+            texts = [_texts_of(self._fetch(episode_id)) for episode_id in ids]
+            if not ids:
+                return
             with self._change() as change:
                 self._remove_snapshots()
-                self._overwrite(change, episode_id)
-                self._log_change(change, episode_id)
-                for keys in _batched([_text_digest(text) for text in texts]):
+                for episode_id in ids:
+                    self._overwrite(change, episode_id)
+                    self._log_change(change, episode_id)
+                for keys in _batched(list({_text_digest(text) for of_episode in texts for text in of_episode})):
                     self._database.execute(
                         f"DELETE FROM vector WHERE namespace = ? AND text IN ({_placeholders(keys)})",
                         (change.namespace, *keys),
                     )
             self._log_holds_forgotten = True
             with self._applying(change):
-                graph.forget(episode_id)
+                for episode_id in ids:
+                    graph.forget(episode_id)
             self._purge_log(wait=True)
 
     def clear(self) -> None:
@@ -307,10 +316,18 @@ class SQLiteStore(Store):
 
     @contextmanager
     def _writing(self) -> Iterator[TemporalGraph]:
-        """Hold the lock of a store that may be written, and give the graph, up to date."""
-        with self._reading() as graph:
+        """Hold the locks of a store that may be written, and give the graph, up to date."""
+        with self._database.writing(), self._reading() as graph:
             self._database.require_writable()
             yield graph
+
+    @contextmanager
+    def write_lock(self) -> Iterator[TemporalGraph]:
+        with self._writing() as graph:
+            yield graph
+
+    def share_file(self) -> None:
+        self._database.share()
 
     def refresh(self) -> bool:
         with self._database.lock:
@@ -329,7 +346,7 @@ class SQLiteStore(Store):
             is_new = state.graph is None
             self._update_graph()
             state.data_version = version
-        if is_new and not self.readonly:
+        if is_new and database.is_writing:
             # the last process may have been killed before it wrote one
             self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
 
@@ -562,8 +579,9 @@ class SQLiteStore(Store):
         if not np.isfinite(matrix).all():
             raise InputError("a vector holds a number that is not finite")
         keys = [_text_digest(text) for text in texts]
-        with self._reading():
-            if self.readonly or not keys:
+        is_written = bool(keys) and not self.readonly
+        with self._writing() if is_written else self._reading():
+            if not is_written:
                 return
             with self._change() as change:
                 for key, vector in zip(keys, matrix, strict=True):
@@ -653,18 +671,25 @@ class SQLiteStore(Store):
         return self._state.position.number - self._state.latest_snapshot.number
 
     def close(self) -> None:
-        with self._database.lock:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._database.writing(_CLOSING_SECONDS))
+                may_write = not self.readonly
+            except StoreLockedError:  # what follows here only saves the next opening some time
+                may_write = False
+            stack.enter_context(self._database.lock)
             if self._closed:
                 return
-            self._closed = True
-            self._state.users -= 1
-            self._database.users -= 1
             try:
-                if not self.readonly and not self._state.users:
+                if may_write and self._state.users == 1 and self._state.graph is not None:
+                    self._follow_other_writers()
                     self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
-                    if self._has_overwritten:
-                        self._reclaim_space()
+                if may_write and self._state.users == 1 and self._has_overwritten:
+                    self._reclaim_space()
             finally:
+                self._closed = True
+                self._state.users -= 1
+                self._database.users -= 1
                 if not self._database.users:
                     self._database.close()
 
