@@ -31,6 +31,7 @@ LAYERS = [
         "progress",
         "regular_files",
         "server_access",
+        "server_connections",
         "sqlite_errors",
         "text",
         "types",

@@ -160,6 +160,7 @@ class AsyncMemory:
     stats = _on_thread(Memory.stats)
     export = _on_thread(Memory.export)
     import_ = _on_thread(Memory.import_)
+    share_file = _on_thread(Memory.share_file)
     checkpoint = _on_thread(Memory.checkpoint)
     close = _on_thread(Memory.close)
 

@@ -151,8 +151,9 @@ class Ingestion:
 
     def _record(self, episode: Episode) -> Remembered:
         """Record one episode with the extraction that it brings."""
-        is_known = episode.id in self._store.graph
-        self._store.append(episode)
+        with self._store.write_lock() as graph:
+            is_known = episode.id in graph
+            self._store.append(episode)
         self._index.embed([episode])
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
@@ -164,16 +165,31 @@ class Ingestion:
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
         outcomes = list(extract_episodes(extractor, fresh))
-        episodes = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
+        settled = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
+        episodes = [episode for episode in settled if episode is not None]
         self._index.embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.extraction.failures]
         failed = sum(1 for episode in episodes if not episode.extraction.is_complete)
         added = len(episodes) - failed if again else len(episodes)
-        return Remembered(tuple(ids), added, len(ids) - len(fresh), failed, tuple(dict.fromkeys(problems)))
+        known = 0 if again else len(ids) - len(episodes)
+        return Remembered(tuple(ids), added, known, failed, tuple(dict.fromkeys(problems)))
 
-    def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode:
-        """Ask the extractor which older statements an episode ends, and record the episode."""
+    def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode | None:
+        """Ask the extractor which older statements an episode ends, and record the episode.
+
+        Args:
+            outcome: the episode and what was read in it.
+            extractor: is asked.
+            again: whether the episode is recorded already and gets a new extraction.
+
+        Returns:
+            The episode as recorded; ``None`` if another process has recorded it (or forgotten it, if ``again``) in the
+            meantime.
+
+        Raises:
+            ReplayError: a replayed run asks what was not recorded.
+        """
         extraction = outcome.extraction
         if outcome.problem is None and not extraction.failures:
             try:
@@ -185,11 +201,15 @@ class Ingestion:
             except ModelError as error:
                 extraction = Extraction(failures=(str(error),))
         episode = replace(outcome.episode, extraction=extraction)
-        if not again:
-            return self._store.append(episode)
-        if isinstance(outcome.problem, BudgetError):  # the model was not asked: the old extraction stays
-            return self._store.episode(episode.id)
-        return self._store.replace(episode)
+        # no other process can write from the check to the change, but it can while the model is asked
+        with self._store.write_lock() as graph:
+            if (episode.id in graph) != again:
+                return None
+            if not again:
+                return self._store.append(episode)
+            if isinstance(outcome.problem, BudgetError):  # the model was not asked: the old extraction stays
+                return self._store.episode(episode.id)
+            return self._store.replace(episode)
 
 
 def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_Item]:

@@ -281,8 +281,11 @@ class Memory:
                 raise NotFoundError(f"no episode speaks of {entity!r}")
         else:
             ids = [episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")]
-        for id_ in ids:
-            self._store.forget(id_)
+            self._store.forget(ids[0])
+            return 1
+        with self._store.write_lock() as graph:
+            ids = [id_ for id_ in ids if id_ in graph]  # another process may have forgotten some in the meantime
+            self._store.forget_many(ids)
         return len(ids)
 
     # -- asking -----------------------------------------------------------------------------------------------------
@@ -511,6 +514,16 @@ class Memory:
             ReadOnlyError: the memory was opened for reading only.
         """
         return self._store.import_(source)
+
+    def share_file(self) -> None:
+        """Let other processes write to the file between the changes of this memory, until it is closed.
+
+        Otherwise a memory that is open for writing keeps all other writers out. From now on, each change waits for
+        other writers as long as opening did (``wait``), and raises :class:`~worldthread.errors.StoreLockedError` when
+        one does not finish in time. A long text is recorded passage by passage: the file is free while texts are read
+        and embedded. The commands and the servers open memories in this way.
+        """
+        self._store.share_file()
 
     # -- closing ----------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ MCP_TOKEN_VARIABLE: Final = "WORLDTHREAD_MCP_TOKEN"
 """The environment variable that holds the token of an MCP server."""
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _TOKEN_BYTES: Final = 32
+_SHORTEST_TOKEN: Final = 16  # of a server that other machines can reach
+_MAKE_TOKEN: Final = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,12 @@ class Access:
             raise InputError(
                 f"a token is set (--token or ${MCP_TOKEN_VARIABLE}) but --no-token is given as well: choose one"
             )
-        _require_valid_token(token)
         if not is_loopback(host) and token is None:
             raise InputError(
-                f"other machines can reach {host}: give a token in ${MCP_TOKEN_VARIABLE} (or with --token)"
+                f"other machines can reach {host}: give a token in ${MCP_TOKEN_VARIABLE} (or with --token); "
+                f"this makes one: {_MAKE_TOKEN}"
             )
+        _require_valid_token(host, token)
         _require_names(host, names)
         return cls._create(host, port, names, token, generate=not no_token)
 
@@ -75,7 +78,8 @@ class Access:
     def for_web(cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None) -> Self:
         """Return the access to the web pages.
 
-        A server that other machines can reach gets a generated token if none is given.
+        A server that other machines can reach gets a generated token if none is given; a given one must have at least
+        16 characters.
 
         Args:
             host: see :class:`Access`.
@@ -89,7 +93,7 @@ class Access:
         Raises:
             InputError: the combination is unsafe; the message says what to change.
         """
-        _require_valid_token(token)
+        _require_valid_token(host, token)
         _require_names(host, names)
         return cls._create(host, port, names, token, generate=not is_loopback(host))
 
@@ -187,9 +191,16 @@ def port_of(listening: socket.socket) -> int:
     return port
 
 
-def _require_valid_token(token: str | None) -> None:
-    if token is not None and (not token or not token.isascii() or not token.isprintable() or " " in token):
+def _require_valid_token(host: str, token: str | None) -> None:
+    if token is None:
+        return
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise InputError("a token must be printable ASCII without spaces, and not empty")
+    if not is_loopback(host) and len(token) < _SHORTEST_TOKEN:
+        raise InputError(
+            f"other machines can reach {host}, and could guess a token of {len(token)} characters: give one of at "
+            f"least {_SHORTEST_TOKEN}, such as this makes: {_MAKE_TOKEN}"
+        )
 
 
 def _require_names(host: str, names: Sequence[str]) -> None:

@@ -269,6 +269,40 @@ def test_waiting_for_another_writer_ends(tmp_path: Path) -> None:
     asyncio.run(err())
 
 
+def test_a_long_text_lets_other_clients_write_and_ends_with_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from worldthread.errors import ClosedError
+    from worldthread.extract.prose.extractor import ProseExtractor
+    from worldthread.mcp import SharedMemory
+
+    text = "\n\n".join(
+        f"Person{n} lives in town {n}. " + f"It is known for its well number {n}. " * 40 for n in range(200)
+    )
+    shared = SharedMemory(tmp_path / "m", model="none", wait=0.0)
+    extract = ProseExtractor.extract
+    read = []
+
+    def meddle(self: ProseExtractor, passage: str) -> Any:
+        read.append(passage)
+        if len(read) == 10:
+            with shared.writing() as other:  # another call to the same server
+                assert other.remember("Anna lives in Rome.").added == 1
+            with Memory(tmp_path / "m", wait=0.0) as other:  # another process
+                assert other.remember("Olga lives in Oslo.").added == 1
+        if len(read) == 80:
+            monkeypatch.setattr("worldthread.mcp.shared._SHUTDOWN_SECONDS", 0.0)
+            shared.close()
+        return extract(self, passage)
+
+    monkeypatch.setattr(ProseExtractor, "extract", meddle)
+    with pytest.raises(ClosedError, match="is ending"), shared.writing() as memory:
+        memory.remember_many([text], at=1, progress=lambda *_: shared.require_open())
+    monkeypatch.undo()
+    with Memory(tmp_path / "m", model="none") as memory:
+        assert memory.stats()["episodes"] == 128 + 2  # whole batches, and those of the others
+
+
 HOSTILE = [
     "'; DROP TABLE episode; --",
     "MATCH (n) DETACH DELETE n",

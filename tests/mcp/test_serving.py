@@ -174,14 +174,26 @@ def test_what_is_not_safe_is_refused() -> None:
     with pytest.raises(InputError, match="give a token"):
         Access.for_mcp("192.168.1.5", 1, no_token=True)
     with pytest.raises(InputError, match="--allow-host"):
-        Access.for_mcp("::", 1, token="secret")
+        Access.for_mcp("::", 1, token=TOKEN)
     with pytest.raises(InputError, match="choose one"):
         Access.for_mcp("localhost", 1, token="secret", no_token=True)
     for token in ("", "two words", "ümlaut", "line\nbreak"):
         with pytest.raises(InputError, match="printable ASCII"):
             Access.for_mcp("localhost", 1, token=token)
     assert Access.for_mcp("::1", 1, no_token=True).token is None
-    assert "secret" not in repr(Access.for_mcp("192.168.1.5", 1, token="secret"))
+    assert TOKEN not in repr(Access.for_mcp("192.168.1.5", 1, token=TOKEN))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "memory.example"])
+def test_other_machines_cannot_guess_the_token(host: str) -> None:
+    from worldthread.server_access import Access
+
+    for make in (Access.for_mcp, Access.for_web):
+        with pytest.raises(InputError, match=r"at least 16.*token_urlsafe") as told:
+            make(host, 1, names=("a",), token="fifteen-letters")
+        assert "fifteen-letters" not in str(told.value)
+        assert make(host, 1, names=("a",), token="sixteen-letters!").token == "sixteen-letters!"
+        assert make("localhost", 1, token="x").token == "x"
 
 
 @pytest.mark.slow

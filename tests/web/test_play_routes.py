@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -224,3 +225,61 @@ def test_choices_name_games_and_players(client: Any) -> None:
     assert "tiny" in [game["name"] for game in told["games"]]
     (react,) = [agent for agent in told["agents"] if agent["name"] == "react"]
     assert react["asks_model"]
+
+
+# -- watchers that never leave ----------------------------------------------------------------------------------------
+
+
+def test_one_watcher_too_many_ends_the_oldest() -> None:
+    from worldthread.web.event_stream import EventStream, Watchers
+
+    async def watch() -> None:
+        watchers = Watchers(3)
+        streams = [EventStream(watchers) for _ in range(2)]
+        for stream in streams:
+            stream.add("step", {"number": 1})
+        followed = []
+        for number in range(5):
+            follower = streams[number % 2].follow()
+            assert b"id: 1" in await anext(follower)
+            followed.append(follower)
+        for oldest in followed[:2]:
+            with pytest.raises(StopAsyncIteration):
+                await anext(oldest)
+        streams[0].add("step", {"number": 2})
+        streams[1].add("step", {"number": 2})
+        for kept in followed[2:]:
+            assert b"id: 2" in await anext(kept)
+        watchers.close()
+        for kept in followed[2:]:
+            with pytest.raises(StopAsyncIteration):
+                await anext(kept)
+        assert not watchers.has_room
+
+    asyncio.run(watch())
+
+
+def test_watchers_that_do_not_read_are_bounded_and_so_is_what_waits_for_them() -> None:
+    from worldthread.web.event_stream import EventStream, Watchers
+
+    async def watch() -> None:
+        watchers = Watchers(2)
+        stream = EventStream(watchers)
+        for number in range(1000):
+            stream.add("step", {"number": number})
+        stuck = []
+        while watchers.has_room:
+            follower = stream.follow()
+            assert (await anext(follower)).count(b"event: step") == 100
+            stuck.append(follower)
+        assert len(stuck) == 4
+        await stuck[0].aclose()
+        assert watchers.has_room
+        stream.end()
+        parts = [part async for part in stream.follow(250)]
+        assert b"".join(parts).count(b"event: step") == 750
+        assert max(part.count(b"event: step") for part in parts) == 100
+        for follower in stuck[1:]:
+            await follower.aclose()
+
+    asyncio.run(watch())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from worldthread.models.chat import ChatModel
 
 DEFAULT_FILE: Final = Path("memory.worldthread")
-DEFAULT_WAIT: Final = 10.0
+DEFAULT_WAIT: Final = 30.0
 """The seconds that a command waits while another process writes."""
 NOTHING_FOUND: Final = 1
 """The exit code of a command that found nothing, or not enough (as with ``grep``)."""
@@ -84,6 +84,8 @@ def opened_to_write(
 ) -> Iterator[Memory]:
     """Open a memory for writing, and create the file when it does not exist.
 
+    Other processes can write between the changes, so that a long command does not keep them waiting.
+
     Args:
         path: the memory file.
         namespace: the memory within the file.
@@ -104,14 +106,14 @@ def opened_to_write(
     if must_exist:
         require_file(path)
     try:
-        memory = Memory(path, namespace=namespace, wait=wait, model=model)
+        with Memory(path, namespace=namespace, wait=wait, model=model) as memory:
+            memory.share_file()
+            yield memory
     except StoreLockedError as error:
         raise StoreLockedError(
             f"another process is still writing after {wait:g} seconds (--wait {wait:g}): try again, or wait longer",
             path=path,
         ) from error
-    with memory:
-        yield memory
 
 
 def require_file(path: Path) -> None:

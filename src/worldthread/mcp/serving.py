@@ -70,16 +70,7 @@ def serve_http(server: MCPServer[Any], access: Access, listening: socket.socket)
         access: the host names and the token of the server.
         listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
     """
-    import uvicorn
+    from worldthread.server_connections import run_server
 
-    config = uvicorn.Config(
-        http_app(server, access, port_of(listening)),
-        log_config=None,  # uvicorn's own configuration writes to standard output
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-    )
-    with listening:
-        uvicorn.Server(config).run(sockets=[listening])
+    app = http_app(server, access, port_of(listening))
+    run_server(app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True)

@@ -14,7 +14,7 @@ from worldthread.models import chat_model, embedder
 from worldthread.models.configured import NO_MODEL
 from worldthread.stores import DEFAULT_NAMESPACE
 
-_LOCK_SECONDS: Final = 60.0  # the longest wait for another writer, which may have a model read a long text
+_LOCK_SECONDS: Final = 60.0  # the longest wait for another writer, which may be a program that keeps the file
 _SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running change when the server ends
 
 
@@ -54,7 +54,8 @@ class SharedMemory:
         self._wait = wait
         self._model = chat_model(model) or NO_MODEL
         self._embedder = embedder()
-        self._write_lock = threading.Lock()
+        self._idle = threading.Condition()
+        self._changes = 0  # that are running
         self._closed = False
         if not readonly and not (self.path.exists() and self.path.stat().st_size):
             Memory(self.path, namespace=namespace, wait=wait).close()
@@ -62,7 +63,7 @@ class SharedMemory:
 
     @contextmanager
     def writing(self) -> Iterator[Memory]:
-        """Open the memory for a change, which is in the file when the block ends.
+        """Open the memory for a change, which is in the file when the block ends. Several changes can run at a time.
 
         Yields:
             The memory, open for writing.
@@ -72,9 +73,10 @@ class SharedMemory:
             ClosedError: the server is ending.
             StoreError: the file cannot be written.
         """
-        with self._write_lock:
-            if self._closed:
-                raise ClosedError("the server is ending: nothing was changed", path=self.path)
+        with self._idle:
+            self.require_open()
+            self._changes += 1
+        try:
             with Memory(
                 self.path,
                 namespace=self.namespace,
@@ -83,14 +85,25 @@ class SharedMemory:
                 extractor=self.memory.extractor,
                 embedder=self._embedder,
             ) as memory:
+                memory.share_file()
                 yield memory
+        finally:
+            with self._idle:
+                self._changes -= 1
+                self._idle.notify_all()
+
+    def require_open(self) -> None:
+        """Check that the server is not ending.
+
+        Raises:
+            ClosedError: the server is ending.
+        """
+        if self._closed:
+            raise ClosedError("the server is ending: only what came before is recorded", path=self.path)
 
     def close(self) -> None:
-        """Wait a few seconds for a running change, and release the file. May be called again."""
+        """Wait a few seconds for running changes, and release the file. May be called again."""
         self._closed = True
-        finished = self._write_lock.acquire(timeout=_SHUTDOWN_SECONDS)
-        try:
-            self.memory.close()
-        finally:
-            if finished:
-                self._write_lock.release()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._changes, _SHUTDOWN_SECONDS)
+        self.memory.close()

@@ -6,7 +6,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -179,6 +179,19 @@ class Store(ABC):
             NotFoundError: there is no such episode.
         """
 
+    def forget_many(self, episode_ids: Sequence[str]) -> None:
+        """Remove many episodes, as :meth:`forget` removes one. In a file: all of them or, after an error, none.
+
+        Args:
+            episode_ids: ids of the episodes.
+
+        Raises:
+            InputError: an id is not a string.
+            NotFoundError: there is no such episode.
+        """
+        for episode_id in episode_ids:
+            self.forget(episode_id)
+
     @abstractmethod
     def clear(self) -> None:
         """Remove every episode and vector of this namespace. Older views keep showing the graph as it was."""
@@ -224,6 +237,27 @@ class Store(ABC):
     def is_read_by_this_thread(self) -> bool:
         """Return whether the calling thread is inside a :meth:`read_lock`."""
         return False
+
+    @contextmanager
+    def write_lock(self) -> Iterator[TemporalGraph]:
+        """Keep every other writer, in this process and in others, from changing the store until the block ends.
+
+        Yields:
+            The graph, up to date; the block may change the store.
+
+        Raises:
+            ReadOnlyError: the store was opened for reading only.
+            StoreLockedError: another writer did not finish in time.
+        """
+        self.require_writable()
+        yield self.graph
+
+    def share_file(self) -> None:  # noqa: B027 - optional: most stores have one writer only
+        """From now on, let other processes write between the changes of this store.
+
+        A store that was opened for writing otherwise keeps all other writers out until it is closed. A change then
+        waits for other writers as long as opening did. A store that nobody else can write has nothing to share.
+        """
 
     @abstractmethod
     def refresh(self) -> bool:

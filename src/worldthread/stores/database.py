@@ -12,8 +12,8 @@ import sqlite3
 import stat
 import threading
 import weakref
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -76,8 +76,13 @@ MIGRATIONS: list[str] = [
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
+_POLL_SECONDS: Final = 0.01  # between two looks whether the writer lock is free
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
+
+_CHANGE_INSIDE_READ: Final = (
+    "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to record"
+)
 
 # Closing any handle of a file drops every POSIX lock that the process holds on it, also those of SQLite, which knows of
 # its own handles only. So the header of a file that this process has open must not be read again with open().
@@ -107,10 +112,7 @@ class Transaction:
         database = self._database
         if database.running_transaction() is not None:
             if self.writes:
-                raise InputError(
-                    "the memory cannot be changed inside a block that reads it, or by the iterable of episodes to"
-                    " record"
-                )
+                raise InputError(_CHANGE_INSIDE_READ)
             self._is_nested = True  # reads see what the transaction around them sees
             return self
         database.transaction_reference = weakref.ref(self)
@@ -178,7 +180,11 @@ class Database:
         self._log_holds_forgotten = False
         self._waits = True
         self._durability = durability
+        self._wait = wait
         self._writer_lock: FileLock | None = None
+        self._is_shared = False
+        self._change_lock = threading.RLock()  # of the thread that holds the writer lock while the file is shared
+        self._changes = 0  # how often that thread has entered `writing`
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
         self._size = 0  # of the file, in bytes; nobody else makes it smaller while it is open for writing
@@ -251,9 +257,11 @@ class Database:
             raise
 
     def _acquire(self, path: Path, lock_file: Path, wait: float) -> None:
-        lock = FileLock(lock_file, timeout=-1 if wait == math.inf else wait, thread_local=False)
+        self._acquire_lock(FileLock(lock_file, thread_local=False), path, wait)
+
+    def _acquire_lock(self, lock: FileLock, path: Path, wait: float) -> None:
         try:
-            lock.acquire()
+            lock.acquire(timeout=-1 if wait == math.inf else wait, poll_interval=_POLL_SECONDS)
         except Timeout:
             raise StoreLockedError(
                 "another process, or another memory object of this one, is writing: close it, wait for it "
@@ -261,8 +269,56 @@ class Database:
                 path=path,
             ) from None
         except OSError as error:
-            raise StoreError(f"the lock {lock_file} cannot be created: {error.strerror or error}", path=path) from error
+            raise StoreError(
+                f"the lock {lock.lock_file} cannot be created: {error.strerror or error}", path=path
+            ) from error
         self._writer_lock = lock
+
+    def share(self) -> None:
+        """Release the writer lock, and hold it only inside :meth:`writing` from now on."""
+        with self._change_lock:
+            if self._writer_lock is not None and not self._is_shared:
+                self._is_shared = True
+                self._writer_lock.release()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether no other process can write, since this one holds the writer lock."""
+        return self._writer_lock is not None and (not self._is_shared or self._changes > 0)
+
+    def writing(self, wait: float | None = None) -> AbstractContextManager[None]:
+        """Keep all other writers out until the block ends. Enter it before taking the lock of the threads.
+
+        Args:
+            wait: seconds to wait for another writer; ``None`` for as many as when the file was opened.
+
+        Returns:
+            A context manager. Entering it raises StoreLockedError when another writer does not finish in time, and
+            InputError when the thread is inside a block that reads.
+        """
+        if not self._is_shared or self._writer_lock is None or self.path is None:
+            return nullcontext()
+        return self._writing_shared(self._writer_lock, self.path, self._wait if wait is None else wait)
+
+    @contextmanager
+    def _writing_shared(self, writer_lock: FileLock, path: Path, wait: float) -> Iterator[None]:
+        if self.lock.acquire(blocking=False):
+            try:
+                # whoever reads holds the lock: to wait here for a writer that waits for the lock would never end
+                if not self._changes and self.running_transaction() is not None:
+                    raise InputError(_CHANGE_INSIDE_READ)
+            finally:
+                self.lock.release()
+        with self._change_lock:
+            if not self._changes:
+                self._acquire_lock(writer_lock, path, wait)
+            self._changes += 1
+            try:
+                yield
+            finally:
+                self._changes -= 1
+                if not self._changes and self._writer_lock is not None:
+                    self._writer_lock.release()
 
     def _register(self, path: Path) -> None:
         """Check the header, and note that the file is open in this process."""
@@ -439,7 +495,7 @@ class Database:
             raise StoreError(f"the file was replaced by another while it was open; {_OPEN_AGAIN}", path=self.path)
         if status.st_size < self._size:
             raise DamagedFileError(f"the file was cut short while it was open; {_OPEN_AGAIN}", path=self.path)
-        self._size = 0 if self.readonly else status.st_size  # a writer may make it smaller
+        self._size = 0 if self.readonly or self._is_shared else status.st_size  # another may make it smaller
         if self._log is not None:
             try:
                 log = os.stat(f"{self.path}-wal")
@@ -555,7 +611,7 @@ class Database:
         """Empty the log and release the file and the lock. May be called again."""
         try:
             if self._connection is not None and not self.readonly:
-                self.truncate_log()
+                self.truncate_log(wait=not self._is_shared)
         finally:
             self._release()
 

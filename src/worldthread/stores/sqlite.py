@@ -15,7 +15,7 @@ import warnings
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_iterable, require_path, require_unicode
-from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError
+from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
 from worldthread.stores.codec import decode_episode, encode_episode
@@ -40,6 +40,7 @@ _CHECKSUM_BYTES: Final = 4
 _SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
 _SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
+_CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
 
 _Item = TypeVar("_Item")
 
@@ -238,7 +239,7 @@ class SQLiteStore(Store):
 
     def append(self, episode: Episode) -> Episode:
         _require_episode(episode)
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             if episode.id in self._writable_graph():
                 return self._known(episode)
             recorded = self._recorded(episode)
@@ -257,7 +258,7 @@ class SQLiteStore(Store):
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
         require_iterable(episodes, "episodes")
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
                 before = change.position.number
@@ -279,7 +280,7 @@ class SQLiteStore(Store):
 
     def replace(self, episode: Episode) -> Episode:
         _require_episode(episode)
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
                 recorded = replace(episode, recorded_at=change.graph.episode(episode.id).recorded_at)
@@ -289,25 +290,31 @@ class SQLiteStore(Store):
             return recorded
 
     def forget(self, episode_id: str) -> None:
-        _require_id(episode_id)
-        with self._database.lock:
+        self.forget_many([episode_id])
+
+    def forget_many(self, episode_ids: Sequence[str]) -> None:
+        ids = list(dict.fromkeys(map(_require_id, episode_ids)))
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
+            if not ids:
+                return
             with _Changing(self) as change:
-                texts = _texts_of(self._fetch(episode_id))
+                texts = {text for id_ in ids for text in _texts_of(self._fetch(id_))}
                 self._remove_snapshots()
-                self._overwrite(change, episode_id)
-                self._log_change(change, episode_id)
+                for id_ in ids:
+                    self._overwrite(change, id_)
+                    self._log_change(change, id_)
                 for keys in _batched([_text_digest(text) for text in texts]):
                     self._database.execute(
                         f"DELETE FROM vector WHERE namespace = ? AND text IN ({_placeholders(keys)})",
                         (change.namespace, *keys),
                     )
                 self._database.expect_forgotten()
-            self._apply(change, removed=[episode_id])
+            self._apply(change, removed=ids)
             self._database.purge_log(wait=True)
 
     def clear(self) -> None:
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
             with self._database.transaction():
                 self._state.is_compared = False
@@ -365,6 +372,14 @@ class SQLiteStore(Store):
         self._database.require_writable()
         return graph
 
+    @contextmanager
+    def write_lock(self) -> Iterator[TemporalGraph]:
+        with self._database.writing(), self._database.lock:
+            yield self._writable_graph()
+
+    def share_file(self) -> None:
+        self._database.share()
+
     def refresh(self) -> bool:
         with self._database.lock:
             self._require_open()
@@ -391,7 +406,7 @@ class SQLiteStore(Store):
             if not is_changing:
                 state.data_version = version
                 state.is_compared = True
-        if is_new and not self.readonly and not is_changing:
+        if is_new and database.is_writing and not is_changing:
             # the last process may have been killed before it wrote one
             self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
 
@@ -629,10 +644,12 @@ class SQLiteStore(Store):
         if not np.isfinite(matrix).all():
             raise InputError("a vector holds a number that is not finite")
         keys = [_text_digest(text) for text in texts]
-        with self._database.lock:
-            self._up_to_date_graph()
-            if self.readonly or not keys or self._database.running_transaction() is not None:
-                return
+        if self.readonly or not keys or self.is_read_by_this_thread():
+            with self._database.lock:
+                self._up_to_date_graph()
+            return
+        with self._database.writing(), self._database.lock:
+            self._writable_graph()
             with _Changing(self) as change:
                 for key, vector in zip(keys, matrix, strict=True):
                     numbers = vector.tobytes()
@@ -644,7 +661,7 @@ class SQLiteStore(Store):
             self._apply(change)
 
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
             state = self._state
             if state.snapshots is None or state.graph is None or not state.graph.is_compact:
@@ -665,7 +682,7 @@ class SQLiteStore(Store):
             return state.snapshots.load_index(state.numbering_snapshot, name)
 
     def clear_vectors(self) -> None:
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
             with self._database.transaction():
                 self._database.execute("DELETE FROM vector WHERE namespace = ?", (self._state.number,))
@@ -679,7 +696,7 @@ class SQLiteStore(Store):
             return {**graph.counts(), "vectors": row[0]}
 
     def checkpoint(self) -> None:
-        with self._database.lock:
+        with self._database.writing(), self._database.lock:
             self._writable_graph()
             try:
                 self._write_snapshot()
@@ -728,11 +745,17 @@ class SQLiteStore(Store):
 
     def close(self) -> None:
         database, state = self._database, self._state
-        with database.lock:
+        with ExitStack() as stack:
+            may_write = not self.readonly and not self._closed
+            try:
+                stack.enter_context(database.writing(_CLOSING_SECONDS))
+            except StoreLockedError:  # maintenance only saves the next opening some time
+                may_write = False
+            stack.enter_context(database.lock)
             was_open = not self._closed
             self._closed = True  # an interrupt can end this method anywhere: the next call then does the rest
             try:
-                if was_open and not self.readonly and set(state.users) == {self}:
+                if was_open and may_write and set(state.users) == {self}:
                     self._maintain()
             finally:
                 state.users.discard(self)

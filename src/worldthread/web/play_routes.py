@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -55,6 +56,8 @@ def play_routes(app_state: AppState) -> list[Route]:
         play = app_state.plays.play(request.path_params["id"])
         seen = request.headers.get("last-event-id", "0")
         after = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 12 else 0
+        if not play.events.watchers.has_room:
+            raise HTTPException(503, "too many streams are open and not read: try again later")
         stream: AsyncIterator[bytes] = play.events.follow(after)
         return StreamingResponse(stream, media_type="text/event-stream", headers=_STREAM)
 

@@ -30,7 +30,7 @@ from worldthread.play.runs import require_playable
 from worldthread.play.step_record import StepRecord
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
-from worldthread.web.event_stream import EventStream
+from worldthread.web.event_stream import EventStream, Watchers
 from worldthread.web.play_control import PlayControl, Stopped
 
 _MAX_RUNNING: Final = 6
@@ -64,6 +64,7 @@ class LivePlay:
         folder: stores the run.
         model: name of the model; see :func:`worldthread.play.run_model.recorded_model`.
         request: the request to begin the play.
+        watchers: the watchers of all plays.
 
     Attributes:
         events: the events for watchers.
@@ -71,11 +72,13 @@ class LivePlay:
         state: ``preparing``, ``playing``, ``ended``, ``stopped`` or ``failed``.
     """
 
-    def __init__(self, id: str, run: Run, folder: Path, model: str | None, request: PlayRequest) -> None:
+    def __init__(
+        self, id: str, run: Run, folder: Path, model: str | None, request: PlayRequest, watchers: Watchers
+    ) -> None:
         self.id = id
         self.run = run
         self.folder = folder
-        self.events = EventStream()
+        self.events = EventStream(watchers)
         self.state = "preparing"
         self._model = model
         self.control = PlayControl(delay=request.delay, by_hand=run.agent == _HUMAN, on_change=self._publish_state)
@@ -214,6 +217,9 @@ class Plays:
     Args:
         folder: stores the runs, each in a folder of its own.
         model: name of the chat model for agents; ``None`` for the one that the environment configures.
+
+    Attributes:
+        watchers: those who watch the plays.
     """
 
     def __init__(self, folder: Path, model: str | None = None) -> None:
@@ -221,6 +227,7 @@ class Plays:
         self._model = model
         self._lock = threading.Lock()
         self._plays: dict[str, LivePlay] = {}
+        self.watchers = Watchers()
 
     def choices(self) -> dict[str, Any]:
         """Return the games, agents and memory modules to choose from."""
@@ -265,7 +272,8 @@ class Plays:
                 raise InputError(f"{_MAX_RUNNING} plays are running already: stop one first")
             for play in [play for play in self._plays.values() if play.is_over][:-_MAX_FINISHED]:
                 del self._plays[play.id]
-            live = LivePlay(secrets.token_hex(8), run, _new_folder(self._folder, run), model, request)
+            folder = _new_folder(self._folder, run)
+            live = LivePlay(secrets.token_hex(8), run, folder, model, request, self.watchers)
             self._plays[live.id] = live
         live.begin()
         return live

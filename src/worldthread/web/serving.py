@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from typing import Final
 
 from starlette.types import ASGIApp
 
-_SHUTDOWN_SECONDS: Final = 1  # for running requests when the server ends; streams would never end
+_SHUTDOWN_SECONDS: Final = 1  # for running requests when the server ends
 
 
-def serve(app: ASGIApp, listening: socket.socket) -> None:
+def serve(app: ASGIApp, listening: socket.socket, stopping: Callable[[], None] = lambda: None) -> None:
     """Serve browsers until a signal ends the process.
 
     Args:
         app: the application; see :func:`worldthread.web.app.create_app`.
         listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        stopping: called when the server begins to end; it should end what would never end by itself.
     """
-    import uvicorn
+    from worldthread.server_connections import run_server
 
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        lifespan="off",
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-    )
-    with listening:
-        uvicorn.Server(config).run(sockets=[listening])
+    run_server(app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=False, stopping=stopping)

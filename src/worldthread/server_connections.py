@@ -1,0 +1,325 @@
+"""Runs an HTTP server that clients cannot block by holding connections open.
+
+uvicorn serves the requests. It keeps a connection for as long as the client takes to send its request or to read the
+answer, and once the process has no file descriptor left, nobody else can connect. Here the number of connections is
+limited: where one too many is opened, the oldest whose client has to act is closed. Requests and the reading of answers
+have time limits too.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import h11
+import uvicorn
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+Phase: TypeAlias = Literal["head", "body", "reading", "closing"]
+"""What a connection waits for its client to do: send a head or a body, read an answer, or read the rest of it."""
+
+_ACCEPTED_AT_ONCE: Final = 16  # connections that asyncio accepts, over a few turns, before it looks at the first
+_QUEUE: Final = 2048  # connections that wait in the kernel to be accepted
+_SWEEP_TICKS: Final = 10  # of a tenth of a second
+_LOG_SECONDS: Final = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """How many connections a server keeps, and how long it waits for their clients.
+
+    Args:
+        connections: the most connections at a time.
+        head_seconds: the longest wait for the head of a request, also for its first byte.
+        body_seconds: the longest wait for the body of a request, to which one second is added for each
+            ``body_bytes_per_second`` that have arrived.
+        body_bytes_per_second: the slowest rate of a body.
+        reading_seconds: the longest wait for a client that does not read its answer.
+        closing_seconds: the longest wait for a client to read the rest of its answer after the server has closed the
+            connection.
+    """
+
+    connections: int = 512
+    head_seconds: float = 10.0
+    body_seconds: float = 20.0
+    body_bytes_per_second: float = 10_000.0
+    reading_seconds: float = 30.0
+    closing_seconds: float = 10.0
+
+    def seconds(self, phase: Phase, received: int) -> float:
+        """Return how long a connection may stay in a phase in which it has received so many bytes."""
+        if phase == "body":
+            return self.body_seconds + received / self.body_bytes_per_second
+        return {"head": self.head_seconds, "reading": self.reading_seconds, "closing": self.closing_seconds}[phase]
+
+
+class Connections:
+    """The open connections of a server. Used by the thread of the event loop only.
+
+    Args:
+        limits: how many there may be, and how long they may take.
+        clock: gives the time in seconds.
+    """
+
+    def __init__(self, limits: ConnectionLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._open: set[Connection] = set()
+        self._waiting: OrderedDict[Connection, tuple[Phase, float]] = OrderedDict()  # the longest wait comes first
+        self._closed = 0  # to make room, since the last message about it
+        self._logged = -_LOG_SECONDS
+
+    def __len__(self) -> int:
+        """Return the number of open connections."""
+        return len(self._open)
+
+    def add(self, connection: Connection) -> None:
+        """Add a new connection, and close one if there are too many now."""
+        self._open.add(connection)
+        self.update(connection)
+        if len(self._open) > self._limits.connections:
+            # a new connection waits itself: it is the one that is closed if all others are being served
+            oldest = next(iter(self._waiting), connection)
+            self._closed += 1
+            self._abort(oldest)
+
+    def update(self, connection: Connection) -> None:
+        """Look at what a connection waits for now."""
+        if connection not in self._open:
+            return
+        phase = connection.phase()
+        before = self._waiting.get(connection)
+        if before is not None and before[0] == phase and not connection.has_begun_anew:
+            return
+        self._waiting.pop(connection, None)
+        connection.has_begun_anew = False
+        connection.received = 0
+        if phase is not None:
+            self._waiting[connection] = phase, self._clock()
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection that is closed."""
+        self._open.discard(connection)
+        self._waiting.pop(connection, None)
+
+    def sweep(self) -> None:
+        """Close the connections whose clients take too long, and log once a minute how many were closed for room."""
+        for connection in list(self._open):
+            self.update(connection)
+        now = self._clock()
+        for connection, (phase, since) in list(self._waiting.items()):
+            if now - since > self._limits.seconds(phase, connection.received):
+                self._abort(connection)
+        if self._closed and now - self._logged >= _LOG_SECONDS:
+            _log.warning(
+                "%d connections were closed before their requests were complete: more than %d were open",
+                self._closed, self._limits.connections,
+            )  # fmt: skip
+            self._closed, self._logged = 0, now
+
+    def abort_waiting(self) -> None:
+        """Close every connection that waits for its client."""
+        for connection in list(self._waiting):
+            self._abort(connection)
+
+    def abort_all(self) -> None:
+        """Close every connection."""
+        for connection in list(self._open):
+            self._abort(connection)
+
+    def _abort(self, connection: Connection) -> None:
+        self.remove(connection)
+        connection.transport.abort()
+
+
+class Connection(H11Protocol):
+    """One connection of uvicorn, which reports what it waits for.
+
+    Args:
+        connections: all connections of the server.
+        options: what uvicorn passes.
+    """
+
+    def __init__(self, connections: Connections, **options: Any) -> None:
+        super().__init__(**options)
+        self._connections = connections
+        self.received = 0
+        """The bytes of the present phase."""
+        self.has_begun_anew = False
+        """Whether an answer was completed since the last update, so that the present phase belongs to a new request."""
+
+    def phase(self) -> Phase | None:
+        """Return what this connection waits for its client to do; ``None`` while the server has to act."""
+        if self.transport.is_closing():
+            return "closing"
+        if self.flow.write_paused:
+            return "reading"
+        if self.conn.their_state is h11.IDLE:
+            return "head"
+        # a body that the application does not take yet is not late
+        return "body" if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused else None
+
+    def connection_made(self, transport: Any) -> None:
+        """Take up a new connection."""
+        super().connection_made(transport)
+        self._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give up a connection that is closed."""
+        self._connections.remove(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client has sent."""
+        super().data_received(data)
+        self.received += len(data)
+        self._connections.update(self)
+
+    def on_response_complete(self) -> None:
+        """Prepare for the next request."""
+        self.has_begun_anew = True
+        super().on_response_complete()
+        self._connections.update(self)
+
+    def pause_writing(self) -> None:
+        """Note that the client does not read as fast as the server writes."""
+        super().pause_writing()
+        self._connections.update(self)
+
+    def resume_writing(self) -> None:
+        """Note that the client has read."""
+        super().resume_writing()
+        self._connections.update(self)
+
+
+class _Server(uvicorn.Server):
+    def __init__(
+        self, config: uvicorn.Config, connections: Connections, listening: socket.socket, stopping: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._connections = connections
+        self._listening = listening
+        self._stopping = stopping
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listening.listen(_QUEUE)  # asyncio has set it to what it accepts at once
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _SWEEP_TICKS == 0:
+            self._connections.sweep()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        self._connections.abort_waiting()
+        await super().shutdown(sockets)
+        # requests that were cancelled would wait without end for clients that do not read
+        self._connections.abort_all()
+
+
+class RepeatedMessages(logging.Filter):
+    """Lets one message in a minute through from each place in the code, and says how many it has left out.
+
+    What clients send can make a server log: without a limit, they could fill the disk.
+
+    Args:
+        clock: gives the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._shown: dict[tuple[str, int, object], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether to show a message."""
+        place = record.pathname, record.lineno, record.exc_info[0] if record.exc_info else None
+        now = self._clock()
+        with self._lock:
+            shown, left_out = self._shown.get(place, (-_LOG_SECONDS, 0))
+            is_shown = now - shown >= _LOG_SECONDS
+            self._shown[place] = (now, 0) if is_shown else (shown, left_out + 1)
+        if is_shown and left_out:
+            record.msg = f"{record.getMessage()} ({left_out} more messages like this were left out)"
+            record.args = ()
+        return is_shown
+
+
+def run_server(
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    shutdown_seconds: int,
+    has_lifespan: bool,
+    stopping: Callable[[], None] = lambda: None,
+    limits: ConnectionLimits | None = None,
+) -> None:
+    """Serve an application until a signal ends the process.
+
+    Args:
+        app: the application.
+        listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        shutdown_seconds: how long running requests may take when the server ends.
+        has_lifespan: whether the application takes the events of its lifespan.
+        stopping: called when the server begins to end, before it waits for running requests.
+        limits: the limits of connections; ``None`` for those that fit this process.
+    """
+    connections = Connections(limits or _limits_of_process())
+    config = uvicorn.Config(
+        _without_disconnections(app),
+        # the constructor of a protocol: the annotation names its class
+        http=cast("type[Any]", functools.partial(Connection, connections)),
+        log_config=None,  # uvicorn's own configuration writes to standard output
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on" if has_lifespan else "off",
+        backlog=_ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=shutdown_seconds,
+    )
+    repeated = RepeatedMessages()
+    handlers = list(logging.getLogger().handlers)
+    for handler in handlers:
+        handler.addFilter(repeated)
+    try:
+        with listening:
+            _Server(config, connections, listening, stopping).run(sockets=[listening])
+    finally:
+        for handler in handlers:
+            handler.removeFilter(repeated)
+
+
+def _limits_of_process() -> ConnectionLimits:
+    """Return the default limits, with at most half of the files that this process may open."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return ConnectionLimits()
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = ConnectionLimits.connections
+    return ConnectionLimits(most if files == resource.RLIM_INFINITY else min(most, max(1, files // 2)))
+
+
+def _without_disconnections(app: ASGIApp) -> ASGIApp:
+    """Return an application that ends without an error when its client is gone before the body was complete."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(ClientDisconnect):
+            await app(scope, receive, send)
+
+    return serve
