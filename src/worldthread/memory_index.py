@@ -1,8 +1,8 @@
 """The retrieval index of a memory: kept up to date with its graph, and saved beside its file when that pays.
 
-The order of locks: first the turn to embed (:meth:`MemoryIndex._turn_to_embed`), then the lock of the store. Whoever has
-the lock of the store never waits for the turn. Nothing is embedded under the lock of the store, unless the caller holds
-it anyway.
+The order of locks: first the turn to embed (:meth:`MemoryIndex._turn_to_embed`), then the lock of the store. Whoever
+has the lock of the store never waits for the turn. Nothing is embedded under the lock of the store, unless the caller
+holds it anyway.
 """
 
 from __future__ import annotations
