@@ -128,5 +128,5 @@ class MemoryIndex:
 
     def _save(self) -> None:
         with self.current() as index:
-            arrays = index.to_arrays()
-        self._store.save_index(self.embedder.name, arrays)
+            # within the lock, because a change in between can give new numbers to what the arrays number
+            self._store.save_index(self.embedder.name, index.to_arrays())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph, fold, state_hash
+from worldthread.graph.columns import RowTable
+from worldthread.graph.strings import StringTable
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
 # few names, so that histories collide: the same facts in different spellings, shared aspects, ties in time
@@ -91,6 +94,10 @@ def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: r
         graph.forget(gone.id)
         assert gone.id not in graph
         assert graph.state_hash() == reference_hash(kept)
+        if chance.random() < 0.3:
+            graph.compact()
+            assert graph.unused_fraction == 0
+            assert graph.state_hash() == reference_hash(kept)
         if chance.random() < 0.3:
             graph = TemporalGraph.from_arrays(graph.to_arrays())
         if chance.random() < 0.3:
@@ -210,6 +217,80 @@ def test_arrays_hold_no_trace_of_what_was_forgotten() -> None:
     arrays = graph.to_arrays()
     assert not any(b"diary" in array.tobytes() for array in arrays.values())
     assert TemporalGraph.from_arrays(arrays).state_hash() == reference_hash([kept])
+
+
+def sizes(graph: TemporalGraph) -> dict[str, int]:
+    """The number of items in every table of a graph."""
+    state = graph._state
+    tables = {name: getattr(state, name) for name in state.__slots__}
+    tables |= {f"episodes.{name}": getattr(state.episodes, name) for name in state.episodes.__slots__}
+    tables |= {f"statements.{name}": getattr(state.statements, name) for name in state.statements.__slots__}
+    found = {}
+    for name, table in tables.items():
+        if isinstance(table, RowTable):
+            found[name] = len(table._edited) + len(table._rows)
+        elif isinstance(table, StringTable):
+            found[name] = len(table.items) + len(table._numbers)
+        elif isinstance(table, list | dict | set) and not name.endswith("._made"):  # a cache of what was shown
+            found[name] = len(table)
+    return found
+
+
+def noise(number: int) -> Episode:
+    what = Fact(f"thing {number}", "is in", f"place {number}", aspect=f"place of thing {number}")
+    old = Ending(Thesis(f"It is night {number}.", (f"night {number}",)), f"morning {number}")
+    return Episode(f"noise {number}", number, f"source {number}", Extraction(f"test/{number}", (what,), (old,)))
+
+
+def test_compacting_releases_every_table_and_keeps_views() -> None:
+    kept = [step(number / 10, place("key", f"room {number % 3}")) for number in range(30)]
+    graph = TemporalGraph(kept)
+    view, fresh = graph.view(), sizes(TemporalGraph(kept))
+    assert graph.unused_fraction == 0
+    graph.compact()
+    assert graph.numbering == 0, "nothing was forgotten, so all numbers stay"
+    for number in range(500):
+        graph.add(noise(number))
+        graph.view().about(f"thing {number}")
+        graph.forget(noise(number).id)
+    assert graph.unused_fraction == pytest.approx(1500 / 1560)
+    changes = graph.change_count
+    graph.compact()
+    assert (graph.numbering, graph.unused_fraction, graph.is_compact) == (1, 0, True)
+    assert graph.change_count > changes
+    assert sizes(graph) == fresh
+    assert len(graph.statement_numbers) == 3
+    assert not graph._state.statements._made.keys() - range(len(graph._state.statements.forms))
+    assert graph.state_hash() == reference_hash(kept)
+    graph.add(step(99, place("key", "hall")))
+    assert view.value("key", "is in") == "hall", "a view follows"
+    restored = TemporalGraph.from_arrays(graph.to_arrays())
+    restored.add(noise(1))
+    restored.forget(noise(1).id)
+    assert restored.unused_fraction == pytest.approx(3 / (3 + 62))
+    restored.forget(step(99, place("key", "hall")).id)
+    assert restored.unused_fraction == pytest.approx(5 / (5 + 60))
+    restored.compact()
+    assert sizes(restored) == fresh
+
+
+def test_a_graph_of_nothing_is_compacted_too() -> None:
+    graph = TemporalGraph([noise(1)])
+    graph.forget(noise(1).id)
+    assert graph.unused_fraction == 1
+    graph.compact()
+    assert sizes(graph) == sizes(TemporalGraph())
+
+
+def test_compacting_takes_time_linear_in_what_is_left(growth: Callable[[Callable[[int], object], int], float]) -> None:
+    def made(size: int) -> TemporalGraph:
+        graph = TemporalGraph(map(noise, range(size)))
+        graph.add(noise(-1))
+        graph.forget(noise(-1).id)
+        return graph
+
+    graphs = {size: [made(size) for _ in range(4)] for size in (300, 2400)}
+    assert growth(lambda size: graphs[size].pop().compact(), 300) < 3
 
 
 def test_arrays_of_something_else_are_refused() -> None:

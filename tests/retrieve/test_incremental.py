@@ -67,7 +67,8 @@ class World:
 @pytest.mark.parametrize("method", METHODS)
 @given(
     steps=st.lists(
-        st.tuples(st.integers(0, len(POOL) - 1), st.sampled_from(["remember", "forget", "search"])), max_size=40
+        st.tuples(st.integers(0, len(POOL) - 1), st.sampled_from(["remember", "forget", "compact", "search"])),
+        max_size=40,
     ),
     at=st.sampled_from([None, 3.0]),
 )
@@ -80,6 +81,8 @@ def test_after_any_remembering_and_forgetting(method: str, steps: list[tuple[int
             world.graph.add(episode)
         elif what == "forget" and episode.id in world.graph:
             world.graph.forget(episode.id)
+        elif what == "compact":
+            world.graph.compact()
         elif what == "search":
             world.follow()
             world.found(method, QUESTIONS[number % 3], None)

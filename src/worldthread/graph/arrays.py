@@ -104,6 +104,7 @@ def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     state = GraphState(strings, statements, episodes)
     for name, (attribute, _) in _EVENT_TABLES.items():
         setattr(state, attribute, _table(arrays, name))
+    state.size = len(episodes.ids) + len(arrays["taken_rows"]) + len(arrays["endings_rows"])
     return state
 
 

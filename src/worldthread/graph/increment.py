@@ -7,7 +7,7 @@ arrives late, or is forgotten, recomputes the touched statements from their even
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from worldthread.graph.columns import Row
 from worldthread.graph.episodes import EpisodeRecord
@@ -56,6 +56,9 @@ class IncrementalFold:
         for aspect in aspects:
             rows = state.aspect_assertions.get(aspect)
             state.aspect_assertions.replace(aspect, [row for row in rows if row[0] != number])
+        size = _size(state.episode_assertions.get(number), state.episode_endings.get(number))
+        state.size -= size
+        state.unused += size
         state.episode_assertions.replace(number, [])
         state.episode_endings.replace(number, [])
         del episodes.numbers[episodes.ids[number]]
@@ -67,6 +70,7 @@ class IncrementalFold:
         """Record an episode and its events, and return its number."""
         state = self._state
         number = state.episodes.add(record, digest)
+        state.size += _size(extraction.statements, extraction.endings)
         intern_form, forms = state.statements.intern_form, state.statements.forms
         for statement in extraction.statements:
             form = intern_form(statement)
@@ -228,3 +232,8 @@ class IncrementalFold:
             versions.append((first, len(assertions), ABSENT, ABSENT))
         state.assertions.replace(statement, assertions)
         state.versions.replace(statement, versions)
+
+
+def _size(asserted: Sequence[object], ended: Sequence[object]) -> int:
+    """Return how much an episode adds to :attr:`GraphState.size`."""
+    return 1 + len(asserted) + len(ended)

@@ -37,8 +37,10 @@ class GraphState:
         "episode_assertions",
         "episode_endings",
         "episodes",
+        "size",
         "statements",
         "strings",
+        "unused",
         "versions",
     )
 
@@ -58,12 +60,21 @@ class GraphState:
         """Episode -> (form, reason); in the order of the extraction."""
         self.versions = RowTable(4)
         """Statement -> (first assertion, assertion after the last, ended by, reason); in order of time."""
+        self.size = 0
+        """Number of the episodes, of what they assert and of what they end."""
+        self.unused = 0
+        """The same of the episodes that were removed: their numbers, names and texts are still in the tables."""
 
     @classmethod
     def empty(cls) -> GraphState:
         """Return the state of a graph without episodes."""
         strings = StringTable([])
         return cls(strings, StatementTable(strings), EpisodeTable(strings))
+
+    def become(self, other: GraphState) -> None:
+        """Take over all tables of another graph, which is not used any more. Views of this state follow."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(other, name))
 
     # -- statements -------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,8 @@ class TemporalGraph:
     Attributes:
         change_count: number of changes so far. Whoever derives something from the graph compares it to know whether
             that is out of date.
+        numbering: number of times that :meth:`compact` gave new numbers to episodes and statements. Whoever keeps
+            numbers compares it too.
 
     Raises:
         InputError: two of the episodes are the same with different extractions.
@@ -38,6 +40,7 @@ class TemporalGraph:
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self._use(GraphState.empty())
         self.change_count = 0
+        self.numbering = 0
         self.add_many(episodes)
 
     def _use(self, state: GraphState) -> None:
@@ -275,8 +278,8 @@ class TemporalGraph:
 
     # -- by number, for indexes -------------------------------------------------------------------------------------
 
-    # Episodes and statements are numbered from 0 in order of arrival. A number is never used again in the life of a
-    # graph: the number of a forgotten episode, or of a statement that no episode asserts any more, stays unused.
+    # Episodes and statements are numbered from 0 in order of arrival. The number of a forgotten episode, or of a
+    # statement that no episode asserts any more, stays unused until `compact` gives new numbers to all others.
 
     @property
     def episode_numbers(self) -> range:
@@ -380,6 +383,36 @@ class TemporalGraph:
         """
         return self._state.versions_of(statement) if self._state.assertions.count(statement) else ()
 
+    # -- the space of what was forgotten ----------------------------------------------------------------------------
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether no episode was forgotten since the last :meth:`compact`, so that :meth:`to_arrays` keeps numbers."""
+        return self._episodes.is_compact
+
+    @property
+    def unused_fraction(self) -> float:
+        """How much of the graph belongs to forgotten episodes, from 0.0 (nothing) to 1.0 (all of it).
+
+        Episodes, the statements that they assert and those that they end count alike.
+        """
+        state = self._state
+        return state.unused / (state.size + state.unused) if state.unused else 0.0
+
+    def compact(self) -> None:
+        """Release the space of forgotten episodes. Takes time linear in what is left.
+
+        The graph and its views answer as before, but episodes and statements have new numbers: :attr:`numbering` rises,
+        and an index that was built or saved with the old numbers no longer fits. Where nothing was forgotten, nothing
+        happens.
+        """
+        if self.is_compact:
+            return
+        self._state.become(self._restricted(self._episodes.numbers.values())._state)
+        self._use(self._state)
+        self.change_count += 1
+        self.numbering += 1
+
     # -- comparing and storing --------------------------------------------------------------------------------------
 
     def rows(self) -> Iterator[tuple[str, ...]]:
@@ -401,11 +434,6 @@ class TemporalGraph:
             64 hexadecimal digits; equal to those of :func:`~worldthread.graph.fold.fold` of the same episodes.
         """
         return state_hash(self.rows())
-
-    @property
-    def is_compact(self) -> bool:
-        """Whether no episode was forgotten, so that :meth:`to_arrays` keeps all numbers."""
-        return self._episodes.is_compact
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the whole graph as arrays. They hold no trace of forgotten episodes.

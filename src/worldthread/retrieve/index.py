@@ -69,7 +69,7 @@ class RetrievalIndex:
         self._reset()
 
     def _reset(self) -> None:
-        self._change_count = -1
+        self._change_count = self._numbering = -1
         self.episodes: Table = VectorTable(self._dimensions)
         """The vector of the text of every episode."""
         self.statements: Table = VectorTable(self._dimensions)
@@ -109,15 +109,15 @@ class RetrievalIndex:
         Call it again after :meth:`put`, until it returns nothing: then all vectors are there.
 
         Args:
-            graph: the graph; another object than before resets the index.
+            graph: the graph; another object than before, or one with new numbers, resets the index.
             texts: returns the texts of episodes by their ids, in the same order.
 
         Returns:
             The texts to embed, in batches, each for a call of :meth:`put`.
         """
-        if graph is not self._graph:
+        if graph is not self._graph or graph.numbering != self._numbering:
             self._reset()
-            self._graph = graph
+            self._graph, self._numbering = graph, graph.numbering
         elif graph.change_count == self._change_count:
             return []
         self.episodes = _extended(self.episodes, len(graph.episode_numbers))
@@ -222,7 +222,7 @@ class RetrievalIndex:
             return False
         self._entered = len(self.episodes)
         self._saved = len(self.episodes) + len(self.statements)
-        self._graph = graph
+        self._graph, self._numbering = graph, graph.numbering
         return True
 
     def _enter(self, number: int, text: str, graph: TemporalGraph) -> None:

@@ -20,6 +20,7 @@ class NameIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._graph: TemporalGraph | None = None
+        self._numbering = 0
         self._counted = 0
         self._weights: dict[str, int] = {}
         self._strongest: list[str] = []
@@ -27,7 +28,8 @@ class NameIndex:
     def update(self, graph: TemporalGraph) -> None:
         """Add the new statements of a graph, which must be locked against changes."""
         with self._lock:
-            if graph is not self._graph:
+            if graph is not self._graph or graph.numbering != self._numbering:
+                self._numbering = graph.numbering
                 self._graph, self._counted, self._weights, self._strongest = graph, 0, {}, []
             if self._counted == len(graph.statement_numbers):
                 return
