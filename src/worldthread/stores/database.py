@@ -617,7 +617,9 @@ class Database:
         self._log_holds_forgotten = True
 
     def purge_log(self, *, wait: bool) -> None:
-        """Empty the log if it is long or holds something forgotten; when a reader prevents it, a later call tries again.
+        """Empty the log if it is long or holds something forgotten.
+
+        When a reader prevents it, a later call tries again.
 
         Args:
             wait: give readers in the middle of a read some seconds to finish.

@@ -42,6 +42,7 @@ _SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
 _TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
 _KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
+_UNUSED_EPISODES: Final = 2000  # numbers from which on a graph is compacted
 _REMOVED: Final = 0  # in place of a row: an episode was removed
 
 _Item = TypeVar("_Item")
@@ -83,6 +84,13 @@ class _NamespaceState:
         self.position = self.latest_snapshot = self.numbering_snapshot = ChangePosition()
         self.graph = TemporalGraph()
         return self.graph
+
+    def compact_if_worthwhile(self) -> None:
+        """Release what the graph keeps of forgotten episodes when that is most of it."""
+        graph = self.graph
+        if graph is not None and graph.unused_fraction > 0.5 and len(graph.episode_numbers) > _UNUSED_EPISODES:
+            self.numbering_snapshot = ChangePosition()
+            graph.compact()
 
 
 @dataclass
@@ -364,10 +372,7 @@ class SQLiteStore(Store):
         return self._state.graph
 
     def _writable_graph(self) -> TemporalGraph:
-        """Begin a change of the store, and return the graph. Hold the lock.
-
-        The graph is compared with the file when the transaction has begun.
-        """
+        """Begin a change of the store, and return the graph, which the transaction will compare with the file."""
         self._require_open()
         self._database.begin_use()
         self._database.require_writable()
@@ -439,6 +444,7 @@ class SQLiteStore(Store):
             found = self._apply_changes(position)
         if found != episodes:
             raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self._database.location)
+        state.compact_if_worthwhile()
         state.is_torn = False
 
     def _load_snapshot(self, number: int) -> None:
@@ -584,6 +590,8 @@ class SQLiteStore(Store):
         for episode in added:
             change.graph.add(episode)
         state.number, state.position = change.namespace, change.position
+        if removed:
+            state.compact_if_worthwhile()
         state.is_torn = False
         state.is_compared = True
         self._database.purge_log(wait=False)
