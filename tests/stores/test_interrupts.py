@@ -255,8 +255,8 @@ def test_an_interrupted_close_can_be_finished(tmp_path: Path) -> None:
 def test_an_interrupted_opening_leaves_the_file_free(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     count = 0
-    for at in range(1, 600, 9):
-        if at % 2:
+    for at in range(1, 900, 45):
+        if at % 4 == 1:
             path.unlink(missing_ok=True)
         count += interrupted(Interrupt(at, "line"), lambda: SQLiteStore.open(path).close())
         gc.collect()

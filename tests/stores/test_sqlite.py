@@ -484,6 +484,8 @@ def error_of(work: Callable[[], object]) -> Callable[[], str]:
 
 def test_a_memory_in_a_folder_that_cannot_be_written_can_be_read(open_folder: Path) -> None:
     path = open_folder / "memory"
+    path.touch()
+    path.chmod(0o644)  # which it keeps, with all files beside it
     episodes = fill(path, 300)
     os.chmod(open_folder, 0o555)
     before = files(open_folder)
@@ -669,7 +671,8 @@ def test_space_is_given_back(path: Path) -> None:
                 store.replace(Episode(f"{at} " + "x" * 2000, at, "test", Extraction(f"test/{turn}")))
             store.checkpoint()
             sizes.append(path.stat().st_size)
-        assert max(sizes) < 2 * sizes[3], "without, it would be three times as much"
+        assert max(sizes) < 1.1 * max(sizes[:4]), "without, it would be three times as much"
+        assert min(sizes[2:]) < sizes[0], "free pages are given back"
         assert {e.extraction.extractor for e in store.episodes()} == {"test/11"}
         assert list(other.episodes()) == [seen(1, "kept " * 1000)]
 
@@ -850,7 +853,7 @@ def test_migrations_bring_a_file_up_one_transaction_each(path: Path, monkeypatch
         assert list(store.episodes()) == episodes
         store.append(seen(9))
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (len(migrations) + 1,)
+    assert connection.execute("PRAGMA user_version").fetchone()[0] % 256 == len(migrations) + 1
     assert connection.execute("SELECT episodes, note FROM namespace").fetchall() == [(6, None)]
     connection.close()
     monkeypatch.setattr(database, "MIGRATIONS", migrations)

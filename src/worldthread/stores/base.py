@@ -235,7 +235,11 @@ class Store(ABC):
         """
 
     def is_read_by_this_thread(self) -> bool:
-        """Return whether the calling thread is inside a :meth:`read_lock`."""
+        """Tell whether the calling thread is inside a :meth:`read_lock`.
+
+        Returns:
+            Whether it is.
+        """
         return False
 
     @contextmanager

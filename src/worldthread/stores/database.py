@@ -2,14 +2,21 @@
 
 Files beside the memory: ``-wal`` and ``-shm`` (SQLite's write-ahead log), ``-lock`` (empty; held by the writer),
 ``-snapshot/`` (:mod:`worldthread.stores.snapshots`).
+
+A log that a killed process left must not be replayed over another file, such as a backup that was copied back. So the
+file has a *mark*: random bits of ``user_version``, in its first page. The mark changes whenever the log is moved into
+the file, and before the first write of a process; and the first transaction of every log writes the first page, and so
+the mark of the file that the log continues. A log whose marks do not include that of the file belongs to another one.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import secrets
 import sqlite3
 import stat
+import struct
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -38,6 +45,16 @@ APPLICATION_ID: Final = 0x77746872
 """At byte 68 of every memory: "wthr"."""
 
 _RECORD_COLUMNS: Final = "(number INTEGER PRIMARY KEY, digest BLOB NOT NULL, content BLOB NOT NULL)"
+_CURRENT_COLUMNS: Final = (
+    "(record INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,"
+    " prefix BLOB NOT NULL, id BLOB NOT NULL, at BLOB NOT NULL)"
+)
+_CURRENT_INDEX: Final = "CREATE INDEX current_prefix ON current (prefix, namespace)"
+_VECTOR_COLUMNS: Final = (
+    "(number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,"
+    " model TEXT NOT NULL, prefix BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL)"
+)
+_VECTOR_INDEX: Final = "CREATE INDEX vector_prefix ON vector (prefix, namespace)"
 
 MIGRATIONS: list[str] = [
     # record is append-only: a row is never deleted or resized, and a forgotten row is overwritten with zeros.
@@ -70,13 +87,43 @@ MIGRATIONS: list[str] = [
     """,
     # vectors are kept in half precision from here on; they can always be computed again
     "DELETE FROM vector",
+    # an id is a digest of a text, so it must not stay either: current and vector become append-only like record, with
+    # an index of two bytes of each id or digest, and change names rows of record; 0 says that an episode was removed.
+    # change is trimmed: a reader that is too far behind reads everything again
+    f"""
+    CREATE TABLE fresh {_CURRENT_COLUMNS};
+    INSERT INTO fresh SELECT record, namespace, substr(id, 1, 2), id, packed_time(at) FROM current ORDER BY record;
+    CREATE TABLE numbered (
+        namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,
+        number INTEGER NOT NULL, token BLOB NOT NULL, record INTEGER NOT NULL,
+        PRIMARY KEY (namespace, number)
+    ) WITHOUT ROWID;
+    INSERT INTO numbered SELECT change.namespace, change.number, token, coalesce(record, 0)
+        FROM change LEFT JOIN current ON current.namespace = change.namespace AND current.id = change.episode;
+    CREATE TABLE vectors {_VECTOR_COLUMNS};
+    INSERT INTO vectors (namespace, model, prefix, text, vector)
+        SELECT namespace, model, substr(text, 1, 2), text, vector FROM vector;
+    DROP TABLE current;
+    DROP TABLE change;
+    DROP TABLE vector;
+    ALTER TABLE fresh RENAME TO current;
+    ALTER TABLE numbered RENAME TO change;
+    ALTER TABLE vectors RENAME TO vector;
+    {_CURRENT_INDEX};
+    {_VECTOR_INDEX};
+    """,
 ]
 """SQL that takes a file from version *i* to version *i* + 1, each in one transaction; statements end with ``;``."""
 
+_PRIVATE: Final = 0o600  # of a new memory: nobody else reads it
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.01  # between two looks whether the writer lock is free
+_LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
+_VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
+_MARKED_VERSION: Final = 3
+_VACUUM_PAGES: Final = 1000  # free pages from which on they are given back
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
 
@@ -130,7 +177,7 @@ class Transaction:
             return
         try:
             if self.writes and kind is None:
-                self._database.execute("COMMIT")
+                self._database.commit()
         finally:
             self._end()
 
@@ -187,6 +234,10 @@ class Database:
         self._changes = 0  # how often that thread has entered `writing`
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
+        self._log_bytes = 0
+        self._longest_log = _LOG_BYTES
+        self._log_is_marked = False
+        self._is_renewed = False
         self._size = 0  # of the file, in bytes; nobody else makes it smaller while it is open for writing
         self._connection: sqlite3.Connection | None = None
         try:
@@ -212,6 +263,7 @@ class Database:
         if not path.exists():
             raise StoreError("there is no memory here to read", path=path)
         self._register(path)
+        _check_log(path)
         if path.stat().st_size == 0:
             raise StoreError("the file is empty: open it once for writing to make it a memory", path=path)
         # a reader takes part in SQLite's locking, for which it needs files beside the memory; where the folder cannot
@@ -240,8 +292,10 @@ class Database:
         self._acquire(path, lock_file, wait)
         try:
             if not path.exists():
-                path.touch()
+                _check_log(path)
+                _create(path)
             self._register(path)
+            _check_log(path)
             if path.stat().st_size and self._is_at_rest(path):
                 self._probe(path)
             self._connect(_uri(path, "mode=rw"))
@@ -257,7 +311,9 @@ class Database:
             raise
 
     def _acquire(self, path: Path, lock_file: Path, wait: float) -> None:
-        self._acquire_lock(FileLock(lock_file, thread_local=False), path, wait)
+        # whoever may write the memory may write beside it
+        mode = stat.S_IMODE(path.stat().st_mode) & 0o666 if path.exists() else _PRIVATE
+        self._acquire_lock(FileLock(lock_file, thread_local=False, mode=mode), path, wait)
 
     def _acquire_lock(self, lock: FileLock, path: Path, wait: float) -> None:
         try:
@@ -284,6 +340,8 @@ class Database:
     @property
     def is_writing(self) -> bool:
         """Whether no other process can write, since this one holds the writer lock."""
+        if self.path is None:
+            return True
         return self._writer_lock is not None and (not self._is_shared or self._changes > 0)
 
     def writing(self, wait: float | None = None) -> AbstractContextManager[None]:
@@ -332,6 +390,10 @@ class Database:
         """Device and inode of the open file; ``None`` in RAM, and after closing."""
         return self._file
 
+    def is_open_elsewhere(self, file: tuple[int, int]) -> bool:
+        """Return whether this object has a file open in SQLite."""
+        return self._connection is not None and self._file == file
+
     def _note_log(self) -> None:
         """Remember which file the log is: it stays the same for as long as anybody has the memory open."""
         if self.path is not None:
@@ -379,6 +441,7 @@ class Database:
             self._start_log()
         self.execute(f"PRAGMA synchronous = {self._durability.upper()}")
         self.execute("PRAGMA secure_delete = ON")
+        self.fetch_one("PRAGMA wal_autocheckpoint = 0")  # the mark must change with every checkpoint
 
     def _start_log(self) -> None:
         mode = self.fetch_one("PRAGMA journal_mode = WAL")
@@ -387,27 +450,38 @@ class Database:
 
     def _migrate(self) -> None:
         version = self._version()
+        if 0 < version < len(MIGRATIONS):
+            self.truncate_log()
+            self._mark_log()
         for target in range(version + 1, len(MIGRATIONS) + 1):
+            assert self._connection is not None
+            self._connection.create_function("packed_time", 1, pack_time, deterministic=True)
             with self.transaction():
+                self._log_is_marked = True
                 if target == 1:
                     self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 for statement in MIGRATIONS[target - 1].split(";"):
                     self.execute(statement)
-                self.execute(f"PRAGMA user_version = {target}")
+                self.execute(f"PRAGMA user_version = {_fresh_mark(target) if target >= _MARKED_VERSION else target}")
             if target == 1:
                 self._start_log()
 
     def _version(self) -> int:
-        version: int = self.fetch_one("PRAGMA user_version")[0]
+        version = self._user_version() % (1 << _VERSION_BITS)
         if version > len(MIGRATIONS):
             raise _too_new(version, self.location)
         return version
+
+    def _user_version(self) -> int:
+        version: int = self.fetch_one("PRAGMA user_version")[0]
+        return version % (1 << 32)
 
     def _check_tables(self) -> None:
         version = self._version()
         rows = self.fetch_all("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
         if version == len(MIGRATIONS):
             expected = {("table", name) for name in ("record", "namespace", "current", "change", "vector")}
+            expected |= {("index", name) for name in ("current_prefix", "vector_prefix")}
             if set(rows) != expected:
                 raise DamagedFileError("the file does not have the tables of a memory", path=self.location)
         elif self.readonly:
@@ -428,6 +502,8 @@ class Database:
             return self._connection.execute(sql, parameters)
         except sqlite3.Error as error:
             raise self._store_error(error) from error
+        except UnicodeDecodeError as error:
+            raise DamagedFileError(f"the memory cannot be read: {error}", path=self.location) from error
 
     def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run one SQL statement and return all its rows."""
@@ -438,6 +514,8 @@ class Database:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
             raise self._store_error(error) from error
+        except UnicodeDecodeError as error:  # a text is not what was written; Python's module decodes it unasked
+            raise DamagedFileError(f"the memory cannot be read: {error}", path=self.location) from error
 
     def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Run one SQL statement and return its first row, or ``None`` when there is none."""
@@ -505,6 +583,9 @@ class Database:
                     f" ({error.strerror or error}), and the last changes with it; {_OPEN_AGAIN}",
                     path=self.path,
                 ) from error
+            if log.st_size < self._log_bytes:
+                self._log_is_marked = False  # another program has emptied it
+            self._log_bytes = log.st_size
             if _identity(log) != self._log:
                 raise StoreError(
                     f"its log {self.path.name}-wal was replaced by another while the memory was open; {_OPEN_AGAIN}",
@@ -520,6 +601,26 @@ class Database:
         """Return a transaction in which all reads see the same state of the file. Hold the lock while using it."""
         return Transaction(self, writes=False)
 
+    def commit(self) -> None:
+        """End the open transaction with its changes."""
+        if not self._log_is_marked:
+            self.execute(f"PRAGMA user_version = {self._user_version()}")
+        self.execute("COMMIT")
+        self._log_is_marked = True
+
+    def _mark_log(self, mark: int | None = None) -> None:
+        """Write the first page into the log, with a new mark or with that which it has."""
+        with self.transaction():
+            self._log_is_marked = True
+            self.execute(f"PRAGMA user_version = {self._user_version() if mark is None else mark}")
+
+    def renew_mark(self) -> None:
+        """Give the file a new mark, before the first change of this process, so that older copies differ from it."""
+        if not self._is_renewed and self.path is not None and not self.readonly:
+            self._log_is_marked = False
+            self.truncate_log(wait=False, even_if_empty=True)
+            self._is_renewed = True
+
     def roll_back(self) -> None:
         """End the open transaction, if there is one, without its changes."""
         # some errors (a full disk) end the transaction by themselves; an error here must not hide the first one
@@ -532,24 +633,34 @@ class Database:
         version: int = self.fetch_one("PRAGMA data_version")[0]
         return version
 
-    def truncate_log(self, *, wait: bool = True) -> bool:
+    def truncate_log(self, *, wait: bool = True, even_if_empty: bool = False) -> bool:
         """Move the log into the file and empty it.
 
         Args:
             wait: give readers in the middle of a read some seconds to finish.
+            even_if_empty: do so although the log is empty, for a new mark.
 
         Returns:
             Whether the log was emptied; a reader can prevent it.
         """
         if self.path is None:
             return True
+        version = self._version()
+        if version >= _MARKED_VERSION and (even_if_empty or _size_of(f"{self.path}-wal") != 0):
+            if not self._log_is_marked:
+                self._mark_log()
+            self._mark_log(_fresh_mark(version))
         self._set_patience(wait)
         try:
+            self._log_is_marked = False
             busy, *_ = self.fetch_one("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self._set_patience(True)
         if not busy:
             self._log_holds_forgotten = False
+            self._longest_log = _LOG_BYTES
+        # this process may just have made the files smaller
+        self._size, self._log_bytes = _size_of(self.path) or 0, 0
         return not busy
 
     def _set_patience(self, waits: bool) -> None:
@@ -564,20 +675,29 @@ class Database:
         self._log_holds_forgotten = True
 
     def purge_log(self, *, wait: bool) -> None:
-        """Empty the log if it holds something forgotten; when a reader prevents it, the next call tries again.
+        """Empty the log if it is long or holds something forgotten.
+
+        When a reader prevents it, a later call tries again.
 
         Args:
             wait: give readers in the middle of a read some seconds to finish.
         """
         if self._log_holds_forgotten:
             self.truncate_log(wait=wait)
+        elif self._log_bytes > self._longest_log:
+            self._longest_log = self._log_bytes + _LOG_BYTES  # should a reader prevent it
+            self.truncate_log(wait=False)
 
     def overwritten_rows(self) -> tuple[int, int]:
-        """Return the number of overwritten rows of the record, and the number of all its rows."""
-        rows, used = self.fetch_one("SELECT (SELECT COUNT(*) FROM record), (SELECT COUNT(*) FROM current)")
-        return rows - used, rows
+        """Return the number of overwritten rows of episodes and vectors, and the number of all their rows."""
+        overwritten, rows = self.fetch_one(
+            "SELECT (SELECT COUNT(*) FROM current WHERE prefix = zeroblob(2) AND id = zeroblob(16))"
+            " + (SELECT COUNT(*) FROM vector WHERE prefix = zeroblob(2) AND text = zeroblob(16)),"
+            " (SELECT COUNT(*) FROM current) + (SELECT COUNT(*) FROM vector)"
+        )
+        return overwritten, rows
 
-    def rewrite_record(self) -> None:
+    def rewrite_tables(self) -> None:
         """Reclaim the space of overwritten rows, inside a transaction.
 
         SQLite overwrites the pages of a dropped table completely, so nothing of the old rows is left.
@@ -585,10 +705,31 @@ class Database:
         self.execute(f"CREATE TABLE fresh {_RECORD_COLUMNS}")
         self.execute(
             "INSERT INTO fresh SELECT record.* FROM record JOIN current ON current.record = record.number"
-            " ORDER BY record.number"
+            " WHERE id != zeroblob(16) ORDER BY record.number"
         )
-        self.execute("DROP TABLE record")
-        self.execute("ALTER TABLE fresh RENAME TO record")
+        self._replace_table("record")
+        self.execute(f"CREATE TABLE fresh {_CURRENT_COLUMNS}")
+        self.execute("INSERT INTO fresh SELECT * FROM current WHERE id != zeroblob(16) ORDER BY record")
+        self._replace_table("current")
+        self.execute(_CURRENT_INDEX)
+        self.rewrite_vectors()
+
+    def rewrite_vectors(self) -> None:
+        """Do for vectors what :meth:`rewrite_tables` does for everything."""
+        self.execute(f"CREATE TABLE fresh {_VECTOR_COLUMNS}")
+        self.execute("INSERT INTO fresh SELECT * FROM vector WHERE text != zeroblob(16) ORDER BY number")
+        self._replace_table("vector")
+        self.execute(_VECTOR_INDEX)
+
+    def _replace_table(self, name: str) -> None:
+        self.execute(f"DROP TABLE {name}")
+        self.execute(f"ALTER TABLE fresh RENAME TO {name}")
+
+    def return_pages(self) -> None:
+        """Make the file smaller when most of it is free. Hold the lock, outside of a transaction."""
+        free, pages = self.fetch_one("PRAGMA freelist_count")[0], self.fetch_one("PRAGMA page_count")[0]
+        if self.path is not None and free > max(_VACUUM_PAGES, pages // 2):
+            self.execute("VACUUM")
 
     def _store_error(self, error: sqlite3.Error) -> StoreError:
         fault = fault_of(error)
@@ -610,7 +751,7 @@ class Database:
     def close(self) -> None:
         """Empty the log and release the file and the lock. May be called again."""
         try:
-            if self._connection is not None and not self.readonly:
+            if self._connection is not None and self.is_writing:
                 self.truncate_log(wait=not self._is_shared)
         finally:
             self._release()
@@ -630,6 +771,13 @@ class Database:
 
 def _uri(path: Path, parameters: str) -> str:
     return f"file:{quote(os.fsencode(path))}?{parameters}"
+
+
+def _size_of(path: Path | str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except OSError:  # removed: that is found at the next use
+        return None
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
@@ -684,7 +832,7 @@ def _check_header(header: bytes, path: Path) -> None:
         raise ForeignFileError("is not a memory of worldthread; it was left as it is", path=path)
     if not is_memory:
         raise ForeignFileError("is an SQLite database of another program; it was left as it is", path=path)
-    version = int.from_bytes(header[60:64], "big")
+    version = int.from_bytes(header[60:64], "big") % (1 << _VERSION_BITS)
     if version > len(MIGRATIONS):
         raise _too_new(version, path)
 
@@ -695,3 +843,113 @@ def _too_new(version: int, location: Path | str) -> FileVersionError:
         f"{len(MIGRATIONS)}): upgrade worldthread",
         path=location,
     )
+
+
+def _create(path: Path) -> None:
+    """Create an empty file that only its owner can read, whatever the umask."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE)
+    try:
+        os.fchmod(handle, _PRIVATE)
+    finally:
+        os.close(handle)
+
+
+def pack_time(at: float) -> bytes:
+    """Return a time as bytes that always have the same length, so that they can be overwritten in place."""
+    return struct.pack(">d", at)
+
+
+def unpack_time(packed: bytes) -> float:
+    """Return the time that :func:`pack_time` packed."""
+    at: float = struct.unpack(">d", packed)[0]
+    return at
+
+
+# -- marks ----------------------------------------------------------------------------------------------------------
+
+
+def give_fresh_mark(connection: sqlite3.Connection) -> None:
+    """Give a copy of a memory a mark of its own, so that no log of the original is taken for one of the copy.
+
+    Args:
+        connection: an open connection to the copy.
+    """
+    version = connection.execute("PRAGMA user_version").fetchone()[0] % (1 << _VERSION_BITS)
+    connection.execute(f"PRAGMA user_version = {_fresh_mark(version)}")
+
+
+def _fresh_mark(version: int) -> int:
+    """Return a ``user_version`` with a random mark."""
+    return secrets.randbits(31 - _VERSION_BITS) << _VERSION_BITS | version
+
+
+def _check_log(path: Path) -> None:
+    """Raise unless the log beside a file, if there is one, belongs to the file.
+
+    Args:
+        path: the file; neither it nor the log is changed.
+
+    Raises:
+        StoreError: the log belongs to another file.
+    """
+    log = path.with_name(path.name + "-wal")
+    for _ in range(_LOG_LOOKS):
+        # a writer at work changes both, but never so that they do not fit at one moment
+        before = _mark_of(path)
+        marks = _marks_of_log(log)
+        if marks is None or before in marks or before is _UNKNOWN:
+            return
+        if _mark_of(path) == before and _marks_of_log(log) == marks:
+            raise StoreError(
+                f"the log {log.name} does not belong to this file: the file was replaced or removed after a program"
+                " that wrote to it was killed. Nothing was changed. Either put back the file that the log belongs to;"
+                " or, to keep a backup and drop the log, put it in place with `worldthread restore`",
+                path=path,
+            )
+
+
+_UNKNOWN: Final = -1
+_LOG_LOOKS: Final = 20
+
+
+def _mark_of(path: Path) -> int | None:
+    """Return the ``user_version`` in the header of a file; ``None`` when there is no file or nothing in it."""
+    with _databases_guard:
+        try:
+            status = path.stat()
+            if any(database.is_open_elsewhere(_identity(status)) for database in _databases):
+                return _UNKNOWN
+            with path.open("rb") as file:
+                header = file.read(_HEADER_BYTES)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return _UNKNOWN
+    return int.from_bytes(header[60:64], "big") if len(header) == _HEADER_BYTES else None
+
+
+def _marks_of_log(log: Path) -> set[int] | None:
+    """Return every ``user_version`` that a log gives the file; ``None`` when that says nothing.
+
+    The log is a header of 32 bytes and frames: a header of 24 bytes (number of the page; size of the file in pages if
+    the frame ends a transaction, else 0; the two salts of the log; checksums) and the page.
+    """
+    marks = set()
+    is_committed = False
+    try:
+        with log.open("rb") as file:
+            header = file.read(32)
+            if len(header) < 32 or int.from_bytes(header[:4], "big") not in (0x377F0682, 0x377F0683):
+                return None
+            page_bytes = int.from_bytes(header[8:12], "big")
+            place = 32
+            while len(frame := file.read(24 + _HEADER_BYTES)) == 24 + _HEADER_BYTES and frame[8:16] == header[16:24]:
+                if frame[:4] == b"\0\0\0\1":
+                    marks.add(int.from_bytes(frame[84:88], "big"))
+                is_committed |= frame[4:8] != b"\0\0\0\0"
+                place += 24 + page_bytes
+                file.seek(place)
+    except OSError:
+        return None
+    # a log of an older release, or of another program, need not write the first page
+    return marks if is_committed and any(mark >> _VERSION_BITS for mark in marks) else None

@@ -29,7 +29,7 @@ from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreE
 from worldthread.graph import TemporalGraph
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
 from worldthread.stores.codec import decode_episode, encode_episode
-from worldthread.stores.database import Database
+from worldthread.stores.database import Database, pack_time, unpack_time
 from worldthread.stores.snapshots import ChangePosition, Snapshots
 from worldthread.types import Episode, Fact
 
@@ -41,6 +41,10 @@ _SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
 _SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
 _CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
+_TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
+_KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
+_UNUSED_EPISODES: Final = 2000  # numbers from which on a graph is compacted
+_REMOVED: Final = 0  # in place of a row: an episode was removed
 
 _Item = TypeVar("_Item")
 
@@ -82,6 +86,13 @@ class _NamespaceState:
         self.graph = TemporalGraph()
         return self.graph
 
+    def compact_if_worthwhile(self) -> None:
+        """Release what the graph keeps of forgotten episodes when that is most of it."""
+        graph = self.graph
+        if graph is not None and graph.unused_fraction > 0.5 and len(graph.episode_numbers) > _UNUSED_EPISODES:
+            self.numbering_snapshot = ChangePosition()
+            graph.compact()
+
 
 @dataclass
 class _PendingChange:
@@ -112,6 +123,8 @@ class _Changing:
         self._transaction = store._database.transaction()
 
     def __enter__(self) -> _PendingChange:
+        if self._store._database.running_transaction() is None:
+            self._store._database.renew_mark()
         self._transaction.__enter__()
         try:
             self._change = self._store._begin_change()
@@ -284,6 +297,8 @@ class SQLiteStore(Store):
             self._writable_graph()
             with _Changing(self) as change:
                 recorded = replace(episode, recorded_at=change.graph.episode(episode.id).recorded_at)
+                old = self._fetch(recorded.id)
+                self._remove_vectors(change, _texts_of(old) - _texts_of(recorded))
                 self._overwrite(change, recorded.id)
                 self._insert(change, recorded)
             self._apply(change, removed=[recorded.id], added=[recorded])
@@ -303,12 +318,8 @@ class SQLiteStore(Store):
                 self._remove_snapshots()
                 for id_ in ids:
                     self._overwrite(change, id_)
-                    self._log_change(change, id_)
-                for keys in _batched([_text_digest(text) for text in texts]):
-                    self._database.execute(
-                        f"DELETE FROM vector WHERE namespace = ? AND text IN ({_placeholders(keys)})",
-                        (change.namespace, *keys),
-                    )
+                    self._log_change(change, _REMOVED)
+                self._remove_vectors(change, texts)
                 self._database.expect_forgotten()
             self._apply(change, removed=ids)
             self._database.purge_log(wait=True)
@@ -316,11 +327,12 @@ class SQLiteStore(Store):
     def clear(self) -> None:
         with self._database.writing(), self._database.lock:
             self._writable_graph()
+            self._database.renew_mark()
             with self._database.transaction():
                 self._state.is_compared = False
                 self._remove_snapshots()
                 self._database.execute("DELETE FROM namespace WHERE name = ?", (self._state.name,))
-                self._database.rewrite_record()
+                self._database.rewrite_tables()
                 self._database.expect_forgotten()
             self._follow()
             self._database.purge_log(wait=True)
@@ -367,10 +379,15 @@ class SQLiteStore(Store):
         return self._state.graph
 
     def _writable_graph(self) -> TemporalGraph:
-        """Do the same as :meth:`_up_to_date_graph` for a change."""
-        graph = self._up_to_date_graph()
+        """Begin a change of the store, and return the graph, which the transaction will compare with the file."""
+        self._require_open()
+        self._database.begin_use()
         self._database.require_writable()
-        return graph
+        state = self._state
+        if state.graph is None or state.is_torn or not state.is_compared:
+            self._follow()
+        assert state.graph is not None
+        return state.graph
 
     @contextmanager
     def write_lock(self) -> Iterator[TemporalGraph]:
@@ -429,17 +446,20 @@ class SQLiteStore(Store):
         graph, position = state.graph, ChangePosition(changes, row[3] or b"")
         if graph is not None and (number, position, episodes) == (state.number, state.position, len(graph)):
             return
+        if not isinstance(position.token, bytes) or bool(changes) != bool(position.token):
+            raise DamagedFileError(f"change {changes} cannot be found", path=self._database.location)
         if graph is None or state.number != number or not self._is_on_record(number, state.position):
             state.start_over(number)
             self._load_snapshot(number)
         state.is_torn = True  # it shows only some of the changes until the end of this method
-        found = self._apply_changes(changes)
-        if found != episodes and state.latest_snapshot.number:
-            # the snapshot is wrong, so the graph is made from the record alone
+        found = self._apply_changes(position)
+        if found != episodes:
+            # the snapshot is wrong, or so old that changes are missing, so the graph is made from the record alone
             state.start_over(number)
-            found = self._apply_changes(changes)
+            found = self._apply_changes(position)
         if found != episodes:
             raise DamagedFileError(f"{found} of {episodes} episodes can be found", path=self._database.location)
+        state.compact_if_worthwhile()
         state.is_torn = False
 
     def _load_snapshot(self, number: int) -> None:
@@ -459,31 +479,50 @@ class SQLiteStore(Store):
         row = self._database.fetch_one("SELECT token FROM change WHERE namespace = ? AND number = ?", (number, change))
         return row and row[0]
 
-    def _apply_changes(self, last: int) -> int:
-        """Apply the changes after the position of the graph, up to number ``last``; return the number of episodes."""
+    def _apply_changes(self, last: ChangePosition) -> int:
+        """Apply the changes after the position of the graph, up to ``last``; return the number of episodes."""
         state = self._state
         graph = state.graph
         assert graph is not None
-        if state.position.number == last:
+        if state.position == last:
             return len(graph)
-        token = self._token(state.number or 0, last)
-        if not isinstance(token, bytes):
-            raise DamagedFileError(f"change {last} cannot be found", path=self._database.location)
-        rows = self._database.fetch_all(
-            "SELECT DISTINCT change.episode, at FROM change LEFT JOIN current"
-            " ON current.namespace = change.namespace AND current.id = change.episode"
-            " WHERE change.namespace = ? AND change.number > ?",
-            (state.number, state.position.number),
-        )
-        for key, _ in rows:
-            if key.hex() in graph:
-                graph.forget(key.hex())
-        # a graph grows fastest in the order of world time; an episode without one was forgotten
-        present = sorted((at, key.hex()) for key, at in rows if at is not None)
+        rows: list[tuple[object, object]]
+        if not state.position.number:
+            rows = self._database.fetch_all(
+                "SELECT id, at FROM current WHERE namespace = ? AND id != zeroblob(16)", (state.number,)
+            )
+        else:
+            changes = self._database.fetch_all(
+                "SELECT change.record, id, at FROM change LEFT JOIN current ON current.record = change.record"
+                " WHERE change.namespace = ? AND change.number > ?",
+                (state.number, state.position.number),
+            )
+            # an episode that was added and removed since has no id any more
+            rows = list({(key, at) for _, key, at in changes if key is not None and key != bytes(_DIGEST_BYTES)})
+            if any(record == _REMOVED for record, _, _ in changes):
+                self._drop_forgotten(graph)
+        present = sorted(self._ordered(row) for row in rows)
+        for _, episode_id in present:
+            if episode_id in graph:
+                graph.forget(episode_id)
+        # a graph grows fastest in the order of world time
         for ids in _batched([episode_id for _, episode_id in present]):
             graph.add_many(self._episodes_of(ids))
-        state.position = ChangePosition(last, token)
+        state.position = last
         return len(graph)
+
+    def _drop_forgotten(self, graph: TemporalGraph) -> None:
+        """Remove the episodes from the graph that are not on record any more."""
+        rows = self._database.fetch_all("SELECT id FROM current WHERE namespace = ?", (self._state.number,))
+        for episode_id in set(graph.episodes()) - {key.hex() for (key,) in rows if isinstance(key, bytes)}:
+            graph.forget(episode_id)
+
+    def _ordered(self, row: tuple[object, object]) -> tuple[float, str]:
+        """Return the world time and the id of an episode, from its row."""
+        key, at = row
+        if not isinstance(key, bytes) or not isinstance(at, bytes) or len(at) != len(pack_time(0)):
+            raise DamagedFileError("the list of episodes cannot be read", path=self._database.location)
+        return unpack_time(at), key.hex()
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
@@ -492,8 +531,8 @@ class SQLiteStore(Store):
         keys = [bytes.fromhex(episode_id) for episode_id in ids]
         rows = self._database.fetch_all(
             "SELECT id, digest, content FROM current JOIN record ON record.number = current.record"
-            f" WHERE namespace = ? AND id IN ({_placeholders(keys)})",
-            (self._state.number, *keys),
+            f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND id IN ({_placeholders(keys)})",
+            (self._state.number, *(key[:2] for key in keys), *keys),
         )
         found = {key: (digest, content) for key, digest, content in rows}
         for key in keys:
@@ -513,8 +552,8 @@ class SQLiteStore(Store):
     def _find(self, number: int, episode_id: str) -> Episode | None:
         row = self._database.fetch_one(
             "SELECT digest, content FROM current JOIN record ON record.number = current.record"
-            " WHERE namespace = ? AND id = ?",
-            (number, bytes.fromhex(episode_id)),
+            " WHERE namespace = ? AND prefix = ? AND id = ?",
+            (number, (key := bytes.fromhex(episode_id))[:2], key),
         )
         return row and self._decoded(episode_id, *row)
 
@@ -566,6 +605,8 @@ class SQLiteStore(Store):
         for episode in added:
             change.graph.add(episode)
         state.number, state.position = change.namespace, change.position
+        if removed:
+            state.compact_if_worthwhile()
         state.is_torn = False
         state.is_compared = True
         self._database.purge_log(wait=False)
@@ -575,32 +616,54 @@ class SQLiteStore(Store):
         row = self._database.execute(
             "INSERT INTO record (digest, content) VALUES (?, ?)", (_digest(content), content)
         ).lastrowid
+        key = bytes.fromhex(episode.id)
         self._database.execute(
-            "INSERT INTO current (namespace, id, at, record) VALUES (?, ?, ?, ?)",
-            (change.namespace, bytes.fromhex(episode.id), episode.at, row),
+            "INSERT INTO current (record, namespace, prefix, id, at) VALUES (?, ?, ?, ?, ?)",
+            (row, change.namespace, key[:2], key, pack_time(episode.at)),
         )
         change.episodes += 1
-        self._log_change(change, episode.id)
+        assert row is not None
+        self._log_change(change, row)
 
     def _overwrite(self, change: _PendingChange, episode_id: str) -> None:
-        """Remove an episode and overwrite its row in place."""
+        """Remove an episode and overwrite its rows in place."""
         key = bytes.fromhex(episode_id)
-        self._database.execute(
-            "UPDATE record SET digest = zeroblob(length(digest)), content = zeroblob(length(content))"
-            " WHERE number = (SELECT record FROM current WHERE namespace = ? AND id = ?)",
-            (change.namespace, key),
+        row = self._database.fetch_one(
+            "SELECT record FROM current WHERE namespace = ? AND prefix = ? AND id = ?",
+            (change.namespace, key[:2], key),
         )
-        self._database.execute("DELETE FROM current WHERE namespace = ? AND id = ?", (change.namespace, key))
+        if row is None:
+            raise DamagedFileError(f"episode {episode_id} cannot be found", path=self._database.location)
+        self._database.execute(
+            "UPDATE record SET digest = zeroblob(length(digest)), content = zeroblob(length(content)) WHERE number = ?",
+            row,
+        )
+        self._database.execute(
+            "UPDATE current SET prefix = zeroblob(2), id = zeroblob(16), at = zeroblob(8) WHERE record = ?", row
+        )
         change.episodes -= 1
         self._database.holds_overwritten = True
 
-    def _log_change(self, change: _PendingChange, episode_id: str) -> None:
-        """Record that an episode has changed."""
+    def _log_change(self, change: _PendingChange, record: int) -> None:
+        """Record that the row of an episode is new, or that an episode was removed."""
         change.position = ChangePosition(change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES))
         self._database.execute(
-            "INSERT INTO change (namespace, number, token, episode) VALUES (?, ?, ?, ?)",
-            (change.namespace, change.position.number, change.position.token, bytes.fromhex(episode_id)),
+            "INSERT INTO change (namespace, number, token, record) VALUES (?, ?, ?, ?)",
+            (change.namespace, change.position.number, change.position.token, record),
         )
+        if change.position.number % _TRIMMED_CHANGES == 0:
+            last = change.position.number - max(_KEPT_CHANGES, change.episodes)
+            self._database.execute("DELETE FROM change WHERE namespace = ? AND number <= ?", (change.namespace, last))
+
+    def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
+        """Overwrite the vectors of some texts in place."""
+        for keys in _batched([_text_digest(text) for text in texts]):
+            self._database.execute(
+                "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
+                f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
+                (change.namespace, *(key[:2] for key in keys), *keys),
+            )
+        self._database.holds_overwritten = True
 
     def _remove_snapshots(self) -> None:
         """Remove the snapshots, before a change that removes text which they may hold."""
@@ -624,9 +687,9 @@ class SQLiteStore(Store):
             self._up_to_date_graph()
             for keys in _batched(list(texts_by_key)):
                 rows = self._database.fetch_all(
-                    "SELECT text, vector FROM vector"
-                    f" WHERE namespace = ? AND model = ? AND text IN ({_placeholders(keys)})",
-                    (self._state.number, model, *keys),
+                    f"SELECT text, vector FROM vector WHERE namespace = ? AND model = ?"
+                    f" AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
+                    (self._state.number, model, *(key[:2] for key in keys), *keys),
                 )
                 for key, packed in rows:
                     if not isinstance(packed, bytes) or _checksum(packed[_CHECKSUM_BYTES:]) != packed[:_CHECKSUM_BYTES]:
@@ -653,16 +716,22 @@ class SQLiteStore(Store):
             with _Changing(self) as change:
                 for key, vector in zip(keys, matrix, strict=True):
                     numbers = vector.tobytes()
-                    self._database.execute(
-                        "INSERT INTO vector (namespace, model, text, vector) VALUES (?, ?, ?, ?)"
-                        " ON CONFLICT DO UPDATE SET vector = excluded.vector",
-                        (change.namespace, model, key, _checksum(numbers) + numbers),
+                    packed = _checksum(numbers) + numbers
+                    found = self._database.execute(
+                        "UPDATE vector SET vector = ? WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
+                        (packed, change.namespace, key[:2], model, key),
                     )
+                    if not found.rowcount:
+                        self._database.execute(
+                            "INSERT INTO vector (namespace, model, prefix, text, vector) VALUES (?, ?, ?, ?, ?)",
+                            (change.namespace, model, key[:2], key, packed),
+                        )
             self._apply(change)
 
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
         with self._database.writing(), self._database.lock:
-            self._writable_graph()
+            self._database.require_writable()
+            self._up_to_date_graph()
             state = self._state
             if state.snapshots is None or state.graph is None or not state.graph.is_compact:
                 return False
@@ -684,20 +753,25 @@ class SQLiteStore(Store):
     def clear_vectors(self) -> None:
         with self._database.writing(), self._database.lock:
             self._writable_graph()
-            with self._database.transaction():
-                self._database.execute("DELETE FROM vector WHERE namespace = ?", (self._state.number,))
+            with _Changing(self) as change:
+                self._database.execute("DELETE FROM vector WHERE namespace = ?", (change.namespace,))
+                self._database.rewrite_vectors()
+            self._apply(change)
 
     # -- maintenance --------------------------------------------------------------------------------------------------
 
     def stats(self) -> dict[str, int]:
         with self._database.lock:
             graph = self._up_to_date_graph()
-            row = self._database.fetch_one("SELECT COUNT(*) FROM vector WHERE namespace = ?", (self._state.number,))
+            row = self._database.fetch_one(
+                "SELECT COUNT(*) FROM vector WHERE namespace = ? AND text != zeroblob(16)", (self._state.number,)
+            )
             return {**graph.counts(), "vectors": row[0]}
 
     def checkpoint(self) -> None:
         with self._database.writing(), self._database.lock:
-            self._writable_graph()
+            self._database.require_writable()
+            self._up_to_date_graph()
             try:
                 self._write_snapshot()
             except OSError as error:
@@ -709,7 +783,8 @@ class SQLiteStore(Store):
         overwritten, rows = self._database.overwritten_rows()
         if overwritten > max(_OVERWRITTEN_ROWS, rows // 2):
             with self._database.transaction():
-                self._database.rewrite_record()
+                self._database.rewrite_tables()
+        self._database.return_pages()
 
     def _write_snapshot(self) -> None:
         state = self._state
