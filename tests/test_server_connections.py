@@ -120,11 +120,8 @@ def test_half_sent_requests_do_not_stop_a_server(
     finally:
         code = served.close()  # with connections still open
     assert code in (-signal.SIGINT, 130)
-    # the SDK of MCP logs one when a client leaves within its body
-    assert served.written.decode().count("Traceback") <= (
-        sent.startswith(b"POST /mcp HTTP/1.1") and command[0] == "mcp"
-    )
-    assert len(served.written) < 10_000
+    assert "Traceback" not in served.written.decode()
+    assert len(served.written) < 2000
 
 
 # -- what a server decides, with a clock of the test ------------------------------------------------------------------
@@ -175,6 +172,10 @@ class Bench:
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         while (await receive()).get("more_body"):
             pass
+        await Bench.reply(send)
+
+    @staticmethod
+    async def reply(send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
@@ -257,6 +258,49 @@ def test_a_body_may_take_longer_the_more_of_it_comes() -> None:
             assert bench.states(slow, fast) == ["open" if second <= 20 else "aborted", "open"]
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000, 100_000])
+def test_requests_arrive_whole_however_they_are_cut(size: int) -> None:
+    """Bodies with a length and in chunks, one request after the other and several at once."""
+    bodies: list[tuple[str, bytes]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        bodies.append((scope["path"], body))
+        await Bench.reply(send)
+
+    long = bytes(range(256)) * 400
+    sent = [
+        b"POST /a HTTP/1.1\r\nHost: x\r\ncontent-length:  5 \r\n\r\na\r\n\r\n",
+        b"GET /b HTTP/1.1\nHost: x\n\n",
+        b"POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(long) + long,
+        b"POST /d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        b"POST /e HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        b"GET /f HTTP/1.1\r\nHost: x\r\n\r\n",
+    ]
+    wanted = [("/a", b"a\r\n\r\n"), ("/b", b""), ("/c", long), ("/d", b"abc"), ("/e", b""), ("/f", b"")]
+
+    async def run(data: bytes) -> None:
+        bench = Bench(app)
+        client = bench.connect()
+        for start in range(0, len(data), size):
+            client.data_received(data[start : start + size])
+            if size > 1000 or start % 100 == 0:
+                await asyncio.sleep(0)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert bench.states(client) == ["open"]
+
+    asyncio.run(run(b"".join(sent)))
+    assert bodies == wanted
+    bodies.clear()
+    for one in sent:
+        asyncio.run(run(one))
+    assert bodies == wanted
 
 
 def test_a_client_that_does_not_read_its_answer_is_closed() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import socket
 import threading
 import time
@@ -28,7 +29,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 Phase: TypeAlias = Literal["head", "body", "reading", "closing"]
 """What a connection waits for its client to do: send a head or a body, read an answer, or read the rest of it."""
 
-_ACCEPTED_AT_ONCE: Final = 16  # connections that asyncio accepts, over a few turns, before it looks at the first
+_KEPT_BYTES: Final = 32_768  # of a head or a body, before it is handed on
+_HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
+_CONTENT_LENGTH: Final = re.compile(rb"\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
+_EXPECTATION: Final = re.compile(rb"\n(?:expect|transfer-encoding):", re.IGNORECASE)
+_MOST_FILES: Final = 8192  # open files that the process asks for: more would serve nobody
 _QUEUE: Final = 2048  # connections that wait in the kernel to be accepted
 _SWEEP_TICKS: Final = 10  # of a tenth of a second
 _LOG_SECONDS: Final = 60.0
@@ -51,7 +56,7 @@ class ConnectionLimits:
             connection.
     """
 
-    connections: int = 512
+    connections: int = 4096
     head_seconds: float = 10.0
     body_seconds: float = 20.0
     body_bytes_per_second: float = 10_000.0
@@ -147,6 +152,9 @@ class Connections:
 class Connection(H11Protocol):
     """One connection of uvicorn, which reports what it waits for.
 
+    A request is handed on when its head and its body (or the beginning of a long one) have come, so that one that is
+    never completed, or comes byte by byte, costs next to nothing.
+
     Args:
         connections: all connections of the server.
         options: what uvicorn passes.
@@ -155,6 +163,10 @@ class Connection(H11Protocol):
     def __init__(self, connections: Connections, **options: Any) -> None:
         super().__init__(**options)
         self._connections = connections
+        self._begun = bytearray()  # a request that is not handed on yet
+        self._head_bytes = 0  # the length of its head; 0 while that is incomplete
+        self._searched = 0  # so much of it holds no end of the head
+        self._wanted_bytes = 0  # as many are handed on together
         self.received = 0
         """The bytes of the present phase."""
         self.has_begun_anew = False
@@ -167,7 +179,7 @@ class Connection(H11Protocol):
         if self.flow.write_paused:
             return "reading"
         if self.conn.their_state is h11.IDLE:
-            return "head"
+            return "body" if self._head_bytes else "head"
         # a body that the application does not take yet is not late
         return "body" if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused else None
 
@@ -182,10 +194,37 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client has sent."""
-        super().data_received(data)
+        """Take what the client has sent, and hand a request on when it is complete or long."""
         self.received += len(data)
+        if self._begun or (self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]):
+            self._unset_keepalive_if_required()
+            self._begun += data
+            if self._is_enough():
+                complete = bytes(self._begun)
+                self._begun.clear()
+                self._head_bytes = 0
+                super().data_received(complete)
+        else:
+            super().data_received(data)
         self._connections.update(self)
+
+    def _is_enough(self) -> bool:
+        """Return whether to hand on what has come of a request."""
+        if not self._head_bytes:
+            # the end of the head may lie across two pieces; only the new one has to be searched
+            end = _HEAD_END.search(self._begun, max(0, self._searched - 3))
+            self._searched = len(self._begun)
+            if end is None:
+                return len(self._begun) > _KEPT_BYTES
+            self._searched = 0
+            self._head_bytes = end.end()
+            head = bytes(self._begun[: self._head_bytes])
+            length = _CONTENT_LENGTH.search(head)
+            # who expects an answer before the body, or sends it in chunks, is left to h11
+            is_plain = length is not None and not _EXPECTATION.search(head)
+            body = min(int(length[1]), _KEPT_BYTES) if length is not None and is_plain else 0
+            self._wanted_bytes = self._head_bytes + body
+        return len(self._begun) >= self._wanted_bytes
 
     def on_response_complete(self) -> None:
         """Prepare for the next request."""
@@ -278,7 +317,9 @@ def run_server(
         stopping: called when the server begins to end, before it waits for running requests.
         limits: the limits of connections; ``None`` for those that fit this process.
     """
-    connections = Connections(limits or _limits_of_process())
+    files = _allowed_files()
+    limits = limits or ConnectionLimits(min(ConnectionLimits.connections, max(1, files // 2)))
+    connections = Connections(limits)
     config = uvicorn.Config(
         _without_disconnections(app),
         # the constructor of a protocol: the annotation names its class
@@ -289,7 +330,8 @@ def run_server(
         server_header=False,
         ws="none",
         lifespan="on" if has_lifespan else "off",
-        backlog=_ACCEPTED_AT_ONCE,
+        # asyncio accepts so many, a few times, before it looks at the first
+        backlog=max(1, min(64, (files - limits.connections) // 8)),
         timeout_graceful_shutdown=shutdown_seconds,
     )
     repeated = RepeatedMessages()
@@ -304,15 +346,22 @@ def run_server(
             handler.removeFilter(repeated)
 
 
-def _limits_of_process() -> ConnectionLimits:
-    """Return the default limits, with at most half of the files that this process may open."""
+def _allowed_files() -> int:
+    """Return how many files this process may open, after asking for more."""
     try:
         import resource
     except ImportError:  # not on Windows
-        return ConnectionLimits()
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = ConnectionLimits.connections
-    return ConnectionLimits(most if files == resource.RLIM_INFINITY else min(most, max(1, files // 2)))
+        return _MOST_FILES
+    soft, hard = (
+        _MOST_FILES if limit == resource.RLIM_INFINITY else limit
+        for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
+    )
+    wanted = min(hard, _MOST_FILES)
+    if soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            return wanted
+    return soft
 
 
 def _without_disconnections(app: ASGIApp) -> ASGIApp:
