@@ -21,8 +21,8 @@ from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import StringTable
 
-ARRAYS_FORMAT: Final = 2
-"""Version of the layout that :func:`state_to_arrays` writes."""
+ARRAYS_FORMAT: Final = 3
+"""Version of the layout that :func:`state_to_arrays` writes. Format 2 has no array ``extracted``, and is read too."""
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statements"),
@@ -48,6 +48,7 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
         "digests": pack_strings(episodes.digests),
         "at": np.array(episodes.at, np.float64),
         "recorded": np.array(recorded, np.float64),
+        "extracted": np.array([episodes.extracted.get(number, np.nan) for number in range(len(recorded))], np.float64),
         "source": np.array(episodes.sources, np.int64),
         "readers": np.array(episodes.extractors, np.int64),
         "failures": np.array(episodes.failures, np.int64),
@@ -82,8 +83,8 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(arrays["format"][0])
-    if found != ARRAYS_FORMAT:
-        raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
+    if found not in (2, ARRAYS_FORMAT):
+        raise ValueError(f"they have format {found}, not 2 or {ARRAYS_FORMAT}")
     strings = StringTable(unpack_strings(arrays["strings"]))
     keys = list(zip(*arrays["keys"].T.tolist(), strict=True))
     rows = arrays["forms"]
@@ -96,6 +97,10 @@ def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     episodes.numbers = dict(zip(episodes.ids, range(len(episodes.ids)), strict=True))
     episodes.at = arrays["at"].tolist()
     episodes.recorded = [None if math.isnan(time) else time for time in arrays["recorded"].tolist()]
+    extracted = arrays["extracted"] if found > 2 else np.zeros(0)
+    episodes.extracted = {number: float(extracted[number]) for number in np.flatnonzero(~np.isnan(extracted)).tolist()}
+    times = np.concatenate((arrays["recorded"], extracted))
+    episodes.latest = float(times.max(initial=-math.inf, where=~np.isnan(times)))
     episodes.sources = arrays["source"].tolist()
     episodes.extractors = arrays["readers"].tolist()
     episodes.failures = arrays["failures"].tolist()

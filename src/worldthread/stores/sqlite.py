@@ -233,7 +233,8 @@ class SQLiteStore(Store):
     def replace(self, episode: Episode) -> Episode:
         _require_episode(episode)
         with self._writing() as graph:
-            recorded = replace(episode, recorded_at=graph.episode(episode.id).recorded_at)
+            known = graph.episode(episode.id)
+            recorded = replace(episode, recorded_at=known.recorded_at, extracted_at=graph.recorded_time(self._clock()))
             with self._change() as change:
                 self._overwrite(change, recorded.id)
                 self._insert(change, recorded)
@@ -451,7 +452,10 @@ class SQLiteStore(Store):
     # -- changing ---------------------------------------------------------------------------------------------------
 
     def _recorded(self, episode: Episode) -> Episode:
-        return episode if episode.recorded_at is not None else replace(episode, recorded_at=self._clock())
+        if episode.recorded_at is not None:
+            return episode
+        assert self._state.graph is not None
+        return replace(episode, recorded_at=self._state.graph.recorded_time(self._clock()))
 
     @contextmanager
     def _change(self) -> Iterator[_PendingChange]:
