@@ -104,7 +104,9 @@ class Ingestion:
         from worldthread.extract.when import world_time
 
         source = "" if source is None else require_string(source, "source")
-        builder = EpisodeBuilder(world_time(at, now), source)
+        # when the clock was set back, what is remembered now still comes after what was remembered before
+        later = now if at is not None else self._store.graph.recorded_time(now)
+        builder = EpisodeBuilder(world_time(at, later), source, one_by_one=later > now)
         taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []

@@ -237,6 +237,8 @@ class Episode:
         source: where it comes from, such as a run, a file or a speaker. Distinguishes equal texts of one world time.
         extraction: what was extracted from the text. Not part of the identity.
         recorded_at: recorded time; ``None`` until the episode is recorded. Not part of the identity.
+        extracted_at: recorded time of the extraction, if it replaced an earlier one; ``None`` while it is the first.
+            Not part of the identity.
 
     Raises:
         InputError: an argument cannot be used.
@@ -247,6 +249,7 @@ class Episode:
     source: str = ""
     extraction: Extraction = Extraction()
     recorded_at: float | None = field(default=None, compare=False)
+    extracted_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_text(self.text, "text of an episode")
@@ -258,6 +261,8 @@ class Episode:
         object.__setattr__(self, "at", require_finite(self.at, "at"))
         if self.recorded_at is not None:
             object.__setattr__(self, "recorded_at", require_finite(self.recorded_at, "recorded_at"))
+        if self.extracted_at is not None:
+            object.__setattr__(self, "extracted_at", require_finite(self.extracted_at, "extracted_at"))
 
     @cached_property
     def id(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from worldthread.arguments import require_string
 from worldthread.errors import InputError
@@ -37,17 +38,22 @@ class EpisodeBuilder:
     A later passage of a text can end what an earlier one states, and the graph does not order episodes of the same
     world time. So they are spaced: passages of one text by :data:`PART_GAP`, the last at the time of the text; messages
     of one list without times by :data:`MESSAGE_GAP`, the last at ``at``; documents of one source without a time by
-    :data:`PART_GAP`, the first at ``at``.
+    :data:`PART_GAP`, the first at ``at``. Where floats are too coarse for these gaps, which happens to microseconds
+    above 8e9, the next float is taken.
 
     Args:
         at: world time of contents without a time.
         source: the source of contents without one.
+        one_by_one: every passage without a time, of whatever content, comes :data:`PART_GAP` after the one before; the
+            first is at ``at``, and nothing is before it.
     """
 
-    def __init__(self, at: float, source: str = "") -> None:
+    def __init__(self, at: float, source: str = "", *, one_by_one: bool = False) -> None:
         self._at = at
         self._source = source
+        self._one_by_one = one_by_one
         self._documents_of_source: Counter[str] = Counter()
+        self._latest_of_source: dict[str, float] = {}
 
     def build(self, content: object) -> Episode | list[Episode]:
         """Return the episodes of one content, checked.
@@ -77,29 +83,53 @@ class EpisodeBuilder:
             return None
         statements = tuple(_statement(item) for item in content)
         return Episode(
-            "\n".join(map(_sentence, statements)), self._at, self._source, Extraction(GIVEN_EXTRACTOR, statements)
+            "\n".join(map(_sentence, statements)),
+            self._next_time(),
+            self._source,
+            Extraction(GIVEN_EXTRACTOR, statements),
         )
+
+    def _next_time(self) -> float:
+        """Return the time of the next content or passage without one."""
+        at = self._at
+        if self._one_by_one:
+            self._at = max(at + PART_GAP, math.nextafter(at, math.inf))
+        return at
 
     def _passages(self, content: object) -> list[Episode]:
         if isinstance(content, Episode):
             return [content]
-        found = []
-        for document, at in self._documents_with_times(content):
-            parts = chunk(document.text)
-            for until_last, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
-                found.append(Episode(part, at - until_last * PART_GAP, document.source or self._source))
-        if not found:
+        found: list[list[Episode]] = []
+        position: int | None = None
+        end = start = math.inf  # a message ends before the first passage of the next one
+        placed = [(one, chunk(one.document.text)) for one in self._placed_documents(content)]
+        times_one_by_one = [
+            [self._next_time() for _ in parts] if self._one_by_one and one.position is not None else None
+            for one, parts in placed
+        ]
+        for (one, parts), given in zip(reversed(placed), reversed(times_one_by_one), strict=True):
+            if one.position is not None and one.position != position:
+                position, end = one.position, start
+            times = given or _times_until(one.at, len(parts), math.inf if one.position is None else end)
+            if one.position is not None and times:
+                start = min(start, times[0])
+            source = one.document.source or self._source
+            found.append([Episode(part, at, source) for part, at in zip(parts, times, strict=True)])
+        if not any(found):
             raise InputError("there is nothing to remember: no text is in it")
-        return found
+        return [episode for episodes in reversed(found) for episode in episodes]
 
-    def _documents_with_times(self, content: object) -> Iterator[tuple[Document, float]]:
+    def _placed_documents(self, content: object) -> Iterator[_Placed]:
         """Yield the documents of a content with their world times."""
         if isinstance(content, str):
-            yield Document(content), self._at
+            yield _Placed(Document(content), self._at, 0)
         elif isinstance(content, Document):
             require_string(content.text, "text of a document")
             require_string(content.source, "source of a document")
-            yield content, self._time_of(content)
+            if content.at is not None:
+                yield _Placed(content, world_time(content.at, self._at), None)
+            else:
+                yield _Placed(content, self._time_in_source(content.source), 0)
         elif isinstance(content, Mapping):
             yield from self._messages([content])
         elif isinstance(content, Iterable):
@@ -107,21 +137,42 @@ class EpisodeBuilder:
         else:
             raise InputError(f"cannot remember {type(content).__name__}: give {_WANTED}")
 
-    def _time_of(self, document: Document) -> float:
-        if document.at is not None:
-            return world_time(document.at, self._at)
-        if not document.source:
+    def _time_in_source(self, source: str) -> float:
+        if not source:
             return self._at
-        self._documents_of_source[document.source] += 1
-        return self._at + (self._documents_of_source[document.source] - 1) * PART_GAP
+        at = self._at + self._documents_of_source[source] * PART_GAP
+        at = max(at, math.nextafter(self._latest_of_source.get(source, -math.inf), math.inf))
+        self._documents_of_source[source] += 1
+        self._latest_of_source[source] = at
+        return at
 
-    def _messages(self, messages: list[Any]) -> Iterator[tuple[Document, float]]:
+    def _messages(self, messages: list[Any]) -> Iterator[_Placed]:
         if not all(isinstance(message, Mapping) for message in messages):
             raise InputError(f"cannot remember a list of these things: give {_WANTED}")
         for position, message in enumerate(messages):
             for document in documents_of(message, ""):
-                until_last = (len(messages) - 1 - position) * MESSAGE_GAP
-                yield document, self._at - until_last if document.at is None else document.at
+                if document.at is not None:
+                    yield _Placed(document, document.at, None)
+                else:
+                    yield _Placed(document, self._at - (len(messages) - 1 - position) * MESSAGE_GAP, position)
+
+
+class _Placed(NamedTuple):
+    """A document at its world time, and its position among the messages; ``None`` when it brings its own time."""
+
+    document: Document
+    at: float
+    position: int | None
+
+
+def _times_until(at: float, count: int, end: float) -> list[float]:
+    """Return ``count`` rising times, the last one at ``at``, all before ``end``."""
+    times = []
+    for until_last in range(count):
+        time = at - until_last * PART_GAP
+        end = time if time < end else math.nextafter(end, -math.inf)
+        times.append(end)
+    return times[::-1]
 
 
 def _is_triple(content: object) -> bool:

@@ -21,8 +21,8 @@ from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, StringTable
 
-ARRAYS_FORMAT: Final = 2
-"""Version of the layout that :func:`state_to_arrays` writes."""
+ARRAYS_FORMAT: Final = 3
+"""Version of the layout that :func:`state_to_arrays` writes. Format 2 has no array ``extracted``, and is read too."""
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statement", ("episode", "form")),
@@ -54,6 +54,7 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
         "digests": pack_strings(episodes.digests),
         "at": np.array(episodes.at, np.float64),
         "recorded": np.array(recorded, np.float64),
+        "extracted": np.array([episodes.extracted.get(number, np.nan) for number in range(len(recorded))], np.float64),
         "source": np.array(episodes.sources, np.int64),
         "readers": np.array(episodes.extractors, np.int64),
         "failures": np.array(episodes.failures, np.int64),
@@ -90,8 +91,8 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(_column(arrays, "format", 1)[0])
-    if found != ARRAYS_FORMAT:
-        raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
+    if found not in (2, ARRAYS_FORMAT):
+        raise ValueError(f"they have format {found}, not 2 or {ARRAYS_FORMAT}")
     strings = StringTable(unpack_strings(_column(arrays, "strings", None, np.uint8)))
     ids = unpack_strings(_hexadecimal(_column(arrays, "ids", None, np.uint8)))
     bounds: _Bounds = {"number": (0, 2**62), "string": (0, len(strings.items)), "episode": (0, len(ids))}
@@ -123,7 +124,8 @@ def _episodes(
     count = len(ids)
     at = _column(arrays, "at", count, np.float64)
     recorded = _column(arrays, "recorded", count, np.float64)
-    if not np.isfinite(at).all() or np.isinf(recorded).any():
+    extracted = _column(arrays, "extracted", count, np.float64) if "extracted" in arrays else np.full(count, np.nan)
+    if not np.isfinite(at).all() or np.isinf(recorded).any() or np.isinf(extracted).any():
         raise ValueError("a time is not finite")
     digests = _hexadecimal(_column(arrays, "digests", None, np.uint8))
     if len(digests) != count * (_ID_DIGITS + 1):
@@ -134,6 +136,9 @@ def _episodes(
     episodes.numbers = dict(zip(ids, range(count), strict=True))
     episodes.at = at.tolist()
     episodes.recorded = [None if math.isnan(time) else time for time in recorded.tolist()]
+    episodes.extracted = {number: float(extracted[number]) for number in np.flatnonzero(~np.isnan(extracted)).tolist()}
+    times = np.concatenate((recorded, extracted))
+    episodes.latest = float(times.max(initial=-math.inf, where=~np.isnan(times)))
     episodes.sources = _within(_column(arrays, "source", count), "string", bounds).tolist()
     episodes.extractors = _within(_column(arrays, "readers", count), "string", bounds).tolist()
     episodes.failures = _within(_column(arrays, "failures", count), "number", bounds).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from worldthread.errors import NotFoundError
@@ -19,6 +20,7 @@ class EpisodeRecord:
         recorded_at: recorded time, in seconds since 1970-01-01 UTC; ``None`` when it was never stored.
         extractor: name of the extractor that read the episode; empty when nothing has read it.
         failures: number of pieces that the extractor could not understand.
+        extracted_at: recorded time of the extraction, if it replaced an earlier one; ``None`` while it is the first.
     """
 
     id: str
@@ -27,6 +29,7 @@ class EpisodeRecord:
     recorded_at: float | None
     extractor: str = ""
     failures: int = 0
+    extracted_at: float | None = None
 
 
 class EpisodeTable:
@@ -36,7 +39,19 @@ class EpisodeTable:
         strings: holds sources and names of extractors.
     """
 
-    __slots__ = ("at", "digests", "extractors", "failures", "ids", "numbers", "recorded", "sources", "strings")
+    __slots__ = (
+        "at",
+        "digests",
+        "extracted",
+        "extractors",
+        "failures",
+        "ids",
+        "latest",
+        "numbers",
+        "recorded",
+        "sources",
+        "strings",
+    )
 
     def __init__(self, strings: StringTable) -> None:
         self.strings = strings
@@ -44,6 +59,10 @@ class EpisodeTable:
         self.at: list[float] = []
         self.sources: list[int] = []
         self.recorded: list[float | None] = []
+        self.extracted: dict[int, float] = {}
+        """Recorded times of the extractions that replaced earlier ones."""
+        self.latest = -math.inf
+        """The latest recorded time of an episode or an extraction, also when it was removed since."""
         self.extractors: list[int] = []
         self.failures: list[int] = []
         self.digests: list[str] = []
@@ -62,7 +81,17 @@ class EpisodeTable:
         self.failures.append(record.failures)
         self.digests.append(digest)
         self.numbers[record.id] = number
+        if record.recorded_at is not None:
+            self.latest = max(self.latest, record.recorded_at)
+        if record.extracted_at is not None:
+            self.extracted[number] = record.extracted_at
+            self.latest = max(self.latest, record.extracted_at)
         return number
+
+    def remove(self, number: int) -> None:
+        """Remove an episode; its number stays unused."""
+        del self.numbers[self.ids[number]]
+        self.extracted.pop(number, None)
 
     def number(self, episode_id: str) -> int:
         """Return the number of an episode.
@@ -91,6 +120,7 @@ class EpisodeTable:
             self.recorded[number],
             strings[self.extractors[number]],
             self.failures[number],
+            self.extracted.get(number),
         )
 
     def order(self, number: int) -> tuple[float, str]:

@@ -61,7 +61,7 @@ class IncrementalFold:
         state.unused += size
         state.episode_assertions.replace(number, [])
         state.episode_endings.replace(number, [])
-        del episodes.numbers[episodes.ids[number]]
+        episodes.remove(number)
         if self._last == episodes.order(number):
             self._last = episodes.last()
         self._recompute(touched | disturbed, aspects)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
+from worldthread.arguments import require_finite
 from worldthread.errors import InputError
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
 from worldthread.graph.episodes import EpisodeRecord
@@ -15,7 +18,9 @@ from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.graph.view import GraphView
-from worldthread.types import Episode, Statement, Version
+from worldthread.types import Episode, Extraction, Statement, Version
+
+_LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected
 
 
 class TemporalGraph:
@@ -71,7 +76,13 @@ class TemporalGraph:
             return False
         extraction = episode.extraction
         record = EpisodeRecord(
-            episode.id, episode.at, episode.source, episode.recorded_at, extraction.extractor, len(extraction.failures)
+            episode.id,
+            episode.at,
+            episode.source,
+            episode.recorded_at,
+            extraction.extractor,
+            len(extraction.failures),
+            episode.extracted_at,
         )
         self._fold.add(record, extraction, extraction.digest)
         self.change_count += 1
@@ -132,6 +143,9 @@ class TemporalGraph:
 
         Returns:
             The view. It follows later changes of the graph.
+
+        Raises:
+            InputError: ``at`` is not a finite number.
         """
         return GraphView(self._state, at)
 
@@ -141,11 +155,18 @@ class TemporalGraph:
         Args:
             world_time: only episodes with at most this world time; ``None`` for all.
             recorded_time: only episodes with at most this recorded time, in seconds since 1970-01-01 UTC; ``None`` for
-                all. Episodes without a recorded time count as recorded before every time.
+                all. Episodes without a recorded time count as recorded before every time. An episode whose extraction
+                was replaced after this time is unread: what was extracted from it before is not kept.
 
         Returns:
             A new graph of these episodes; it does not follow this one.
+
+        Raises:
+            InputError: a time is not a finite number.
         """
+        for time, what in ((world_time, "world_time"), (recorded_time, "recorded_time")):
+            if time is not None:
+                require_finite(time, what)
         times, recorded_times = self._episodes.at, self._episodes.recorded
         chosen = [
             number
@@ -153,14 +174,20 @@ class TemporalGraph:
             if (world_time is None or times[number] <= world_time)
             and (recorded_time is None or (recorded := recorded_times[number]) is None or recorded <= recorded_time)
         ]
-        return self._restricted(chosen)
+        return self._restricted(chosen, math.inf if recorded_time is None else recorded_time)
 
-    def _restricted(self, numbers: Iterable[int]) -> TemporalGraph:
-        """Return a new graph of some of the episodes."""
+    def _restricted(self, numbers: Iterable[int], recorded_time: float = math.inf) -> TemporalGraph:
+        """Return a new graph of some of the episodes; those with an extraction after ``recorded_time`` are unread."""
         graph = TemporalGraph()
         episodes = self._episodes
+        unread = Extraction()
         for number in sorted(numbers, key=episodes.order):
-            graph._fold.add(episodes.record(number), self._state.extraction(number), episodes.digests[number])
+            record = episodes.record(number)
+            if record.extracted_at is not None and record.extracted_at > recorded_time:
+                record = replace(record, extractor="", failures=0, extracted_at=None)
+                graph._fold.add(record, unread, unread.digest)
+            else:
+                graph._fold.add(record, self._state.extraction(number), episodes.digests[number])
             graph.change_count += 1
         return graph
 
@@ -186,6 +213,24 @@ class TemporalGraph:
             NotFoundError: there is no such episode.
         """
         return self._episodes.record(self._episodes.number(episode_id))
+
+    def recorded_time(self, clock: float) -> float:
+        """Return the recorded time of what is recorded while a clock shows a time.
+
+        A clock that was set back would let what is learned later count as earlier. So time goes on by a microsecond
+        from the latest recorded time while the clock is behind that by at most a day. A clock that is further behind
+        is believed: it was wrong before.
+
+        Args:
+            clock: what the clock shows, in seconds since 1970-01-01 UTC.
+
+        Returns:
+            ``clock``, or the time just after the latest recorded time.
+        """
+        latest = self._episodes.latest
+        if clock < latest <= clock + _LONGEST_STEP_BACK:
+            return max(latest + 1e-6, math.nextafter(latest, math.inf))
+        return clock
 
     def episodes(self) -> list[str]:
         """Return the ids of all episodes.

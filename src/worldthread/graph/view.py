@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from worldthread.arguments import require_finite
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
@@ -17,13 +18,16 @@ class GraphView:
     Args:
         state: the tables of the graph.
         at: a world time; ``None`` for now, which means the statements that have not ended.
+
+    Raises:
+        InputError: ``at`` is not a finite number.
     """
 
     __slots__ = ("_state", "at")
 
     def __init__(self, state: GraphState, at: float | None = None) -> None:
         self._state = state
-        self.at = at
+        self.at = None if at is None else require_finite(at, "at")
 
     def __repr__(self) -> str:
         when = "now" if self.at is None else f"{self.at:g}"

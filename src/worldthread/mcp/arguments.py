@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Final, ParamSpec, TypeAlias, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Strict
 
 from worldthread.errors import WorldthreadError
 
@@ -22,12 +22,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+Time: TypeAlias = Annotated[float, Strict()] | str | None
+"""A world time; strict, because ``true`` is not the time 1."""
+
+
 class ChatMessage(BaseModel):
     """One turn of a conversation."""
 
     role: str = Field(max_length=MAX_NAME, description="Who speaks: user, assistant, or a name", examples=["Anna"])
     content: str = Field(max_length=MAX_TEXT, description="What was said")
-    at: float | str | None = Field(
+    at: Time = Field(
         default=None, description="When it was said, in the form of the argument at", examples=["2024-05-01T10:30"]
     )
 
@@ -50,7 +54,7 @@ Question: TypeAlias = Annotated[
     ),
 ]
 AsOf: TypeAlias = Annotated[
-    float | str | None,
+    Time,
     Field(
         description="The time to look at: only what held then is used. A date, a date and time (ISO 8601), or the "
         "number of a turn. Leave it out for the present.",

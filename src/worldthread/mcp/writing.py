@@ -10,7 +10,7 @@ from pydantic import Field
 
 from worldthread.errors import InputError, NotFoundError
 from worldthread.ingestion import Content
-from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Triple, render_errors
+from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple, render_errors
 from worldthread.mcp.results import ForgetResult, RememberResult, excerpt, passage_line, tool_result
 from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Memory
@@ -51,7 +51,7 @@ class WritingTools:
             ),
         ] = (),
         at: Annotated[
-            float | str | None,
+            Time,
             Field(
                 description="When it was true: a date, a date and time (ISO 8601), or the number of a turn. Leave it "
                 "out for the present. Never mix turns and dates in one memory.",

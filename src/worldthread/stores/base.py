@@ -149,7 +149,7 @@ class Store(ABC):
 
     @abstractmethod
     def replace(self, episode: Episode) -> Episode:
-        """Replace the extraction of a recorded episode. Its id and its recorded time stay.
+        """Replace the extraction of a recorded episode. Its id and its recorded time stay; ``extracted_at`` is now.
 
         Args:
             episode: the recorded episode with its new extraction.

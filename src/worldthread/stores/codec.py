@@ -9,7 +9,8 @@
                  "endings": [{"statement": {"fact": ["key", "is in", "chest"]}, "reason": "it was taken"}],
                  "failures": ["key; ;"]}}
 
-``text`` and ``at`` are required; empty parts are left out. Numbers survive exactly (shortest decimal form).
+``text`` and ``at`` are required; empty parts are left out. An episode whose extraction was replaced
+has ``extracted_at`` too. Numbers survive exactly (shortest decimal form).
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def encode_episode(episode: Episode) -> bytes:
         document["source"] = episode.source
     if episode.recorded_at is not None:
         document["recorded_at"] = episode.recorded_at
+    if episode.extracted_at is not None:
+        document["extracted_at"] = episode.extracted_at
     extraction = _extraction_document(episode.extraction)
     if extraction:
         document["reading"] = extraction
@@ -54,10 +57,11 @@ def decode_episode(data: bytes | str) -> Episode:
         document.get("source", ""),
         _decode_extraction(document.get("reading", {})),
         document.get("recorded_at"),
+        document.get("extracted_at"),
     )
 
 
-_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "reading"})
+_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "extracted_at", "reading"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures"})
 
 

@@ -296,7 +296,9 @@ class SQLiteStore(Store):
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
-                recorded = replace(episode, recorded_at=change.graph.episode(episode.id).recorded_at)
+                now = change.graph.recorded_time(self._clock())
+                known = change.graph.episode(episode.id)
+                recorded = replace(episode, recorded_at=known.recorded_at, extracted_at=now)
                 old = self._fetch(recorded.id)
                 self._remove_vectors(change, _texts_of(old) - _texts_of(recorded))
                 self._overwrite(change, recorded.id)
@@ -573,7 +575,10 @@ class SQLiteStore(Store):
     # -- changing ---------------------------------------------------------------------------------------------------
 
     def _recorded(self, episode: Episode) -> Episode:
-        return episode if episode.recorded_at is not None else replace(episode, recorded_at=self._clock())
+        if episode.recorded_at is not None:
+            return episode
+        assert self._state.graph is not None
+        return replace(episode, recorded_at=self._state.graph.recorded_time(self._clock()))
 
     def _begin_change(self) -> _PendingChange:
         """Compare the graph with the file, inside a transaction that is going to change both."""

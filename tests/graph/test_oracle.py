@@ -1,0 +1,217 @@
+"""The graph against a second, naive implementation of its definition, which shares no code with it.
+
+The oracle knows the rules as ``docs/concepts.md`` states them and nothing of :mod:`worldthread.graph`. It keeps no
+state: to say when one statement held, it walks through all episodes in order, for that statement alone, on plain
+tuples. It has its own normalisation of names, for the few names that occur here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import pytest
+
+from worldthread.graph import TemporalGraph, fold, state_hash
+from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis
+
+TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS") or (10_000 if os.environ.get("WORLDTHREAD_THOROUGH") else 400))
+
+# written form -> the form that all spellings of the name share
+NAMES = {
+    "Straße 5": "strasse 5", "STRASSE 5": "strasse 5", "ｓｔｒａｓｓｅ ５": "strasse 5",
+    "the Key": "key", "KEY": "key", "key": "key", "keys": "keys",
+    "Ångström": "ångström", "a ÅNGSTRÖM": "ångström", "Room A": "room a",
+}  # fmt: skip
+RELATIONS = {"is in": "is in", "Is  In": "is in", "fits": "fits"}
+SENTENCES = {"The key fits.": "the key fits", "the KEY fits": "the key fits", "It is night.": "it is night"}
+ASPECTS = (None, "place", "Place", "state", "place of key")
+REASONS = ("gone", "it was taken", "replaced by: a, b, c")
+
+Key: TypeAlias = tuple[Any, ...]
+
+
+def key_of(statement: Statement) -> Key:
+    """The identity of a statement, by the tables above."""
+    if isinstance(statement, Fact):
+        return "fact", NAMES[statement.subject], RELATIONS[statement.relation], NAMES[statement.object]
+    return "thesis", SENTENCES[statement.text], frozenset(NAMES[name] for name in statement.objects)
+
+
+def words_of(statement: Statement) -> str:
+    if isinstance(statement, Fact):
+        return f"{statement.subject}, {statement.relation}, {statement.object}"
+    return statement.text
+
+
+@dataclass(frozen=True)
+class Held:
+    """One interval in which a statement held, as the oracle sees it."""
+
+    start: float
+    end: float
+    sources: tuple[str, ...]
+    ender: str | None
+    reason: str | None
+
+
+def oracle(episodes: list[Episode], wanted: Key) -> tuple[str | None, list[Held]]:
+    """How a statement is shown, and when it held."""
+    shown = None
+    found: list[Held] = []
+    sources: list[str] = []  # of the interval that is open, which is so while there are any
+    start, aspects = math.nan, set[str]()
+    for episode in sorted(episodes, key=lambda e: (e.at, e.id)):
+        own = [s for s in episode.extraction.statements if key_of(s) == wanted]
+        if own:
+            shown = shown or words_of(own[0])
+            if not sources:
+                start, aspects = episode.at, set()
+            sources.append(episode.id)
+            aspects |= {s.aspect for s in own if s.aspect}
+        elif sources:
+            reason = None
+            for ending in reversed(episode.extraction.endings):
+                if key_of(ending.statement) == wanted:
+                    reason = ending.reason
+            if reason is None:
+                rivals = [(s.aspect, s.id, words_of(s)) for s in episode.extraction.statements if s.aspect in aspects]
+                if rivals:
+                    reason = "replaced by: " + sorted(rivals)[0][2]
+            if reason is not None:
+                found.append(Held(start, episode.at, tuple(sources), episode.id, reason))
+                sources = []
+    if sources:
+        found.append(Held(start, math.inf, tuple(sources), None, None))
+    return shown, found
+
+
+def every_key(episodes: list[Episode]) -> set[Key]:
+    """The identities of all statements that occur, asserted or only ended."""
+    extractions = [episode.extraction for episode in episodes]
+    return {key_of(s) for e in extractions for s in (*e.statements, *(ending.statement for ending in e.endings))}
+
+
+def held(versions: tuple[Any, ...]) -> list[Held]:
+    return [Held(v.interval.valid_from, v.interval.valid_to, v.sources, v.ended_by, v.reason) for v in versions]
+
+
+def compare(graph: TemporalGraph, episodes: list[Episode]) -> None:
+    """Require that a graph says what the oracle says of these episodes, on every question."""
+    assert sorted(graph.episodes()) == sorted(e.id for e in episodes)
+    assert graph.episodes() == [e.id for e in sorted(episodes, key=lambda e: (e.at, e.id))]
+    expected = {key: oracle(episodes, key) for key in every_key(episodes)}
+    stated = {key: answer for key, answer in expected.items() if answer[1]}
+    assert {key_of(versions[0].statement) for versions in graph.all_versions()} == stated.keys()
+    for versions in graph.all_versions():
+        shown, intervals = stated[key_of(versions[0].statement)]
+        assert words_of(versions[0].statement) == shown
+        assert held(versions) == intervals
+    for at in (None, -1.0, 0.0, 1.0, 2.0, 2.5, 9.0):
+        view = graph.view(at)
+        time = math.nextafter(math.inf, 0) if at is None else at
+        now = {key for key, (_, intervals) in stated.items() if any(one.start <= time < one.end for one in intervals)}
+        assert {key_of(s) for s in (*view.facts(), *view.theses())} == now
+        for name in ("KEY", "strasse 5", "nobody"):
+            normal = NAMES.get(name, name)
+            about = {k for k in now if normal in ((k[1], k[3]) if k[0] == "fact" else k[2])}
+            assert {key_of(s) for s in view.about(name)} == about
+    for episode in episodes:
+        enders = [(shown, one.reason) for shown, ones in stated.values() for one in ones if one.ender == episode.id]
+        assert sorted((words_of(s), reason) for s, reason in graph.ended_by(episode.id)) == sorted(enders)
+
+
+def random_statement(chance: random.Random) -> Statement:
+    aspect = chance.choice(ASPECTS)
+    if chance.random() < 0.7:
+        names = list(NAMES)
+        return Fact(chance.choice(names), chance.choice(list(RELATIONS)), chance.choice(names), aspect)
+    objects = tuple(chance.sample(list(NAMES), chance.randint(0, 2)))
+    return Thesis(chance.choice(list(SENTENCES)), objects, aspect)
+
+
+def random_extraction(chance: random.Random, pool: list[Statement]) -> Extraction:
+    if chance.random() < 0.1:
+        return Extraction(failures=("?",) if chance.random() < 0.5 else ())
+    statements = tuple(chance.choice(pool) for _ in range(chance.randint(0, 4)))
+    endings = tuple(Ending(chance.choice(pool), chance.choice(REASONS)) for _ in range(chance.randint(0, 2)))
+    return Extraction(f"test/{chance.randint(1, 2)}", statements, endings)
+
+
+def run(seed: int) -> int:
+    """Live one random history, compare on the way, and return the number of comparisons."""
+    chance = random.Random(seed)
+    pool = [random_statement(chance) for _ in range(chance.randint(2, 9))]
+    known: dict[str, Episode] = {}
+    forgotten: list[Episode] = []
+    graph = TemporalGraph()
+    clock, comparisons = 0.0, 0
+    for number in range(chance.randint(1, 14)):
+        clock += 1
+        what = chance.random()
+        if what < 0.6 or not known:
+            at = float(chance.choice((number, chance.randint(0, 3), 2, 2.5)))
+            new = Episode(f"text {number}", at, "", random_extraction(chance, pool), clock)
+            if forgotten and chance.random() < 0.2:
+                new = forgotten.pop()
+            assert graph.add(new)
+            known[new.id] = new
+        elif what < 0.75:
+            old = known[chance.choice(list(known))]
+            known[old.id] = replace(old, extraction=random_extraction(chance, pool), extracted_at=clock)
+            graph.forget(old.id)
+            graph.add(known[old.id])
+        elif what < 0.9:
+            gone = known.pop(chance.choice(list(known)))
+            graph.forget(gone.id)
+            forgotten.append(gone)
+        elif what < 0.95:
+            graph.compact()
+        else:
+            graph = TemporalGraph.from_arrays(graph.to_arrays())
+        if chance.random() < 0.2:
+            compare(graph, list(known.values()))
+            comparisons += 1
+    episodes = list(known.values())
+    compare(graph, episodes)
+    assert graph.state_hash() == TemporalGraph(episodes).state_hash() == state_hash(fold(episodes).rows())
+    time, recorded = chance.choice((0.0, 1.0, 2.0, 5.0)), chance.uniform(0, clock)
+    then = [
+        e if e.extracted_at is None or e.extracted_at <= recorded else replace(e, extraction=Extraction())
+        for e in episodes
+        if e.at <= time and (e.recorded_at or 0) <= recorded
+    ]
+    compare(graph.as_of(time, recorded), then)
+    return comparisons + 2
+
+
+@pytest.mark.thorough
+def test_the_graph_says_what_a_naive_implementation_says() -> None:
+    comparisons = 0
+    for seed in range(TRIALS):
+        try:
+            comparisons += run(seed)
+        except Exception as error:
+            raise AssertionError(f"history {seed} differs from the oracle") from error
+    assert comparisons > 2 * TRIALS
+
+
+def test_the_oracle_notices_what_is_wrong() -> None:
+    room, hall = Fact("key", "is in", "Room A", "place"), Fact("key", "is in", "KEY", "place")
+    episodes = [
+        Episode("one", 1, extraction=Extraction("test/1", (room,))),
+        Episode("two", 2, extraction=Extraction("test/1", (hall,))),
+    ]
+    compare(TemporalGraph(episodes), episodes)
+    assert oracle(episodes, key_of(room)) == (
+        "key, is in, Room A",
+        [Held(1, 2, (episodes[0].id,), episodes[1].id, "replaced by: key, is in, KEY")],
+    )
+    with pytest.raises(AssertionError):
+        compare(TemporalGraph(episodes[:1]), episodes)
+    other = replace(episodes[1], extraction=Extraction("test/1", (replace(hall, aspect="state"),)))
+    with pytest.raises(AssertionError):
+        compare(TemporalGraph([episodes[0], other]), episodes)
