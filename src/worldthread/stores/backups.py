@@ -1,6 +1,6 @@
 """Backup and restore of a whole memory file, with all its namespaces.
 
-A copy of the file that is made beside a process that writes lacks the last changes, or mixes two moments; a copy that
+A copy of the file that is made beside a process that writes lacks the last changes, or mixes two moments. A copy that
 is put back beside the log of another state is read together with that log. :func:`backup` copies through SQLite, which
 gives the state of one moment; :func:`restore` merges the old log into the old file and removes it before the new file
 takes its place.
