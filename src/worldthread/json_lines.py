@@ -7,9 +7,11 @@ each; :class:`JsonLinesWriter` appends lines, one process at a time, and cuts of
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -103,12 +105,14 @@ class JsonLinesReader:
             Each line with its end.
 
         Raises:
-            FormatError: a text stream holds bytes of another encoding.
+            FormatError: a text stream holds bytes of another encoding, or a compressed one is damaged.
         """
         while True:
             self.number += 1
             try:
                 line = next(self._lines, None)
+            except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise self.error(f"damaged gzip data: {error}") from error
             except ValueError as error:
                 raise self.error(f"not UTF-8: {error}") from error
             if line is None:

@@ -6,6 +6,9 @@ import sqlite3
 from enum import Enum, auto
 from typing import Final
 
+SQLITE_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What a call of :mod:`sqlite3` raises on a damaged file. Its message can quote damaged text that is not UTF-8."""
+
 
 class SQLiteFault(Enum):
     """What an error of SQLite says about the file."""
@@ -43,11 +46,11 @@ _BY_EXTENDED_CODE: Final = {
 }
 
 
-def fault_of(error: sqlite3.Error) -> SQLiteFault:
+def fault_of(error: Exception) -> SQLiteFault:
     """Return what an error says about the file.
 
     Args:
-        error: raised while a statement without a mistake of ours was run.
+        error: one of :data:`SQLITE_ERRORS`, raised while a statement without a mistake of ours was run.
 
     Returns:
         The meaning of its code. An error without a code comes from Python's module, which found text that is not

@@ -1,6 +1,6 @@
 """Backup and restore of a whole memory file, with all its namespaces.
 
-A copy of the file that is made beside a process that writes lacks the last changes, or mixes two moments; a copy that
+A copy of the file that is made beside a process that writes lacks the last changes, or mixes two moments. A copy that
 is put back beside the log of another state is read together with that log. :func:`backup` copies through SQLite, which
 gives the state of one moment; :func:`restore` merges the old log into the old file and removes it before the new file
 takes its place.
@@ -29,7 +29,7 @@ from filelock import FileLock, Timeout
 from worldthread.arguments import require_path
 from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.progress import Progress, show_progress
-from worldthread.sqlite_errors import SQLiteFault, fault_of
+from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.database import _check_file
 
 _PAGES: Final = 2048  # copied at a time
@@ -319,9 +319,9 @@ def _settle(target: Path) -> None:
         with closing(_connected(target, "mode=rw")) as connection:
             connection.execute("SELECT COUNT(*) FROM sqlite_schema")  # rolls back what a killed process left half done
             busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except SQLITE_ERRORS as error:
         # a memory that is damaged is a reason to restore; nothing of its log can be used
-        if isinstance(error, sqlite3.Error) and fault_of(error) is not SQLiteFault.DAMAGED:
+        if fault_of(error) is not SQLiteFault.DAMAGED:
             raise _store_error(error, target) from error
         return
     if busy:
@@ -353,13 +353,11 @@ def _translated(path: Path) -> Iterator[None]:
     """Raise a :class:`StoreError` in place of an error of SQLite."""
     try:
         yield
-    except UnicodeDecodeError as error:  # a message of SQLite that quotes damaged text
-        raise DamagedFileError(f"the memory cannot be read: {error}", path=path) from error
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise _store_error(error, path) from error
 
 
-def _store_error(error: sqlite3.Error, path: Path) -> StoreError:
+def _store_error(error: Exception, path: Path) -> StoreError:
     fault = fault_of(error)
     if fault is SQLiteFault.DAMAGED:
         return DamagedFileError(f"the memory cannot be read: {error}", path=path)

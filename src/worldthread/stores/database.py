@@ -38,7 +38,7 @@ from worldthread.errors import (
     StoreError,
     StoreLockedError,
 )
-from worldthread.sqlite_errors import SQLiteFault, fault_of
+from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.base import Durability
 
 APPLICATION_ID: Final = 0x77746872
@@ -430,7 +430,7 @@ class Database:
             self._connection = sqlite3.connect(
                 address, uri=uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise self._store_error(error) from error
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY", "foreign_keys = ON"):
             self.execute(f"PRAGMA {pragma}")
@@ -500,7 +500,7 @@ class Database:
             raise ClosedError("the memory was closed: open it again", path=self.location)
         try:
             return self._connection.execute(sql, parameters)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise self._store_error(error) from error
         except UnicodeDecodeError as error:
             raise DamagedFileError(f"the memory cannot be read: {error}", path=self.location) from error
@@ -512,7 +512,7 @@ class Database:
         try:
             # no variable holds the cursor: after an interrupt it would keep a read open for as long as the error lives
             return self._connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise self._store_error(error) from error
         except UnicodeDecodeError as error:  # a text is not what was written; Python's module decodes it unasked
             raise DamagedFileError(f"the memory cannot be read: {error}", path=self.location) from error
@@ -731,7 +731,7 @@ class Database:
         if self.path is not None and free > max(_VACUUM_PAGES, pages // 2):
             self.execute("VACUUM")
 
-    def _store_error(self, error: sqlite3.Error) -> StoreError:
+    def _store_error(self, error: Exception) -> StoreError:
         fault = fault_of(error)
         if fault is SQLiteFault.DAMAGED:
             return DamagedFileError(f"the memory cannot be read: {error}", path=self.location)

@@ -1,11 +1,17 @@
 """Export and import as JSON Lines, streamed: a header line, then one line for each episode.
 
-The header is ``{"format": "worldthread-episodes", "version": 1, "episodes": n}``; the number of episodes shows whether
-the file is whole or was cut short. :mod:`worldthread.stores.codec` describes the other lines.
+The header is ``{"format": "worldthread-episodes", "version": 2, "episodes": n}``; the number of episodes shows whether
+the file is whole or was cut short. :mod:`worldthread.stores.codec` describes the other lines. The last field of each
+is ``"digest"``: the BLAKE2b hash (16 bytes, hexadecimal) of the digest of the line before and of the line without this
+field. Before the first episode stands the number of episodes in decimal digits. So a change of any line is found.
+
+Version 1 has no digests. To import lines that were written or edited by hand, leave out ``"digest"`` and state version
+1.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import secrets
@@ -22,8 +28,13 @@ from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.types import Episode
 
 FORMAT: Final = "worldthread-episodes"
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of the export format that is written, and the newest that is read."""
+
+_FIRST_WITH_DIGESTS: Final = 2
+_DIGEST_FIELD: Final = b',"digest":"'
+_DIGEST_END: Final = b'"}'
+_DIGEST_DIGITS: Final = 32
 
 
 def write_lines(stream: IO[bytes] | IO[str], episodes: Iterable[Episode], count: int) -> None:
@@ -36,8 +47,15 @@ def write_lines(stream: IO[bytes] | IO[str], episodes: Iterable[Episode], count:
     """
     header = orjson.dumps({"format": FORMAT, "version": VERSION, "episodes": count})
     _write_line(stream, header)
+    digest = b"%d" % count
     for episode in episodes:
-        _write_line(stream, encode_episode(episode))
+        document = encode_episode(episode)
+        digest = _digest(digest, document)
+        _write_line(stream, document.removesuffix(b"}") + _DIGEST_FIELD + digest + _DIGEST_END)
+
+
+def _digest(before: bytes, document: bytes) -> bytes:
+    return hashlib.blake2b(before + document, digest_size=16).hexdigest().encode()
 
 
 def _write_line(stream: IO[Any], line: bytes) -> None:
@@ -105,12 +123,16 @@ class LineReader:
         Raises:
             FormatError: a line is damaged, or the file holds fewer or more episodes than its header states.
         """
-        expected = self._header()
+        version, expected = self._header()
+        digest = b"%d" % expected
         for line in self._reader.raw_lines():
             if self.count == expected:
                 raise self.error(f"more lines than the {expected} episodes that the header states")
             try:
-                episode = decode_episode(line)
+                document = line.encode() if isinstance(line, str) else line
+                if version >= _FIRST_WITH_DIGESTS:
+                    document, digest = _checked(document, digest)
+                episode = decode_episode(document)
             except (ValueError, OverflowError) as error:
                 raise self.error(f"not an episode: {error}") from error
             self.count += 1
@@ -122,8 +144,22 @@ class LineReader:
         """Return an error about the line that was read last."""
         return self._reader.error(message)
 
-    def _header(self) -> int:
-        count = self._reader.header(FORMAT, VERSION, "an export of worldthread").get("episodes")
+    def _header(self) -> tuple[int, int]:
+        """Return the version and the number of episodes."""
+        header = self._reader.header(FORMAT, VERSION, "an export of worldthread")
+        count = header.get("episodes")
         if type(count) is not int or count < 0:
             raise self.error(f"the number of episodes must be a whole number, not {count!r}")
-        return count
+        return header["version"], count
+
+
+def _checked(line: bytes, before: bytes) -> tuple[bytes, bytes]:
+    """Return the document of a line and its digest; ``before`` is the digest of the line before."""
+    content = line.rstrip(b"\r\n")
+    head, digest = content[: -_DIGEST_DIGITS - len(_DIGEST_END)], content[-_DIGEST_DIGITS - len(_DIGEST_END) :]
+    if not head.endswith(_DIGEST_FIELD) or not digest.endswith(_DIGEST_END):
+        raise ValueError('its last field is not "digest"')
+    document, stated = head.removesuffix(_DIGEST_FIELD) + b"}", digest.removesuffix(_DIGEST_END)
+    if _digest(before, document) != stated:
+        raise ValueError("the line, or one before it, was changed after it was exported")
+    return document, stated

@@ -222,7 +222,7 @@ class SQLiteStore(Store):
         """
         database = Database(_resolved(path), readonly=True)
         try:
-            return sorted(name for (name,) in database.fetch_all("SELECT name FROM namespace"))
+            return sorted(_namespace_names(database))
         finally:
             database.close()
 
@@ -440,6 +440,8 @@ class SQLiteStore(Store):
             (state.name,),
         )
         if row is None:
+            if state.name in _namespace_names(self._database):
+                raise DamagedFileError("the list of namespaces cannot be read", path=self._database.location)
             if state.graph is None or state.number is not None:
                 state.start_over(None)
                 state.is_torn = False
@@ -495,13 +497,17 @@ class SQLiteStore(Store):
             )
         else:
             changes = self._database.fetch_all(
-                "SELECT change.record, id, at FROM change LEFT JOIN current ON current.record = change.record"
+                "SELECT change.record, id, at, change.number, token FROM change"
+                " LEFT JOIN current ON current.record = change.record"
                 " WHERE change.namespace = ? AND change.number > ?",
                 (state.number, state.position.number),
             )
+            if not _are_whole(changes, last.number - state.position.number):
+                state.start_over(state.number)
+                return self._apply_changes(last)
             # an episode that was added and removed since has no id any more
-            rows = list({(key, at) for _, key, at in changes if key is not None and key != bytes(_DIGEST_BYTES)})
-            if any(record == _REMOVED for record, _, _ in changes):
+            rows = list({(key, at) for _, key, at, *_ in changes if key is not None and key != bytes(_DIGEST_BYTES)})
+            if any(record == _REMOVED for record, *_ in changes):
                 self._drop_forgotten(graph)
         present = sorted(self._ordered(row) for row in rows)
         for _, episode_id in present:
@@ -651,7 +657,8 @@ class SQLiteStore(Store):
 
     def _log_change(self, change: _PendingChange, record: int) -> None:
         """Record that the row of an episode is new, or that an episode was removed."""
-        change.position = ChangePosition(change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES))
+        number, random = change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES)
+        change.position = ChangePosition(number, random + _change_checksum(random, number, record))
         self._database.execute(
             "INSERT INTO change (namespace, number, token, record) VALUES (?, ?, ?, ?)",
             (change.namespace, change.position.number, change.position.token, record),
@@ -697,7 +704,7 @@ class SQLiteStore(Store):
                     (self._state.number, model, *(key[:2] for key in keys), *keys),
                 )
                 for key, packed in rows:
-                    if not isinstance(packed, bytes) or _checksum(packed[_CHECKSUM_BYTES:]) != packed[:_CHECKSUM_BYTES]:
+                    if key not in texts_by_key or not _is_whole(key, packed):
                         raise DamagedFileError(
                             f"a vector of {model} cannot be read: its bytes have changed", path=self._database.location
                         )
@@ -721,7 +728,7 @@ class SQLiteStore(Store):
             with _Changing(self) as change:
                 for key, vector in zip(keys, matrix, strict=True):
                     numbers = vector.tobytes()
-                    packed = _checksum(numbers) + numbers
+                    packed = _checksum(key + numbers) + numbers
                     found = self._database.execute(
                         "UPDATE vector SET vector = ? WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
                         (packed, change.namespace, key[:2], model, key),
@@ -908,8 +915,49 @@ def _text_digest(text: str) -> bytes:
     return _digest(text.encode("utf-8", "surrogatepass"))
 
 
-def _checksum(numbers: bytes) -> bytes:
-    return zlib.crc32(numbers).to_bytes(_CHECKSUM_BYTES, "big")
+def _checksum(content: bytes) -> bytes:
+    return zlib.crc32(content).to_bytes(_CHECKSUM_BYTES, "big")
+
+
+def _change_checksum(random: bytes, number: object, record: object) -> bytes:
+    return _checksum(random + f" {number} {record}".encode())
+
+
+def _are_whole(changes: Sequence[tuple[Any, ...]], expected: int) -> bool:
+    """Return whether these are all the changes after a position, none of them damaged.
+
+    Args:
+        changes: rows of record, id, world time, number, and token. Tokens of older releases have no checksum.
+        expected: how many there must be.
+    """
+    for record, _, _, number, token in changes:
+        if not isinstance(token, bytes) or len(token) < _TOKEN_BYTES:
+            return False
+        random, checksum = token[:_TOKEN_BYTES], token[_TOKEN_BYTES:]
+        if checksum and checksum != _change_checksum(random, number, record):
+            return False
+    return len(changes) == expected
+
+
+def _is_whole(key: bytes, packed: object) -> bool:
+    """Return whether a vector is that of a text. Older releases left its key out of the checksum."""
+    if not isinstance(packed, bytes):
+        return False
+    checksum, numbers = packed[:_CHECKSUM_BYTES], packed[_CHECKSUM_BYTES:]
+    return len(numbers) % 2 == 0 and checksum in (_checksum(key + numbers), _checksum(numbers))
+
+
+def _namespace_names(database: Database) -> list[str]:
+    """Return the names of all namespaces, in no particular order.
+
+    Raises:
+        DamagedFileError: the table and its index differ, so a namespace could be overlooked.
+    """
+    names = [name for (name,) in database.fetch_all("SELECT name FROM namespace NOT INDEXED")]
+    indexed = [name for (name,) in database.fetch_all("SELECT name FROM namespace ORDER BY name")]
+    if not all(isinstance(name, str) for name in (*names, *indexed)) or sorted(names) != sorted(indexed):
+        raise DamagedFileError("the list of namespaces cannot be read", path=database.location)
+    return names
 
 
 def _placeholders(values: Sequence[object]) -> str:
