@@ -216,6 +216,15 @@ def test_resuming_forgets_nothing_of_another_memory(honest: Path, tmp_path: Path
     assert texts(inside / "memory.worldthread") == ["Anna lives in Rome."]
 
 
+def test_a_new_play_writes_into_no_linked_memory(tmp_path: Path, evil: Path) -> None:
+    mine = notes(tmp_path / "notes.worldthread")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "memory.worldthread").symlink_to(mine)
+    done = call("play", "tiny", "--out", "out")
+    assert (done.exit_code, "a link" in done.stderr) == (2, True)
+    assert texts(mine) == ["Anna lives in Rome."]
+
+
 def test_a_play_with_a_memory_elsewhere_resumes_when_it_is_named(tmp_path: Path, evil: Path) -> None:
     memory = tmp_path / "all.worldthread"
     assert call("play", "tiny", "--out", "one", "--memory", memory).exit_code == 0
