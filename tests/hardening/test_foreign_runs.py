@@ -383,3 +383,30 @@ def test_a_cache_of_answers_runs_no_view_and_no_trigger(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(DamagedFileError, match="other tables"):
         ChatCache(path)
+
+
+def test_the_summary_of_a_finished_play_controls_no_terminal(honest: Path, tmp_path: Path, evil: Path) -> None:
+    folder = tampered(honest, tmp_path / "run", keep_summary=True)
+    path = folder / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"model": "\x1b]0;pwned\x07\x1b[2J"}))
+    done = call("play", "--out", folder, "--resume")
+    assert done.exit_code == 0, done.output
+    assert "pwned" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("missing", ["memory", "audit", "curve", "seconds", "overhead_ms"])
+def test_a_summary_that_lacks_figures_is_made_again(missing: str, honest: Path, tmp_path: Path, evil: Path) -> None:
+    folder = tampered(honest, tmp_path / "run", keep_summary=True)
+    path = folder / "summary.json"
+    figures = json.loads(path.read_bytes())
+    del figures[missing]
+    path.write_text(json.dumps(figures))
+    lines = (folder / "trajectory.jsonl").read_bytes()
+    memory = folder / "memory.worldthread"
+    for file in (memory, *folder.glob("memory.worldthread-*")):
+        file.unlink()
+    done = call("play", "--out", folder, "--resume", "--json")
+    assert done.exit_code == 0, done.output
+    assert missing in json.loads(path.read_bytes())
+    assert (folder / "trajectory.jsonl").read_bytes() == lines
