@@ -110,6 +110,9 @@ class _AllFigures(_Figures, kw_only=True):
     model_calls: _Count
     prompt_tokens: _Count
     completion_tokens: _Count
+    replayed_moves: _Count
+    by_purpose: dict[str, dict[str, _Count]]
+    failures: dict[str, _Count]
     curve: list[tuple[_Count, _Number]]
     memory: _AllMemoryFigures  # type: ignore[assignment]  # narrower: nothing may be missing
     audit: _AllAuditFigures | None  # type: ignore[assignment]
