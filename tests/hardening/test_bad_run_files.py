@@ -294,6 +294,14 @@ def test_calls_with_numbers_that_no_call_has_are_refused(field: str, number: Any
         read_recording(path)
 
 
+def test_a_model_whose_name_is_half_a_character_is_refused(root: Path) -> None:
+    """Its name became part of the summary, which could not be written."""
+    path = root / "asked" / "recording.jsonl"
+    altered(path, 0, "model", value="\udfff")
+    with pytest.raises(FormatError, match="must be a name"):
+        read_recording(path)
+
+
 def test_trajectories_keep_the_files_in_ram_bounded(root: Path) -> None:
     from worldthread.web import run_folder
 

@@ -216,6 +216,15 @@ def test_resuming_forgets_nothing_of_another_memory(honest: Path, tmp_path: Path
     assert texts(inside / "memory.worldthread") == ["Anna lives in Rome."]
 
 
+def test_a_new_play_writes_into_no_linked_memory(tmp_path: Path, evil: Path) -> None:
+    mine = notes(tmp_path / "notes.worldthread")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "memory.worldthread").symlink_to(mine)
+    done = call("play", "tiny", "--out", "out")
+    assert (done.exit_code, "a link" in done.stderr) == (2, True)
+    assert texts(mine) == ["Anna lives in Rome."]
+
+
 def test_a_play_with_a_memory_elsewhere_resumes_when_it_is_named(tmp_path: Path, evil: Path) -> None:
     memory = tmp_path / "all.worldthread"
     assert call("play", "tiny", "--out", "one", "--memory", memory).exit_code == 0
@@ -374,3 +383,30 @@ def test_a_cache_of_answers_runs_no_view_and_no_trigger(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(DamagedFileError, match="other tables"):
         ChatCache(path)
+
+
+def test_the_summary_of_a_finished_play_controls_no_terminal(honest: Path, tmp_path: Path, evil: Path) -> None:
+    folder = tampered(honest, tmp_path / "run", keep_summary=True)
+    path = folder / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"model": "\x1b]0;pwned\x07\x1b[2J"}))
+    done = call("play", "--out", folder, "--resume")
+    assert done.exit_code == 0, done.output
+    assert "pwned" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("missing", ["memory", "audit", "curve", "seconds", "overhead_ms"])
+def test_a_summary_that_lacks_figures_is_made_again(missing: str, honest: Path, tmp_path: Path, evil: Path) -> None:
+    folder = tampered(honest, tmp_path / "run", keep_summary=True)
+    path = folder / "summary.json"
+    figures = json.loads(path.read_bytes())
+    del figures[missing]
+    path.write_text(json.dumps(figures))
+    lines = (folder / "trajectory.jsonl").read_bytes()
+    memory = folder / "memory.worldthread"
+    for file in (memory, *folder.glob("memory.worldthread-*")):
+        file.unlink()
+    done = call("play", "--out", folder, "--resume", "--json")
+    assert done.exit_code == 0, done.output
+    assert missing in json.loads(path.read_bytes())
+    assert (folder / "trajectory.jsonl").read_bytes() == lines

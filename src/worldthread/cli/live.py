@@ -235,7 +235,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
     if summary["model"]:
         tokens = summary["prompt_tokens"] + summary["completion_tokens"]
         cost = "price unknown" if summary["cost_usd"] is None else f"${summary['cost_usd']:.4f}"
-        table.add_row("model", Text(f"{summary['model']}: {summary['model_calls']} calls, {tokens:,} tokens, {cost}"))
+        name = printable_line(summary["model"])
+        table.add_row("model", Text(f"{name}: {summary['model_calls']} calls, {tokens:,} tokens, {cost}"))
     if summary["ended_by"] == "budget":
         table.add_row("stopped", "the budget for the model is spent")
     table.add_row("seconds", f"{summary['seconds']:g}")

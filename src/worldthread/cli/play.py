@@ -313,13 +313,16 @@ def run_folder(out: Path | None, name: str) -> Path:
 
     Raises:
         InputError: the folder already has a run, or cannot be created.
+        FormatError: the folder holds a link.
     """
+    from worldthread.play.run_files import require_own_files
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
     try:
         if out is not None:
             if (out / TRAJECTORY_FILE).exists():
                 raise InputError(f"{out} already has a run: continue it with --resume, or choose another folder")
+            require_own_files(out)
             out.mkdir(parents=True, exist_ok=True)
             return out
         Path("runs").mkdir(exist_ok=True)

@@ -199,6 +199,8 @@ class ChatCache:
         """Translate the errors of SQLite into those of worldthread."""
         try:
             yield
+        except UnicodeDecodeError as error:  # of a text in the file, or of the message about it
+            raise self._damaged(str(error)) from error
         except sqlite3.Error as error:
             fault = fault_of(error)
             if fault is SQLiteFault.DAMAGED:

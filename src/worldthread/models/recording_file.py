@@ -159,7 +159,7 @@ class _CallLine(msgspec.Struct, forbid_unknown_fields=True):
 
 def _read(reader: JsonLinesReader, header: dict[str, Any]) -> Recording:
     model = header.get("model")
-    if not isinstance(model, str):
+    if not isinstance(model, str) or any("\ud800" <= sign <= "\udfff" for sign in model):
         raise reader.error(f"the model must be a name, not {model!r}")
     calls: list[RecordedCall] = []
     places: dict[int, int] = {}  # index in `calls` by the number of the line

@@ -73,6 +73,18 @@ class _Overhead(msgspec.Struct):
     p95: _Number
 
 
+class _AllMemoryFigures(msgspec.Struct):
+    episodes: _Count
+    facts: _Count
+    ended: _Count
+
+
+class _AllAuditFigures(msgspec.Struct):
+    precision: _Number
+    recall: _Number
+    stale_steps: _Count
+
+
 class _AllFigures(_Figures, kw_only=True):
     """What the results of a sweep hold: every figure that a table uses is there."""
 
@@ -98,7 +110,12 @@ class _AllFigures(_Figures, kw_only=True):
     model_calls: _Count
     prompt_tokens: _Count
     completion_tokens: _Count
+    replayed_moves: _Count
+    by_purpose: dict[str, dict[str, _Count]]
+    failures: dict[str, _Count]
     curve: list[tuple[_Count, _Number]]
+    memory: _AllMemoryFigures  # type: ignore[assignment]  # narrower: nothing may be missing
+    audit: _AllAuditFigures | None  # type: ignore[assignment]
     optimal_moves: _Count | None
     memory_module: str | None
     attempt: _Count
