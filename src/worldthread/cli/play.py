@@ -240,20 +240,21 @@ def run_folder(out: Path | None, name: str) -> Path:
     Raises:
         InputError: the folder already has a run, or cannot be created.
     """
+    from worldthread.paths import make_private_folder
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
     try:
         if out is not None:
             if (out / TRAJECTORY_FILE).exists():
                 raise InputError(f"{out} already has a run: continue it with --resume, or choose another folder")
-            out.mkdir(parents=True, exist_ok=True)
+            make_private_folder(out)
             return out
-        Path("runs").mkdir(exist_ok=True)
+        make_private_folder(Path("runs"))
         number = 1
         while True:
             folder = Path("runs") / (name if number == 1 else f"{name}-{number}")
             try:
-                folder.mkdir()
+                make_private_folder(folder, exist_ok=False)
             except FileExistsError:
                 number += 1
             else:
