@@ -23,6 +23,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from worldthread.errors import ClosedError, FormatError, InputError, StoreError, StoreLockedError
+from worldthread.paths import FILE_MODE, make_private_folder, private_opener
 
 _LINE_END: Final = b"\n"
 
@@ -195,7 +196,7 @@ class JsonLinesWriter:
     that hold for a loss of power too. Use as a context manager, or call :meth:`close`.
 
     Args:
-        path: the file; its folder is made at once, the file with the first line.
+        path: the file; its folder is made at once, the file with the first line. Both are private to their owner.
         busy: what the error says if another writer has the file open.
         lock_suffix: added to the file's name, it names the lock: an empty file beside this one.
         decode: see :class:`JsonLinesReader`.
@@ -223,9 +224,9 @@ class JsonLinesWriter:
         self._is_closed = False
         lock_file = path.with_name(path.name + lock_suffix)
         self._new_lock_file = None if lock_file.exists() else lock_file
-        self._lock = FileLock(lock_file, timeout=0, thread_local=False)
+        self._lock = FileLock(lock_file, timeout=0, thread_local=False, mode=FILE_MODE)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             self._lock.acquire()
         except Timeout:
             raise StoreLockedError(busy, path=path) from None
@@ -294,7 +295,7 @@ class JsonLinesWriter:
         self._require_open()
         self._finish_reading()
         if self._stream is None:
-            self._stream = self._path.open("ab", buffering=0)
+            self._stream = open(self._path, "ab", buffering=0, opener=private_opener)  # noqa: SIM115
         return self._stream
 
     def open(self) -> None:

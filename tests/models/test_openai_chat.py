@@ -130,6 +130,7 @@ def test_after_all_retries_it_fails(server: Any, reply: Any, status: int | None,
         (Reply(status=422, body=b'{"detail": [{"loc": ["body"]}]}'), "loc"),
         (Reply(status=429, error={"message": "Pay!", "code": "insufficient_quota"}), "no credit left: Pay!"),
         (Reply(status=400, body=b"x" * 1_000_000), "x"),
+        (Reply(status=400, error={"message": "odd", "code": "unsupported_value", "param": [{}]}), "refused: odd"),
     ],
 )
 def test_what_cannot_pass_is_not_tried_again_and_the_key_stays_secret(server: Any, reply: Any, says: str) -> None:

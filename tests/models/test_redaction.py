@@ -245,9 +245,12 @@ def test_a_passage_for_this_machine_never_goes_through_a_proxy(server: Any, monk
 
 
 @pytest.mark.model
-def test_a_proxy_that_cannot_be_used_is_an_error_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALL_PROXY", "gopher://me:hunter2-hunter2@proxy:1")
-    monkeypatch.setenv("all_proxy", "gopher://me:hunter2-hunter2@proxy:1")
+@pytest.mark.parametrize("proxy", ["gopher://me:hunter2-hunter2@proxy:1", "http://me:hunter2-hunter2@[proxy:x"])
+def test_a_proxy_that_cannot_be_used_is_an_error_without_its_password(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setenv("all_proxy", proxy)
     with pytest.raises(ModelConfigError, match="proxy") as raised:
         OpenAIChat("tiny", base_url="http://127.0.0.1:9/v1").complete(
             ChatRequest((Message("user", "ping"),), "extract")

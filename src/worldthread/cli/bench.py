@@ -86,7 +86,7 @@ def retrieval(
     from worldthread.memory import Memory
     from worldthread.models import CachedEmbedder
     from worldthread.models import embedder as embedder_named
-    from worldthread.paths import default_cache_dir
+    from worldthread.paths import default_cache_dir, make_private_folder
     from worldthread.retrieve import DEFAULT_METHOD, METHODS
 
     if triples not in ("given", "none"):
@@ -97,7 +97,7 @@ def retrieval(
     model = embedder_named(embedder)
     if cache:
         folder = default_cache_dir()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)

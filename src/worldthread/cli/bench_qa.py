@@ -257,13 +257,13 @@ def _embedder(name: str | None, *, cache: bool) -> Embedder:
     from worldthread.memory import Memory
     from worldthread.models import CachedEmbedder
     from worldthread.models import embedder as embedder_named
-    from worldthread.paths import default_cache_dir
+    from worldthread.paths import default_cache_dir, make_private_folder
 
     model = embedder_named(name)
     if not cache:
         return model
     folder = default_cache_dir()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
 
 

@@ -315,6 +315,7 @@ def run_folder(out: Path | None, name: str) -> Path:
         InputError: the folder already has a run, or cannot be created.
         FormatError: the folder holds a link.
     """
+    from worldthread.paths import make_private_folder
     from worldthread.play.run_files import require_own_files
     from worldthread.play.trajectory import TRAJECTORY_FILE
 
@@ -323,14 +324,14 @@ def run_folder(out: Path | None, name: str) -> Path:
             if (out / TRAJECTORY_FILE).exists():
                 raise InputError(f"{out} already has a run: continue it with --resume, or choose another folder")
             require_own_files(out)
-            out.mkdir(parents=True, exist_ok=True)
+            make_private_folder(out)
             return out
-        Path("runs").mkdir(exist_ok=True)
+        make_private_folder(Path("runs"))
         number = 1
         while True:
             folder = Path("runs") / (name if number == 1 else f"{name}-{number}")
             try:
-                folder.mkdir()
+                make_private_folder(folder, exist_ok=False)
             except FileExistsError:
                 number += 1
             else:

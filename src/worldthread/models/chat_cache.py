@@ -26,6 +26,7 @@ from worldthread.errors import (
 )
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.request_key import recorded_answer, request_key, to_json
+from worldthread.paths import FILE_MODE, make_private_file, make_private_folder
 from worldthread.sqlite_errors import SQLiteFault, fault_of
 
 APPLICATION_ID: Final = 0x77746361
@@ -65,9 +66,10 @@ class ChatCache:
         lock_file = self._path.with_name(self._path.name + "-lock")
         is_new = not lock_file.exists()
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._path.parent)
             # two processes must not create the file, or switch its log on, at the same time
-            with FileLock(lock_file):
+            with FileLock(lock_file, mode=FILE_MODE):
+                make_private_file(self._path)  # SQLite gives its mode to the log beside it
                 self._open()
         except OSError as error:
             reason = error.strerror or error

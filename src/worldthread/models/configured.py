@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, MutableMapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,7 @@ from filelock import FileLock
 
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.config import ChatConfig, load_config
-from worldthread.paths import default_cache_dir
+from worldthread.paths import FILE_MODE, default_cache_dir, make_private_folder, write_private_file
 
 NO_MODEL = "none"
 """As the name of a model: use no model, whatever the environment says."""
@@ -161,15 +160,13 @@ class SchemaModeCache(MutableMapping[str, str]):
         else:
             self._modes[key] = mode
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(f"{self._path}.lock", timeout=5):
+            make_private_folder(self._path.parent)
+            with FileLock(f"{self._path}.lock", timeout=5, mode=FILE_MODE):
                 kept = self._read()
                 kept.pop(key, None)
                 if mode is not None:
                     kept[key] = mode
-                draft = self._path.with_suffix(f".{os.getpid()}.draft")
-                draft.write_text(json.dumps(kept, indent=1, sort_keys=True), encoding="utf-8")
-                draft.replace(self._path)
+                write_private_file(self._path, json.dumps(kept, indent=1, sort_keys=True))
         except OSError:
             return
 

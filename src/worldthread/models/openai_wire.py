@@ -175,7 +175,9 @@ def status_failure(status: int, body: object, headers: Mapping[str, str]) -> Cal
         status=status,
         is_transient=is_transient,
         retry_after=_retry_after(headers),
-        unsupported=parameter if code in ("unsupported_parameter", "unsupported_value") else None,
+        unsupported=parameter
+        if code in ("unsupported_parameter", "unsupported_value") and isinstance(parameter, str)
+        else None,
     )
 
 

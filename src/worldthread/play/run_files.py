@@ -11,7 +11,6 @@ replay does the same and never continues live.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass
@@ -25,6 +24,7 @@ from worldthread.envs.registry import require_known_game
 from worldthread.errors import FormatError, InputError, ReplayError
 from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
+from worldthread.paths import write_private_file
 from worldthread.play.loop import Play
 from worldthread.play.run import Run, decode_run
 from worldthread.play.run_model import recorded_model, replayed_model
@@ -157,12 +157,8 @@ def play_in(
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:
     """Write ``summary.json`` atomically; the file is on the disk when this returns."""
-    draft = folder / f"{SUMMARY_FILE}.draft"
-    with draft.open("wb") as file:
-        file.write(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(folder / SUMMARY_FILE)
+    content = orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n"
+    write_private_file(folder / SUMMARY_FILE, content, fsync=True)
 
 
 def read_summary(folder: Path) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from worldthread.errors import InputError, MissingExtraError
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
+from worldthread.paths import write_private_file
 from worldthread.play.map_layout import MapLayout, lay_out, room_names
 from worldthread.play.run_files import read_summary, require_own_files
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
@@ -88,7 +89,7 @@ def write_report(run: Path, *, memory: Path | None = None) -> Path:
         label=step_label,
     )
     target = run / "report.html"
-    target.write_text(page, "utf-8")
+    write_private_file(target, page)
     return target
 
 

@@ -383,7 +383,8 @@ class Store(ABC):
         """Write every episode as JSON Lines (:mod:`worldthread.stores.exchange`).
 
         Args:
-            target: a file, which is written whole or not at all; or a pipe, a device, or an open stream.
+            target: a file, which is written whole or not at all and is private to its owner; or a pipe, a device, or an
+                open stream.
 
         Returns:
             The number of episodes.

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +22,7 @@ import orjson
 
 from worldthread.errors import FormatError, StoreError
 from worldthread.json_lines import JsonLinesReader
+from worldthread.paths import replaced_file
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.types import Episode
 
@@ -67,10 +66,7 @@ def _write_line(stream: IO[Any], line: bytes) -> None:
 
 @contextmanager
 def written_file(path: Path) -> Iterator[IO[bytes]]:
-    """Replace a file as a whole: with what the block writes or, if the block fails, not at all.
-
-    A symbolic link stays: the file that it points to is replaced. Pipes and devices, such as ``/dev/stdout``, are
-    written directly.
+    """Replace a file as a whole, or not at all; see :func:`worldthread.paths.replaced_file`.
 
     Args:
         path: the file to replace.
@@ -82,19 +78,8 @@ def written_file(path: Path) -> Iterator[IO[bytes]]:
         StoreError: the file cannot be written.
     """
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            with path.open("wb") as stream:
-                yield stream
-            return
-        place = Path(os.path.realpath(path))
-        part = place.parent / f".worldthread-{secrets.token_hex(8)}.part"
-        try:
-            with part.open("xb") as stream:
-                yield stream
-            part.replace(place)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with replaced_file(path) as stream:
+            yield stream
     except OSError as error:
         raise StoreError(f"the export cannot be written: {error.strerror or error}", path=path) from error
 

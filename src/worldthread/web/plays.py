@@ -21,6 +21,7 @@ from worldthread.envs.files import game_files
 from worldthread.errors import InputError, NotFoundError, WorldthreadError
 from worldthread.extract.game import vocabulary as v
 from worldthread.memory import Memory
+from worldthread.paths import make_private_folder
 from worldthread.play.loop import Play
 from worldthread.play.run import Run, file_name
 from worldthread.play.run_files import play_in
@@ -339,12 +340,12 @@ def _new_folder(folder: Path, run: Run) -> Path:
     """Create a folder with a readable name for a new run."""
     name = f"{file_name(run.game)}-{re.sub(':.*', '', file_name(run.player))}-seed{run.seed}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         number = 1
         while True:
             new = folder / (name if number == 1 else f"{name}-{number}")
             try:
-                new.mkdir()
+                make_private_folder(new, exist_ok=False)
             except FileExistsError:
                 number += 1
             else:

@@ -21,6 +21,7 @@ from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel
+from worldthread.paths import make_private_folder
 from worldthread.retrieve import RetrievalIndex
 from worldthread.retrieve.published.traversal import KINDS, THESIS, vertex_graph
 from worldthread.types import Episode, Extraction, Fact
@@ -156,7 +157,7 @@ def open_memory(
         )
     show_progress = on_progress or (lambda what, done, total: None)
     by = f"-{_file_name_part(model.name)}" if triples == "model" and model is not None else ""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     path = folder / f"{_file_name_part(dataset.name)}-{triples}{by}-{digest_of(dataset)}.worldthread"
     extractor: Extractor | None = None
     if triples == "model" and model is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from worldthread.bench.qa.groups import ConfigurationGroup
 from worldthread.bench.qa.personalai import UNRESTRICTED, personalai
+from worldthread.paths import write_private_file
 
 
 def plot(group: ConfigurationGroup, path: Path) -> None:
@@ -39,4 +41,6 @@ def plot(group: ConfigurationGroup, path: Path) -> None:
         names = [name if restriction == UNRESTRICTED else f"{name} / {restriction}" for name, restriction in places]
         panels[-1].set_xticks(range(len(places)), names, rotation=60, ha="right")
         panels[0].legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(models))
-        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+        image = io.BytesIO()
+        figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
+    write_private_file(path, image.getvalue())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
@@ -16,6 +17,7 @@ from worldthread.bench.qa.plot import plot
 from worldthread.bench.qa.results import QuestionResults
 from worldthread.bench.qa.tables import NOTHING, Table, mean_of, percent, two
 from worldthread.errors import InputError
+from worldthread.paths import make_private_folder, write_private_file
 
 _RESTRICTED: Final = tuple(name for name in RESTRICTIONS if name != UNRESTRICTED)
 
@@ -168,7 +170,7 @@ def write_report(results: QuestionResults, folder: Path) -> Path:
     groups = groups_of(results)
     if not groups:
         raise InputError(f"{results.path} has no results of a sweep: run one first with --sweep personalai")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     lines = ["# Question answering: a sweep", ""]
     for number, group in enumerate(groups, 1):
         suffix = f"-{number}" if len(groups) > 1 else ""
@@ -186,10 +188,11 @@ def write_report(results: QuestionResults, folder: Path) -> Path:
         lines += [table.markdown(), ""]
         _write_csv(table, folder / f"{table.name}.csv")
     page = folder / "report.md"
-    page.write_text("\n".join(lines), encoding="utf-8")
+    write_private_file(page, "\n".join(lines))
     return page
 
 
 def _write_csv(table: Table, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([table.header, *table.rows])
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([table.header, *table.rows])
+    write_private_file(path, text.getvalue())

@@ -14,6 +14,7 @@ from worldthread.bench.sweep_report.tables_gap import gaps
 from worldthread.bench.sweep_report.tables_memory import nethack, normalized_scores
 from worldthread.bench.sweep_report.tables_scores import ablations, best_scores, explorations
 from worldthread.errors import MissingExtraError
+from worldthread.paths import write_private_file
 from worldthread.regular_files import require_no_links
 from worldthread.text import count_of
 
@@ -50,10 +51,10 @@ def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
     page = environment.get_template("sweep.html").render(title=title, overview=overview, tables=tables, plots=plots)
     require_no_links([folder / PAGE, folder / MARKDOWN, *(_file_of(folder, plot) for plot in plots)])
     for plot in plots:
-        _file_of(folder, plot).write_text(plot.file, "utf-8")
-    (folder / MARKDOWN).write_text(_markdown(folder, title, overview, tables, plots), "utf-8")
+        write_private_file(_file_of(folder, plot), plot.file)
+    write_private_file(folder / MARKDOWN, _markdown(folder, title, overview, tables, plots))
     target = folder / PAGE
-    target.write_text(page, "utf-8")
+    write_private_file(target, page)
     return target
 
 
