@@ -72,6 +72,9 @@ def interrupted(operation: Callable[[], Any], name: str, chance: random.Random, 
 
     Returns:
         Whether it was interrupted, and where in words.
+
+    Raises:
+        Violation: another error was raised instead.
     """
     global _is_armed
     by_timer = chance.random() < 0.5
@@ -97,6 +100,9 @@ def interrupted(operation: Callable[[], Any], name: str, chance: random.Random, 
                 where = f"{file.name}:{trace.tb_lineno}"
             trace = trace.tb_next
         return True, where
+    except Exception as error:
+        _is_armed = False
+        raise Violation(f"{name} with an interrupt raised {error!r}") from error
     finally:
         _is_armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -175,7 +181,8 @@ class Trial:
                 self._close_again()
             self._check(possible)
         except Violation as violation:
-            raise Violation(f"{name} interrupted at {where}: {violation}") from violation
+            when = f"interrupted at {where}" if hit else "not interrupted"
+            raise Violation(f"{name} {when}: {violation}") from violation
         return hit
 
     def _choose(self) -> tuple[str, dict[str, Any]]:
@@ -216,9 +223,13 @@ class Trial:
         self._memories = open_memories(self._path)
 
     def _close_again(self) -> None:
-        for memory in self._memories.values():
-            memory.close()
-        self._memories = {}
+        memories, self._memories = self._memories, {}
+        try:
+            for memory in memories.values():
+                memory.close()
+        except Exception as error:
+            raise Violation(f"it cannot be closed: {error!r}") from error
+        del memories, memory
         gc.collect()
         try:
             self._memories = open_memories(self._path)

@@ -12,6 +12,7 @@ import math
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -318,6 +319,7 @@ def attack(
         folder: where the trials put their files.
     """
     result = Result(promise)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run that is ended early prints what it found
     first, count = (arguments.first, arguments.trials) if arguments.seed is None else (arguments.seed, 1)
     before = sum(os.times()[:4])
     shown = time.monotonic()
@@ -325,7 +327,11 @@ def attack(
         place = folder / str(seed)
         place.mkdir()
         before_it = len(result.violations)
-        run(seed, place, result, arguments.seed is not None)
+        try:
+            run(seed, place, result, arguments.seed is not None)
+        except KeyboardInterrupt:  # what was found so far counts
+            print(f"interrupted at {seed}", file=sys.stderr)
+            break
         for violation in result.violations[before_it:]:
             print(*violation, sep=": ", file=sys.stderr, flush=True)
         shutil.rmtree(place, ignore_errors=True)

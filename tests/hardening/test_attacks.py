@@ -17,7 +17,7 @@ Attack = Callable[..., dict[str, Any]]
 
 INTERRUPTS = pytest.mark.xfail(strict=False, reason="a live object lacks a change that was committed before Ctrl-C")
 DEADLOCK = pytest.mark.xfail(strict=False, reason="the lock of the index and that of the file are taken in two orders")
-SIMULATED = pytest.mark.xfail(strict=False, reason="Ctrl-C, as above; a checkpoint of an empty memory after a recall")
+SIMULATED = pytest.mark.xfail(strict=False, reason="Ctrl-C; a checkpoint of an empty memory; immutable readers")
 RECALL = pytest.mark.xfail(strict=False, reason="forms of one name make recall depend on the order of arrival")
 
 
