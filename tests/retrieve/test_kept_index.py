@@ -137,7 +137,7 @@ def test_a_damaged_index_is_made_anew(damage: str, tmp_path: Path, monkeypatch: 
     if damage == "cut":
         (folder / "statements.npy").write_bytes((folder / "statements.npy").read_bytes()[:-7])
     elif damage == "swap":
-        np.save(folder / "named.npy", np.zeros((3, 3), np.int32))
+        np.save(folder / "mentioned.npy", np.zeros((3, 3), np.int32))
     elif damage == "manifest":
         (folder / "manifest.json").write_text("[]")
     else:

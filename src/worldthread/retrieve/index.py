@@ -89,8 +89,7 @@ class RetrievalIndex:
         self.names = NameTable(self.vocabulary)
         """The names of objects."""
         self._asserted = IntegerTable(2)  # (episode, statement), episodes ascending
-        self._titled = IntegerTable(2)  # (episode, name of its title), episodes ascending
-        self._named = IntegerTable(2)  # (statement, name)
+        self._mentioned = IntegerTable(3)  # (episode, name, whether it is the title)
         self._forms = np.zeros(0, np.uint64)  # of statements: a digest of the form that was entered; 0 for none
         self._assertions = np.zeros(0, np.int64)  # of statements: the episodes in the graph that assert them
         self._present = np.zeros(0, bool)  # of the episodes in the tables above: whether they are in the graph
@@ -193,8 +192,7 @@ class RetrievalIndex:
             "episode_ties": self.episode_ties,
             "statement_ties": self.statement_ties,
             "asserted": self._asserted.rows,
-            "titled": self._titled.rows,
-            "named": self._named.rows,
+            "mentioned": self._mentioned.rows,
             "forms": self._forms,
             "episode_words": self.episode_words.rows.rows,
             "statement_words": self.statement_words.rows.rows,
@@ -227,8 +225,7 @@ class RetrievalIndex:
                 np.array(arrays["statement_ties"]),
             )
             self._asserted = IntegerTable.of(arrays["asserted"])
-            self._titled = IntegerTable.of(arrays["titled"])
-            self._named = IntegerTable.of(arrays["named"])
+            self._mentioned = IntegerTable.of(arrays["mentioned"])
             self._forms = np.array(arrays["forms"])
             self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
             names = unpack_strings(arrays["names"])
@@ -249,12 +246,20 @@ class RetrievalIndex:
         statements = set(graph.statements_of(number))
         self._asserted.extend([(number, statement) for statement in statements])
         self._assertions[list(statements)] += 1
+        mentioned = dict.fromkeys(self._names_in(statements, graph), 0)
         title, _ = title_of(text)
         if title is not None:
-            names = dict.fromkeys(map(self.names.number, _names_of_title(title)))
-            self._titled.extend([(number, name) for name in names])
+            mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
+        self._mentioned.extend([(number, name, is_title) for name, is_title in mentioned.items()])
         self.episode_words.add(number, text)
         return statements
+
+    def _names_in(self, statements: Iterable[int], graph: TemporalGraph) -> Iterator[int]:
+        """Yield the names in some statements in the form that is shown."""
+        for number in statements:
+            statement = graph.numbered_statement(number)
+            if statement is not None:
+                yield from map(self.names.number, _names(statement))
 
     def _leave(self, gone: NDArray[np.int64]) -> set[int]:
         """Note that some episodes are no longer in the graph, and return the statements that they asserted."""
@@ -265,10 +270,10 @@ class RetrievalIndex:
         return set(touched.tolist())
 
     def _spell(self, touched: set[int], graph: TemporalGraph) -> None:
-        """Enter the names and words of those of the statements that are new, or shown in another form than before."""
+        """Enter the words of those of the statements that are new, or shown in another form than before."""
         changed: list[tuple[int, Statement]] = []
         respelled: list[int] = []
-        for number in sorted(touched):
+        for number in touched:
             statement = graph.numbered_statement(number)
             if statement is None:
                 continue
@@ -279,22 +284,27 @@ class RetrievalIndex:
                 if before:
                     respelled.append(number)
         if respelled:
-            old = np.array(respelled, np.int64)
-            self.statements.drop(old)
-            self.statement_words.remove(old)
-            named = self._named.rows
-            self._named = IntegerTable.of(named[~np.isin(named[:, 0], old)])
+            self.statements.drop(np.array(respelled, np.int64))
+            self.statement_words.remove(np.array(respelled, np.int64))
+            self._name_again(np.array([number for number in respelled if not graph.is_fact(number)], np.int64), graph)
         for number, statement in changed:
             self.statement_words.add(number, str(statement))
-        self._named.extend(
-            [
-                (number, name)
-                for number, statement in changed
-                for name in dict.fromkeys(map(self.names.number, _names(statement)))
-            ]
-        )
         ids = [(number, statement.id) for number, statement in changed]
         self.statement_ties = _with_ties(self.statement_ties, len(self._forms), ids)
+
+    def _name_again(self, theses: NDArray[np.int64], graph: TemporalGraph) -> None:
+        """Enter again what the episodes mention that assert some theses: their form says what in them is a name."""
+        asserted = self._asserted.rows
+        episodes = np.unique(asserted[np.isin(asserted[:, 1], theses), 0])
+        if not len(episodes):
+            return
+        rows = self._mentioned.rows
+        own = np.isin(rows[:, 0], episodes)
+        titles = {(episode, name) for episode, name, is_title in rows[own].tolist() if is_title}
+        self._mentioned = IntegerTable.of(rows[~own | (rows[:, 2] > 0)])
+        for episode in episodes.tolist():
+            names = dict.fromkeys(self._names_in(dict.fromkeys(graph.statements_of(episode)), graph))
+            self._mentioned.extend([(episode, name, 0) for name in names if (episode, name) not in titles])
 
     @property
     def links(self) -> Links:
@@ -304,8 +314,7 @@ class RetrievalIndex:
                 self._present,
                 len(self.statements),
                 asserted=self._asserted.rows,
-                titled=self._titled.rows,
-                named=self._named.rows,
+                mentioned=self._mentioned.rows,
                 worded=self.episode_words.rows.rows,
                 words=len(self.vocabulary),
                 name_words=self.names.words.rows,
@@ -343,6 +352,8 @@ def _fitting(table: Table, count: int, live: int) -> Table:
 
 def _lengthened(numbers: NDArray[Any], count: int) -> NDArray[Any]:
     """Return ``numbers`` with zeros after it, so that there are at least ``count``."""
+    if len(numbers) >= count:
+        return numbers
     return np.concatenate((numbers, np.zeros(max(count - len(numbers), 0), numbers.dtype)))
 
 

@@ -88,8 +88,7 @@ def make_links(
     statements: int,
     *,
     asserted: NDArray[np.int32],
-    titled: NDArray[np.int32],
-    named: NDArray[np.int32],
+    mentioned: NDArray[np.int32],
     worded: NDArray[np.int32],
     words: int,
     name_words: NDArray[np.int32],
@@ -102,8 +101,7 @@ def make_links(
         present: for each episode, whether it is in the graph.
         statements: number of statements.
         asserted: (episode, statement), episodes ascending.
-        titled: (episode, name that is its title).
-        named: (statement, name).
+        mentioned: (episode, name, whether it is the title), each pair of episode and name once.
         worded: (episode, word, times).
         words: number of words.
         name_words: (name, word), names ascending.
@@ -115,8 +113,7 @@ def make_links(
     """
     count = int(present.sum())
     if count < len(present):
-        asserted, titled, worded = (rows[present[rows[:, 0]]] for rows in (asserted, titled, worded))
-    mentioned = _mentioned(asserted, titled, named, statements, names)
+        asserted, mentioned, worded = (rows[present[rows[:, 0]]] for rows in (asserted, mentioned, worded))
     word_df = np.bincount(worded[:, 1], minlength=words)
     word_idf = np.log(1 + count / np.maximum(word_df, 1))
     mass = np.bincount(name_words[:, 0], word_idf[name_words[:, 1]], names).astype(np.float64)
@@ -144,24 +141,10 @@ def make_links(
     )
 
 
-def _mentioned(
-    asserted: NDArray[np.int32], titled: NDArray[np.int32], named: NDArray[np.int32], statements: int, names: int
-) -> NDArray[np.int64]:
-    """Return (episode, name, whether it is the title) for all names in the statements and titles of episodes."""
-    names_of = CSRRows.grouped(named[:, 0], named[:, 1], statements)
-    places, counts = names_of.places(asserted[:, 1].astype(np.int64))
-    stated = np.repeat(asserted[:, 0].astype(np.int64), counts) * names + names_of.columns[places]
-    keys = np.concatenate((2 * stated, 2 * (titled[:, 0].astype(np.int64) * names + titled[:, 1]) + 1))
-    keys.sort()
-    keys = keys[np.diff(keys >> 1, append=-1) != 0]  # of equal names the title is last
-    episodes, columns = np.divmod(keys >> 1, max(names, 1))
-    return np.stack((episodes, columns, keys & 1), 1)
-
-
 def _mentions(
     episodes: int,
     names: int,
-    mentioned: NDArray[np.int64],
+    mentioned: NDArray[np.int32],
     within: NDArray[np.int32],
     mass: NDArray[np.float64],
 ) -> tuple[CSRRows, NDArray[np.float32], NDArray[np.bool_]]:
@@ -171,16 +154,16 @@ def _mentions(
     within, share = within[kept], np.minimum(share[kept], 1.0)
     by_longer = stable_order(within[:, 0])
     inner = CSRRows.of_sorted(within[:, 0], within[by_longer, 1], names)
-    places, counts = inner.places(mentioned[:, 1])
+    places, counts = inner.places(mentioned[:, 1].astype(np.int64))
     rows = np.concatenate((mentioned[:, 0], np.repeat(mentioned[:, 0], counts)))
-    columns: NDArray[np.int64] = np.concatenate((mentioned[:, 1], inner.columns[places]))
+    columns = np.concatenate((mentioned[:, 1], inner.columns[places]))
     weights = np.concatenate((np.ones(len(mentioned)), share[by_longer][places] ** 2))
     titles = np.concatenate((mentioned[:, 2] > 0, np.zeros(len(places), bool)))
-    keys = rows * max(names, 1) + columns
+    keys = rows.astype(np.int64) * max(names, 1) + columns
     order = np.argsort(keys)  # unstable: of equal keys the greatest weight counts
     keys, columns, weights, titles = keys[order], columns[order], weights[order], titles[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     if len(starts):
         weights, titles = np.maximum.reduceat(weights, starts), np.maximum.reduceat(titles, starts)
-    names_of = CSRRows.of_sorted(rows[order][starts], columns[starts].astype(np.int32), episodes)
-    return names_of, weights.astype(np.float32), titles
+    columns, rows = columns[starts].astype(np.int32), rows[order][starts]
+    return CSRRows.of_sorted(rows, columns, episodes), weights.astype(np.float32), titles

@@ -11,10 +11,9 @@ from worldthread.retrieve import method as method_named
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.select import (
+    QuestionPaths,
     best_episodes,
     best_statements,
-    path_to_episode,
-    path_to_statement,
     version_shown,
 )
 from worldthread.types import KINDS, Episode, Hit, Kind
@@ -53,6 +52,7 @@ def search(
     """
     query = Query(text, vector, names_in(text, index.find), at, only_current)
     scores = method_named(method)(query, index)
+    paths = QuestionPaths(query, index)
     graph = index.graph
     hits: list[Hit] = []
     for kind in KINDS:
@@ -62,12 +62,12 @@ def search(
             for number, score in best_episodes(scores, index, k, at, only_current):
                 record = graph.numbered_episode(number)
                 assert record is not None
-                path = scores.episode_paths.get(number) or path_to_episode(query, index, number)
+                path = scores.episode_paths.get(number) or paths.to_episode(number)
                 hits.append(Hit(episode_of(record.id), score, kind, path))
             continue
         for number, score in best_statements(scores, index, k, kind, at, only_current):
             statement = graph.numbered_statement(number)
             assert statement is not None
-            path = scores.paths.get(number) or path_to_statement(query, index, number)
+            path = scores.paths.get(number) or paths.to_statement(number)
             hits.append(Hit(statement, score, kind, path, version_shown(graph, number, at)))
     return tuple(hits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,6 @@ _FIRST_MORE: Final = 8
 _WIDER: Final = 4  # by this factor, when too few of the best hold
 _PATH_THROUGH_EPISODE: Final = "is named with"
 _BRIDGES: Final = 8  # names of an episode that are tried as bridges
-_BRIDGED: Final = 32  # episodes behind each bridge
 
 
 def best_holding(
@@ -118,69 +118,77 @@ def _scored(scores: NDArray[np.float32], numbers: Numbers) -> list[tuple[int, fl
     return list(zip(numbers.tolist(), scores[numbers].tolist(), strict=True))
 
 
-def path_to_statement(query: Query, index: RetrievalIndex, number: int) -> tuple[str, ...]:
-    """Return the path from an object that the question names to a statement.
+class QuestionPaths:
+    """The paths from the objects that a question names.
 
     Args:
         query: the question.
         index: the index.
-        number: of the statement.
-
-    Returns:
-        Names and relations; empty when the statement is not connected with what the question names.
     """
-    graph = index.graph
-    statement = graph.numbered_statement(number)
-    names = graph.names_of(number)
-    for seed in query.names:
-        name = index.names.names[seed]
-        if name in names:
-            if isinstance(statement, Fact):
-                subject, object_ = names
-                return (name, statement.relation, object_ if name == subject else subject)
-            return (name,)
-    together = _first_mentioned(query, index, index.links.episodes_of[number]) if names else None
-    return () if together is None else (index.names.names[together], _PATH_THROUGH_EPISODE, names[0])
 
+    def __init__(self, query: Query, index: RetrievalIndex) -> None:
+        self._query = query
+        self._index = index
 
-def path_to_episode(query: Query, index: RetrievalIndex, number: int) -> tuple[str, ...]:
-    """Return the path from an object that the question names to an episode.
+    @cached_property
+    def _named(self) -> NDArray[np.int32]:
+        """For each episode the place in ``query.names`` of the first name that it mentions, or one behind the last."""
+        links, names = self._index.links, self._query.names
+        found = np.full(len(links.present), len(names), np.int32)
+        for place in reversed(range(len(names))):
+            found[links.episodes_of_name[names[place]]] = place
+        return found
 
-    The path is direct, or leads through one other object: the rarest of the episode's, then the first by name, that
-    another episode mentions together with an object of the question.
+    def _first_in(self, episodes: NDArray[np.int32]) -> str | None:
+        """Return the first name of the question that any of some episodes mentions."""
+        names = self._query.names
+        place = int(self._named[episodes].min(initial=len(names))) if names else 0
+        return self._index.names.names[names[place]] if place < len(names) else None
 
-    Args:
-        query: the question.
-        index: the index.
-        number: of the episode.
+    def to_statement(self, number: int) -> tuple[str, ...]:
+        """Return the path to a statement.
 
-    Returns:
-        Names and relations; empty when there is no such path.
-    """
-    links, names = index.links, index.names.names
-    own = links.names_of[number].tolist()
-    for seed in query.names:
-        if seed in own:
-            return (names[seed],)
-    own.sort(key=lambda name: (links.df[name], names[name]))
-    for bridge in own[:_BRIDGES]:
-        behind = links.episodes_of_name[bridge]
-        if len(behind) > _BRIDGED:
-            behind = behind[np.argpartition(index.episode_ties[behind], _BRIDGED)[:_BRIDGED]]
-        together = _first_mentioned(query, index, behind)
-        if together is not None:
-            return (names[together], _PATH_THROUGH_EPISODE, names[bridge])
-    return ()
+        Args:
+            number: of the statement.
 
+        Returns:
+            Names and relations; empty when the statement is not connected with what the question names.
+        """
+        graph, index = self._index.graph, self._index
+        statement = graph.numbered_statement(number)
+        names = graph.names_of(number)
+        for seed in self._query.names:
+            name = index.names.names[seed]
+            if name in names:
+                if isinstance(statement, Fact):
+                    subject, object_ = names
+                    return (name, statement.relation, object_ if name == subject else subject)
+                return (name,)
+        together = self._first_in(index.links.episodes_of[number]) if names else None
+        return () if together is None else (together, _PATH_THROUGH_EPISODE, names[0])
 
-def _first_mentioned(query: Query, index: RetrievalIndex, episodes: NDArray[np.int32]) -> int | None:
-    """Return the first of the names of the question that any of some episodes mentions."""
-    if not query.names:
-        return None
-    names_of = index.links.names_of
-    places, _ = names_of.places(episodes.astype(np.int64))
-    mentioned = names_of.columns[places]
-    return next((seed for seed in query.names if (mentioned == seed).any()), None)
+    def to_episode(self, number: int) -> tuple[str, ...]:
+        """Return the path to an episode.
+
+        It is direct, or leads through one other object: the rarest of the episode's, then the first by name, that
+        another episode mentions together with an object of the question. Only its rarest objects are tried.
+
+        Args:
+            number: of the episode.
+
+        Returns:
+            Names and relations; empty when there is no such path.
+        """
+        links, names = self._index.links, self._index.names.names
+        own = self._first_in(np.array([number], np.int32))
+        if own is not None:
+            return (own,)
+        bridges = sorted(links.names_of[number].tolist(), key=lambda name: (links.df[name], names[name]))
+        for bridge in bridges[:_BRIDGES]:
+            together = self._first_in(links.episodes_of_name[bridge])
+            if together is not None:
+                return (together, _PATH_THROUGH_EPISODE, names[bridge])
+        return ()
 
 
 def version_shown(graph: TemporalGraph, number: int, at: float | None) -> Version | None:

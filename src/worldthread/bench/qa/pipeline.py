@@ -30,10 +30,9 @@ from worldthread.models.meter import Meter, UsageTotals
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores, names_in
 from worldthread.retrieve.select import (
+    QuestionPaths,
     best_episodes,
     best_statements,
-    path_to_episode,
-    path_to_statement,
     version_shown,
 )
 from worldthread.retrieve.text import hits_as_text
@@ -186,15 +185,16 @@ def _hits(
     query = Query(
         question.text, question.vector, names_in(question.text, index.find), question.at, question.only_current
     )
+    paths = QuestionPaths(query, index)
     for candidate in kept:
         number, kind = candidate.number, candidate.kind
         if kind == "episode":
             record = graph.numbered_episode(number)
             assert record is not None
-            path = scores.episode_paths.get(number) or path_to_episode(query, index, number)
+            path = scores.episode_paths.get(number) or paths.to_episode(number)
             yield Hit(source.episode(record.id), candidate.score, kind, path)
         else:
             statement = graph.numbered_statement(number)
             assert statement is not None
-            path = scores.paths.get(number) or path_to_statement(query, index, number)
+            path = scores.paths.get(number) or paths.to_statement(number)
             yield Hit(statement, candidate.score, kind, path, version_shown(graph, number, question.at))

@@ -48,7 +48,8 @@ class PersonalizedPageRank:
         place = np.zeros(size, np.int64)
         place[self._linked] = np.arange(len(self._linked))
         sequence = far if ties is None else _places(ties)[far]
-        entries = np.lexsort((sequence, place[near]))[self._layout(counts[self._linked])]
+        # no two entries are equal here, so one number orders them, which is quicker than ordering by two
+        entries = np.argsort(place[near] * size + sequence)[self._layout(counts[self._linked])]
         self._columns = place[far[entries]]
         self._weights = (both / np.sqrt(degrees[near] * degrees[far]))[entries].astype(np.float32)
         self._roots = np.sqrt(degrees[self._linked]).astype(np.float32)

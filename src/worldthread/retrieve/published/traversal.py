@@ -14,7 +14,7 @@ until the graph changes. So adding an episode costs no more in a large graph tha
 
 from __future__ import annotations
 
-import hashlib
+import zlib
 from typing import Any, Final
 
 import numpy as np
@@ -58,12 +58,11 @@ class VertexGraph:
         self.graph = graph
         self.names: list[str] = []
         """Normalised names of the objects, by number."""
-        self.name_ties = np.zeros(0, np.uint64)
-        """For every name a number that depends on the name alone, and orders names where their numbers must not."""
         self.name_vectors = VectorTable(dimensions)
         """Vectors of the names of objects; rows of zeros until somebody with an embedder fills them."""
         self.derived = DerivedCache()
         """Values computed from the graph, which hold as it grows."""
+        self._name_ties = np.zeros(0, np.uint64)
         self._objects: dict[str, int] = {}
         self._edges = IntegerTable(3)  # (vertex, vertex, label)
         self._statements = self._episodes = 0  # those with lower numbers are in the edges
@@ -75,6 +74,14 @@ class VertexGraph:
     def find(self, name: str) -> int | None:
         """Return the number of the object with a normalised name; ``None`` when there is none."""
         return self._objects.get(name)
+
+    @property
+    def name_ties(self) -> NDArray[np.uint64]:
+        """For every name a number that depends on the name alone: it orders names where their numbers must not."""
+        late = self.names[len(self._name_ties) :]
+        if late:
+            self._name_ties = np.concatenate((self._name_ties, np.array([_tie(name) for name in late], np.uint64)))
+        return self._name_ties
 
     @property
     def labels(self) -> NDArray[np.int32]:
@@ -116,8 +123,6 @@ class VertexGraph:
         self._episodes = len(graph.episode_numbers)
         self._edges.extend(edges)
         self.name_vectors.extend(len(self.names))
-        late = [_tie(name) for name in self.names[len(self.name_ties) :]]
-        self.name_ties = np.concatenate((self.name_ties, np.array(late, np.uint64)))
 
     def look_again(self) -> None:
         """Drop what was looked up about what holds, as after a change."""
@@ -292,8 +297,8 @@ class FilteredGraph:
 
 
 def _tie(name: str) -> int:
-    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big")
+    data = name.encode("utf-8", "surrogatepass")
+    return zlib.crc32(data) << 32 | zlib.crc32(data[::-1])  # a third of the time of a digest
 
 
 _VERTEX_GRAPH: Final = CacheKey["VertexGraph"]("vertex graph")
