@@ -70,12 +70,14 @@ class Ingestion:
         store: holds the record.
         index: embeds what is recorded.
         models: provides the extractor.
+        user: the speaker of messages of the role "user", and of texts that name none.
     """
 
-    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels) -> None:
+    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels, user: str) -> None:
         self._store = store
         self._index = index
         self._models = models
+        self._user = user
 
     def remember_many(
         self,
@@ -104,7 +106,7 @@ class Ingestion:
         from worldthread.extract.when import world_time
 
         source = "" if source is None else require_string(source, "source")
-        builder = EpisodeBuilder(world_time(at, now), source)
+        builder = EpisodeBuilder(world_time(at, now), source, self._user)
         taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
@@ -163,7 +165,7 @@ class Ingestion:
         graph = self._store.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
-        outcomes = list(extract_episodes(extractor, fresh))
+        outcomes = list(extract_episodes(extractor, fresh, self._user))
         episodes = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
         self._index.embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]

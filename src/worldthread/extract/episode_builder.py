@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from worldthread.arguments import require_string
+from worldthread.arguments import require_query, require_string
 from worldthread.errors import InputError
+from worldthread.extract.base import USER
 from worldthread.extract.chunks import chunk
 from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
@@ -42,11 +43,13 @@ class EpisodeBuilder:
     Args:
         at: world time of contents without a time.
         source: the source of contents without one.
+        user: the name of the speaker whose role is "user".
     """
 
-    def __init__(self, at: float, source: str = "") -> None:
+    def __init__(self, at: float, source: str = "", user: str = USER) -> None:
         self._at = at
         self._source = source
+        self._user = user
         self._documents_of_source: Counter[str] = Counter()
 
     def build(self, content: object) -> Episode | list[Episode]:
@@ -86,8 +89,11 @@ class EpisodeBuilder:
         found = []
         for document, at in self._documents_with_times(content):
             parts = chunk(document.text)
+            speaker = self._user if document.speaker.lower() == USER else document.speaker
+            label = f"{speaker}: " if speaker else ""
             for until_last, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
-                found.append(Episode(part, at - until_last * PART_GAP, document.source or self._source))
+                part_at = at - until_last * PART_GAP
+                found.append(Episode(label + part, part_at, document.source or self._source, speaker=speaker))
         if not found:
             raise InputError("there is nothing to remember: no text is in it")
         return found
@@ -99,6 +105,8 @@ class EpisodeBuilder:
         elif isinstance(content, Document):
             require_string(content.text, "text of a document")
             require_string(content.source, "source of a document")
+            if require_string(content.speaker, "speaker of a document"):
+                require_query(content.speaker, "the speaker of a document")
             yield content, self._time_of(content)
         elif isinstance(content, Mapping):
             yield from self._messages([content])

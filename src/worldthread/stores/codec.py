@@ -2,7 +2,7 @@
 
 ::
 
-    {"text": "You see a key.", "at": 3.0, "source": "run 1", "recorded_at": 1750000000.5,
+    {"text": "Tom: I see a key.", "at": 3.0, "source": "run 1", "recorded_at": 1750000000.5, "speaker": "Tom",
      "reading": {"reader": "game/1",
                  "statements": [{"fact": ["key", "is in", "room"], "aspect": "place of key"},
                                 {"thesis": "The key fits the door.", "objects": ["key", "door"]}],
@@ -29,6 +29,8 @@ def encode_episode(episode: Episode) -> bytes:
         document["source"] = episode.source
     if episode.recorded_at is not None:
         document["recorded_at"] = episode.recorded_at
+    if episode.speaker:
+        document["speaker"] = episode.speaker
     extraction = _extraction_document(episode.extraction)
     if extraction:
         document["reading"] = extraction
@@ -54,10 +56,11 @@ def decode_episode(data: bytes | str) -> Episode:
         document.get("source", ""),
         _decode_extraction(document.get("reading", {})),
         document.get("recorded_at"),
+        document.get("speaker", ""),
     )
 
 
-_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "reading"})
+_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "speaker", "reading"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures"})
 
 
