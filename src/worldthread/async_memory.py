@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from worldthread.errors import InputError
+from worldthread.extract.base import USER
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE, Durability
 from worldthread.types import Episode
@@ -63,6 +64,7 @@ class AsyncMemory:
         model: a chat model or the name of one.
         extractor: turns text into statements.
         embedder: an embedder or the name of one.
+        user: the name of the person whom the memory serves.
 
     Examples:
         ::
@@ -84,10 +86,11 @@ class AsyncMemory:
         model: ChatModel | str | None = None,
         extractor: Extractor | None = None,
         embedder: Embedder | str | None = None,
+        user: str = USER,
     ) -> None:
         self._open = functools.partial(
             Memory, path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock,
-            model=model, extractor=extractor, embedder=embedder,
+            model=model, extractor=extractor, embedder=embedder, user=user,
         )  # fmt: skip
         self._memory: Memory | None = None
 

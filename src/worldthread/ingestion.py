@@ -70,12 +70,14 @@ class Ingestion:
         store: holds the record.
         index: embeds what is recorded.
         models: provides the extractor.
+        user: the speaker of messages of the role "user", and of texts that name none.
     """
 
-    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels) -> None:
+    def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels, user: str) -> None:
         self._store = store
         self._index = index
         self._models = models
+        self._user = user
 
     def remember_many(
         self,
@@ -106,7 +108,7 @@ class Ingestion:
         source = "" if source is None else require_string(source, "source")
         # when the clock was set back, what is remembered now still comes after what was remembered before
         later = now if at is not None else self._store.graph.recorded_time(now)
-        builder = EpisodeBuilder(world_time(at, later), source, one_by_one=later > now)
+        builder = EpisodeBuilder(world_time(at, later), source, self._user, one_by_one=later > now)
         taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
@@ -166,7 +168,7 @@ class Ingestion:
         graph = self._store.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
-        outcomes = list(extract_episodes(extractor, fresh))
+        outcomes = list(extract_episodes(extractor, fresh, self._user))
         settled = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
         episodes = [episode for episode in settled if episode is not None]
         self._index.embed(episodes)

@@ -18,6 +18,7 @@ from worldthread.arguments import (
     require_unicode,
 )
 from worldthread.errors import InputError, NotFoundError
+from worldthread.extract.base import USER
 from worldthread.graph import GraphView
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
@@ -60,6 +61,8 @@ class Memory:
             questions. ``None`` takes ``$WORLDTHREAD_MODEL`` if it is set; ``"none"`` uses no model in any case.
         extractor: turns text into statements. ``None`` uses the model, or rules for English when there is no model.
         embedder: an embedder or the name of one. ``None`` takes ``$WORLDTHREAD_EMBEDDER``, else MiniLM.
+        user: the name of the person whom the memory serves. Messages of the role "user" are theirs, and so are texts
+            that say "I" without naming a speaker; "I" in a question means them.
 
     Attributes:
         record: the episodes and their graph, for agents and other programs that work episode by episode; see
@@ -95,7 +98,9 @@ class Memory:
         model: ChatModel | str | None = None,
         extractor: Extractor | None = None,
         embedder: Embedder | str | None = None,
+        user: str = USER,
     ) -> None:
+        require_query(user, "the name of the user")
         require_methods(clock, ("__call__",), "clock", "a function that returns the time")
         models = MemoryModels(model, extractor, embedder)  # before a file is created: a wrong name leaves none behind
         try:
@@ -105,14 +110,15 @@ class Memory:
         except BaseException:
             models.close()
             raise
-        self._connect(store, models, clock)
+        self._connect(store, models, clock, user)
 
-    def _connect(self, store: Store, models: MemoryModels, clock: Callable[[], float]) -> None:
+    def _connect(self, store: Store, models: MemoryModels, clock: Callable[[], float], user: str) -> None:
         self._store = store
         self._models = models
         self._clock = clock
+        self._user = user
         self._index = MemoryIndex(store, models)
-        self._ingestion = Ingestion(store, self._index, models)
+        self._ingestion = Ingestion(store, self._index, models, user)
         self.record = Record(store, self._index)
 
     def __repr__(self) -> str:
@@ -162,7 +168,7 @@ class Memory:
             InputError: the name is empty or not valid Unicode.
         """
         memory = object.__new__(type(self))
-        memory._connect(self._store.open_namespace(namespace), self._models.copy(), self._clock)
+        memory._connect(self._store.open_namespace(namespace), self._models.copy(), self._clock, self._user)
         return memory
 
     # -- remembering ------------------------------------------------------------------------------------------------
@@ -320,6 +326,7 @@ class Memory:
             InputError: an argument cannot be used.
         """
         from worldthread.retrieve import DEFAULT_METHOD
+        from worldthread.retrieve.query import as_asked_by
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
 
@@ -329,10 +336,11 @@ class Memory:
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
         at = to_world_time(as_of)
-        vector = self._index.embedder.compute([query])[0]  # not cached: questions leave no trace in the file
+        asked = query if self._user == USER else as_asked_by(self._user, query)
+        vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file
         with self._index.current() as index:
             hits = search(
-                index, query, vector,
+                index, asked, vector,
                 method=method, k=k, kinds=kinds, at=at, only_current=only_current, episode_of=self._store.episode,
             )  # fmt: skip
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)

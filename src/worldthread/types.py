@@ -234,11 +234,13 @@ class Episode:
     Args:
         text: the observation or passage, verbatim.
         at: world time; see the top of this module.
-        source: where it comes from, such as a run, a file or a speaker. Distinguishes equal texts of one world time.
+        source: where it comes from, such as a run or a file. Distinguishes equal texts of one world time.
         extraction: what was extracted from the text. Not part of the identity.
         recorded_at: recorded time; ``None`` until the episode is recorded. Not part of the identity.
         extracted_at: recorded time of the extraction, if it replaced an earlier one; ``None`` while it is the first.
             Not part of the identity.
+        speaker: who says the text, as given; empty for a text that nobody says. The text begins with the speaker, a
+            colon and a space.
 
     Raises:
         InputError: an argument cannot be used.
@@ -250,10 +252,13 @@ class Episode:
     extraction: Extraction = Extraction()
     recorded_at: float | None = field(default=None, compare=False)
     extracted_at: float | None = field(default=None, compare=False)
+    speaker: str = ""
 
     def __post_init__(self) -> None:
         require_text(self.text, "text of an episode")
         require_string(self.source, "source")
+        if require_string(self.speaker, "speaker") and not self.text.startswith(f"{self.speaker}: "):
+            raise InputError(f"the text of {self.speaker!r} must begin with {self.speaker + ': '!r}")
         if not isinstance(self.extraction, Extraction):
             raise InputError(
                 f"the extraction of an episode must be an Extraction, not {type(self.extraction).__name__}"
@@ -266,8 +271,10 @@ class Episode:
 
     @cached_property
     def id(self) -> str:
-        """The id: 32 hexadecimal digits, computed from text, world time and source."""
-        return _digest("episode", self.text, self.at.hex(), self.source)
+        """The id: 32 hexadecimal digits, computed from text, world time, source and speaker."""
+        # a text shows its speaker, unless the name holds a colon: "A: B: hello" may be said by "A" or by "A: B"
+        speaker = (self.speaker,) if ": " in self.speaker else ()
+        return _digest("episode", self.text, self.at.hex(), self.source, *speaker)
 
     def __repr__(self) -> str:
         source = f", source={short_repr(self.source)}" if self.source else ""

@@ -43,7 +43,7 @@ def test_plain_text_and_markdown_are_one_document(tmp_path: Path) -> None:
 
 def test_markdown_is_never_a_conversation(tmp_path: Path) -> None:
     text = "Anna: hi\nBob: yo\nAnna: and?\nBob: well"
-    assert [one.text for one in load(write(tmp_path / "a.txt", text))] == text.split("\n")
+    assert [f"{one.speaker}: {one.text}" for one in load(write(tmp_path / "a.txt", text))] == text.split("\n")
     assert [one.text for one in load(write(tmp_path / "a.md", text))] == [text]
 
 
@@ -76,35 +76,35 @@ def test_messages(tmp_path: Path) -> None:
         {"author": {"name": "Bob"}, "content": "yo", "timestamp": "2024-05-01T10:00:00.5+00:00", "id": "9"},
     )
     assert list(load(path)) == [
-        Document("user: I live in Oslo.", None, str(path)),
-        Document("Helper: Nice!", None, str(path)),
-        Document("Anna: hi", MAY, "forum"),
-        Document("Bob: yo", MAY + 0.5, str(path)),
+        Document("I live in Oslo.", None, str(path), "user"),
+        Document("Nice!", None, str(path), "Helper"),
+        Document("hi", MAY, "forum", "Anna"),
+        Document("yo", MAY + 0.5, str(path), "Bob"),
     ]
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ([{"text": "One."}, {"text": "Two.", "at": 2}], [("One.", None), ("Two.", 2.0)]),
-        ({"text": "One."}, [("One.", None)]),
-        ({"messages": [{"role": "user", "content": "hi"}]}, [("user: hi", None)]),
-        ([{"type": "message", "user": "U1", "text": "hi", "ts": "1714557600.25"}], [("U1: hi", MAY + 0.25)]),
-        ([{"user": "U1", "user_profile": {"real_name": "Anna"}, "text": "hi"}], [("Anna: hi", None)]),
-        ({"conversations": [{"from": "human", "value": "hi"}]}, [("human: hi", None)]),
+        ([{"text": "One."}, {"text": "Two.", "at": 2}], [("", "One.", None), ("", "Two.", 2.0)]),
+        ({"text": "One."}, [("", "One.", None)]),
+        ({"messages": [{"role": "user", "content": "hi"}]}, [("user", "hi", None)]),
+        ([{"type": "message", "user": "U1", "text": "hi", "ts": "1714557600.25"}], [("U1", "hi", MAY + 0.25)]),
+        ([{"user": "U1", "user_profile": {"real_name": "Anna"}, "text": "hi"}], [("Anna", "hi", None)]),
+        ({"conversations": [{"from": "human", "value": "hi"}]}, [("human", "hi", None)]),
         ([], []),
     ],
 )
-def test_json(tmp_path: Path, value: Any, expected: list[tuple[str, float | None]]) -> None:
+def test_json(tmp_path: Path, value: Any, expected: list[tuple[str, str, float | None]]) -> None:
     for name in ("a.json", "a.txt"):
         path = write(tmp_path / name, json.dumps(value, indent=1))
-        assert list(load(path)) == [Document(text, at, str(path)) for text, at in expected]
+        assert list(load(path)) == [Document(text, at, str(path), speaker) for speaker, text, at in expected]
 
 
 def test_a_conversation_with_a_name_says_so_in_the_source(tmp_path: Path) -> None:
     export = {"name": "Family", "messages": [{"from": "Anna", "text": ["see ", {"type": "link", "text": "this"}]}]}
     path = write(tmp_path / "a.json", json.dumps(export))
-    assert list(load(path)) == [Document("Anna: see this", None, f"{path}: Family")]
+    assert list(load(path)) == [Document("see this", None, f"{path}: Family", "Anna")]
 
 
 def test_json_lines_under_other_names(tmp_path: Path) -> None:
@@ -115,7 +115,10 @@ def test_json_lines_under_other_names(tmp_path: Path) -> None:
 
 def test_a_chat_in_plain_text(tmp_path: Path) -> None:
     path = write(tmp_path / "chat.txt", "[2024-05-01 10:00] Anna: hi\nall\n[2024-05-01 10:01] Bob: yo\n")
-    assert list(load(path)) == [Document("Anna: hi\nall", MAY, str(path)), Document("Bob: yo", MAY + 60, str(path))]
+    assert list(load(path)) == [
+        Document("hi\nall", MAY, str(path), "Anna"),
+        Document("yo", MAY + 60, str(path), "Bob"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ class LastWordExtractor:
         self.calls = 0
         self._together = threading.Barrier(concurrency, timeout=600)
 
-    def extract(self, text: str) -> Extraction:
+    def extract(self, text: str, speaker: str = "") -> Extraction:
         self.calls += 1
         if "down" in text:
             raise ModelCallError("the server is down")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from worldthread.graph import GraphView
 from worldthread.types import Extraction
+
+USER: Final = "user"
+"""The speaker of a text with "I" of whom no name is known."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,14 @@ class Extractor(Protocol):
     def concurrency(self) -> int:
         """How many calls of :meth:`extract` may usefully run at once; at least 1."""
 
-    def extract(self, text: str) -> Extraction:
+    def extract(self, text: str, speaker: str = "") -> Extraction:
         """Return what ``text`` states, from the text alone. Thread-safe.
 
         Args:
             text: one passage, usually of at most 120 words (see :func:`~worldthread.extract.chunks.chunk`), but any
                 string is accepted.
+            speaker: who says it, as given: the meaning of "I". When the text is a message, it begins with the speaker,
+                a colon and a space. Empty when nobody is known to say it.
 
         Returns:
             An extraction with :attr:`name` as its extractor; ``statements`` in a fixed order; ``endings`` that the

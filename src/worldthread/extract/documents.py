@@ -148,7 +148,7 @@ def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Do
     if conversation is None:
         yield from _plain(text, source, path)
     else:
-        yield from (Document(str(utterance), utterance.at, source) for utterance in conversation)
+        yield from (Document(each.text, each.at, source, each.speaker) for each in conversation)
 
 
 def _plain(text: str, source: str, path: Path | None) -> Iterator[Document]:

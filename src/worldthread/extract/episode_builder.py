@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from worldthread.arguments import require_string
+from worldthread.arguments import require_query, require_string
 from worldthread.errors import InputError
+from worldthread.extract.base import USER
 from worldthread.extract.chunks import chunk
 from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
@@ -44,13 +45,15 @@ class EpisodeBuilder:
     Args:
         at: world time of contents without a time.
         source: the source of contents without one.
+        user: the name of the speaker whose role is "user".
         one_by_one: every passage without a time, of whatever content, comes :data:`PART_GAP` after the one before; the
             first is at ``at``, and nothing is before it.
     """
 
-    def __init__(self, at: float, source: str = "", *, one_by_one: bool = False) -> None:
+    def __init__(self, at: float, source: str = "", user: str = USER, *, one_by_one: bool = False) -> None:
         self._at = at
         self._source = source
+        self._user = user
         self._one_by_one = one_by_one
         self._documents_of_source: Counter[str] = Counter()
         self._latest_of_source: dict[str, float] = {}
@@ -114,7 +117,11 @@ class EpisodeBuilder:
             if one.position is not None and times:
                 start = min(start, times[0])
             source = one.document.source or self._source
-            found.append([Episode(part, at, source) for part, at in zip(parts, times, strict=True)])
+            speaker = self._user if one.document.speaker.lower() == USER else one.document.speaker
+            label = f"{speaker}: " if speaker else ""
+            found.append(
+                [Episode(label + part, at, source, speaker=speaker) for part, at in zip(parts, times, strict=True)]
+            )
         if not any(found):
             raise InputError("there is nothing to remember: no text is in it")
         return [episode for episodes in reversed(found) for episode in episodes]
@@ -126,6 +133,8 @@ class EpisodeBuilder:
         elif isinstance(content, Document):
             require_string(content.text, "text of a document")
             require_string(content.source, "source of a document")
+            if require_string(content.speaker, "speaker of a document"):
+                require_query(content.speaker, "the speaker of a document")
             if content.at is not None:
                 yield _Placed(content, world_time(content.at, self._at), None)
             else:

@@ -175,11 +175,12 @@ class ModelExtractor:
         with self._lock:
             return self._dropped.copy()
 
-    def extract(self, text: str) -> Extraction:
+    def extract(self, text: str, speaker: str = "") -> Extraction:
         """Return the facts and theses that the model extracts from a passage.
 
         Args:
             text: the passage.
+            speaker: not used: the text of a message begins with its speaker.
 
         Returns:
             An extraction with facts before theses, each kind in the order of the answer, and no endings.

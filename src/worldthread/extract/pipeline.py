@@ -27,7 +27,7 @@ class ExtractionOutcome:
     problem: ModelError | None = None
 
 
-def extract_episodes(extractor: Extractor, episodes: Sequence[Episode]) -> Iterator[ExtractionOutcome]:
+def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: str = "") -> Iterator[ExtractionOutcome]:
     """Extract the statements of each episode, with as many calls at once as the extractor allows.
 
     An episode for which the model cannot be called gets an empty extraction and the problem. Once the budget is spent,
@@ -36,6 +36,7 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode]) -> Itera
     Args:
         extractor: the extractor.
         episodes: the episodes; their own extractions are ignored.
+        user: the speaker of episodes that name none; empty when nobody is known.
 
     Yields:
         One outcome for each episode, in the order of ``episodes``.
@@ -52,7 +53,7 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode]) -> Itera
         if budget_errors:
             return ExtractionOutcome(episode, Extraction(), budget_errors[0])
         try:
-            extraction: object = extractor.extract(episode.text)
+            extraction: object = extractor.extract(episode.text, episode.speaker or user)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from worldthread.errors import InputError
-from worldthread.extract.transcripts import Utterance
 from worldthread.extract.when import world_time
 from worldthread.types import short_repr
 
@@ -32,18 +31,21 @@ class Document:
     """A text to remember.
 
     Args:
-        text: the text, verbatim; an utterance of a conversation is ``"Speaker: text"``.
+        text: the text, verbatim.
         at: world time; ``None`` when it is not known.
         source: where the text comes from: the name of a file, or the source that the file names; may be empty.
+        speaker: who says the text, any string; empty for a text that nobody says.
     """
 
     text: str
     at: float | None = None
     source: str = ""
+    speaker: str = ""
 
     def __repr__(self) -> str:
+        speaker = f", speaker={short_repr(self.speaker)}" if self.speaker else ""
         source = f", source={short_repr(self.source)}" if self.source else ""
-        return f"Document({short_repr(self.text)}, at={self.at}{source})"
+        return f"Document({short_repr(self.text)}, at={self.at}{source}{speaker})"
 
 
 def documents_of(record: object, source: str) -> Iterator[Document]:
@@ -75,7 +77,7 @@ def documents_of(record: object, source: str) -> Iterator[Document]:
                 yield from documents_of(message, inner_source)
             return
     document = _document(record, source)
-    if "\0" in document.text or "\0" in document.source:
+    if "\0" in document.text or "\0" in document.source or "\0" in document.speaker:
         raise InputError("the text holds the character NUL")
     if document.text.strip():
         yield document
@@ -87,8 +89,7 @@ def _document(record: Mapping[str, Any], source: str) -> Document:
     if speaker is not None and message is not None:
         own_source = _string(record, "source") if "source" in record else ""
         name = _speaker(*speaker)
-        text = _joined_text(*message).strip()
-        return Document(str(Utterance(name, text)) if text else "", _time(record), own_source or source)
+        return Document(_joined_text(*message).strip(), _time(record), own_source or source, name)
     found = _first(record, _TEXT)
     if found is None:
         fields = ", ".join(map(repr, list(record)[:8])) or "none"

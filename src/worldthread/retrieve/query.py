@@ -16,6 +16,7 @@ from worldthread.retrieve.words import STOP
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*", re.UNICODE)
 _LONGEST_NAME: Final = 8  # words
+_FIRST_PERSON: Final = re.compile(r"\bI\b(?!\.)|\b[Mm](?:e|y|ine|yself)\b")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,22 @@ class Scores:
     statements: NDArray[np.float32]
     paths: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     episode_paths: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def as_asked_by(user: str, question: str) -> str:
+    """Return a question with the name of the user in place of "I", "me" and "my".
+
+    >>> as_asked_by("Tom", "Where did I leave my keys?")
+    "Where did Tom leave Tom's keys?"
+
+    Args:
+        user: the name of the person who asks.
+        question: the question.
+
+    Returns:
+        The question; the verb keeps its form, because only words and meaning are compared.
+    """
+    return _FIRST_PERSON.sub(lambda match: f"{user}'s" if match[0].lower() in ("my", "mine") else user, question)
 
 
 def names_in(text: str, find: Callable[[str], int | None]) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 ::
 
-    {"text": "You see a key.", "at": 3.0, "source": "run 1", "recorded_at": 1750000000.5,
+    {"text": "Tom: I see a key.", "at": 3.0, "source": "run 1", "recorded_at": 1750000000.5, "speaker": "Tom",
      "reading": {"reader": "game/1",
                  "statements": [{"fact": ["key", "is in", "room"], "aspect": "place of key"},
                                 {"thesis": "The key fits the door.", "objects": ["key", "door"]}],
@@ -32,6 +32,8 @@ def encode_episode(episode: Episode) -> bytes:
         document["recorded_at"] = episode.recorded_at
     if episode.extracted_at is not None:
         document["extracted_at"] = episode.extracted_at
+    if episode.speaker:
+        document["speaker"] = episode.speaker
     extraction = _extraction_document(episode.extraction)
     if extraction:
         document["reading"] = extraction
@@ -58,10 +60,11 @@ def decode_episode(data: bytes | str) -> Episode:
         _decode_extraction(document.get("reading", {})),
         document.get("recorded_at"),
         document.get("extracted_at"),
+        document.get("speaker", ""),
     )
 
 
-_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "extracted_at", "reading"})
+_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "extracted_at", "speaker", "reading"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures"})
 
 

@@ -91,8 +91,8 @@ class _WithoutEndings:
         self.name = extractor.name
         self.concurrency = extractor.concurrency
 
-    def extract(self, text: str) -> Extraction:
-        return self._extractor.extract(text)
+    def extract(self, text: str, speaker: str = "") -> Extraction:
+        return self._extractor.extract(text, speaker)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         return extraction

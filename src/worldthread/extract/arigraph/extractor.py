@@ -134,11 +134,12 @@ class AriGraphExtractor:
         """How many calls of :meth:`extract` may usefully run at once."""
         return self._concurrency
 
-    def extract(self, text: str) -> Extraction:
+    def extract(self, text: str, speaker: str = "") -> Extraction:
         """Return the triplets of an observation.
 
         Args:
             text: the observation.
+            speaker: not used.
 
         Returns:
             An extraction with facts without aspects, no endings, and the parts of the answer that were unusable.

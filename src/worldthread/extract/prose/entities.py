@@ -249,15 +249,26 @@ class AnnotatedPassage(NamedTuple):
     sentences: list[tuple[Sentence, list[Entity]]]
 
 
-def annotated_passages(text: str) -> Iterator[AnnotatedPassage]:
-    """Return an iterator of passages of at most 400 sentences, which share the title and nothing else."""
+def annotated_passages(text: str, speaker: str = "") -> Iterator[AnnotatedPassage]:
+    """Return an iterator of passages of at most 400 sentences, which share the title and nothing else.
+
+    Args:
+        text: the text.
+        speaker: who says it. A text that begins with the speaker's label is a message, which has no title.
+
+    Returns:
+        The passages, in order.
+    """
+    label = f"{speaker}: "
+    if speaker and text.startswith(label):
+        return _annotated(text, None, len(label), speaker)
     title, begin = title_of(text)
     return _annotated(text, None if title is None else topic_of(title), begin)
 
 
-def _annotated(text: str, topic: str | None, begin: int) -> Iterator[AnnotatedPassage]:
+def _annotated(text: str, topic: str | None, begin: int, speaker: str | None = None) -> Iterator[AnnotatedPassage]:
     """Yield the passages of a text with this topic, whose sentences start at ``begin``."""
-    sentences = split_sentences(text, begin)
+    sentences = split_sentences(text, begin, speaker)
     for first in range(0, len(sentences), _WINDOW):
         part = sentences[first : first + _WINDOW]
         tokens = [tokens_of(s.text, s.body) for s in part]

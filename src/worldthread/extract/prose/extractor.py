@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from worldthread.extract.base import USER
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages, find_entities
 from worldthread.extract.prose.patterns import is_doubtful
-from worldthread.extract.prose.phrases import USER, Phrases, Referents
+from worldthread.extract.prose.phrases import Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.spans import tokens_of
 from worldthread.extract.prose.words import WORDS
@@ -23,6 +24,7 @@ _PRONOUN: Final = re.compile(r"\W*(?:(?P<person>He|She|His|Her)|(?P<thing>It|Its
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|My|my|me)\b")
 _GENDER: Final = re.compile(r"\b(?:he|she|his|her)\b", re.IGNORECASE)
 _VERB: Final = re.compile(r"[a-z]+")
+_WORDS: Final = re.compile(r"\w+(?:'\w+)*")
 _QUOTES: Final = re.compile(r"[\"“”]|``|''")
 _NEGATIONS: Final = (
     (re.compile(r" no longer(?= )"), ""),
@@ -65,21 +67,28 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/1"
+    name: Final = "prose/2"
     concurrency: Final = 1
 
-    def extract(self, text: str) -> Extraction:
+    def extract(self, text: str, speaker: str = "") -> Extraction:
         """Return what a text states and which statements it denies; never raises for the content of a text.
 
         Args:
-            text: the text; its first line may be a title.
+            text: the text; its first line may be a title. In a message, which begins with the speaker's label, every
+                thesis begins with the label.
+            speaker: the meaning of "I" where the text does not show who speaks; empty for :data:`USER
+                <worldthread.extract.base.USER>`.
 
         Returns:
             An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
         """
         if _CONTROL.search(text):
             text = _CONTROL.sub(_space_for_control, text)
-        groups = [group for passage in annotated_passages(text) for group in _PassageExtractor(passage).extract()]
+        groups = [
+            group
+            for passage in annotated_passages(text, speaker)
+            for group in _PassageExtractor(passage, speaker or USER).extract()
+        ]
         return _merge(groups)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
@@ -105,10 +114,12 @@ class _PassageExtractor:
 
     Args:
         passage: the passage.
+        speaker: the meaning of "I" in sentences that name no speaker.
     """
 
-    def __init__(self, passage: AnnotatedPassage) -> None:
+    def __init__(self, passage: AnnotatedPassage, speaker: str) -> None:
         self._passage = passage
+        self._speaker = speaker
         topic = passage.topic
         self._topic = topic
         context = passage.context
@@ -156,9 +167,11 @@ class _PassageExtractor:
             Thesis(sentence.text, objects)
         ]
         self._update_subject(sentence, found, clauses.facts)
-        # a question states nothing
+        # a question states nothing, and neither does a greeting
         is_question = sentence.text.rstrip(_CLOSING).endswith(("?", "？"))
-        stated: list[Statement] = [] if is_question else [*clauses.facts, *theses]
+        is_small_talk = sentence.speaker is not None and not clauses.facts and _is_small_talk(sentence, found)
+        is_empty = is_question or is_small_talk
+        stated: list[Statement] = [] if is_empty else [*clauses.facts, *theses]
         return stated, endings
 
     def _referents(self, sentence: Sentence) -> Referents:
@@ -173,7 +186,9 @@ class _PassageExtractor:
             if self._genders.setdefault(person, female) != female:
                 person = None
         classes = frozenset(self._classes)
-        return Referents(sentence.speaker or USER, person, thing, self._topic, classes, not self._is_about_topic)
+        return Referents(
+            sentence.speaker or self._speaker, person, thing, self._topic, classes, not self._is_about_topic
+        )
 
     def _objects(
         self, sentence: Sentence, found: list[Entity], referents: Referents, clauses: Clauses
@@ -279,6 +294,15 @@ class _PassageExtractor:
                     facts.append(Fact(other.name, "married to", subjects[0].full_name))
                 return facts
         return []
+
+
+def _is_small_talk(sentence: Sentence, found: list[Entity]) -> bool:
+    """Return whether a sentence only greets, thanks, agrees or the like: "Hi Anna!", "Sounds great, thanks!"."""
+    words = _WORDS.findall(sentence.text.lower().replace("’", "'"), sentence.body)
+    if any(word in WORDS["greetings"] for word in words):
+        names = {part for e in found if e.kind in ("person", "name") for part in _WORDS.findall(e.name.lower())}
+        words = [word for word in words if word not in names]
+    return all(word in WORDS["small_talk"] for word in words)
 
 
 def _third_person(verb: str) -> str:

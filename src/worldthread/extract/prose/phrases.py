@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from worldthread.extract.base import USER
 from worldthread.extract.prose.entities import Entity
 from worldthread.extract.prose.words import WORDS
-
-USER: Final = "user"
-"""The subject of "I" and "my" where nobody is named as the speaker."""
 
 _LONGEST_PHRASE: Final = 6  # words
 _DETERMINER: Final = re.compile(r"(?:an?|the|some|this|another|his|her|its|my|our|your|their) (?=\S)", re.IGNORECASE)

@@ -189,7 +189,7 @@ def _speakers(text: str, blocks: list[_Block]) -> frozenset[str]:
     return frozenset(found)
 
 
-def split_sentences(text: str, start: int = 0) -> list[Sentence]:
+def split_sentences(text: str, start: int = 0, speaker: str | None = None) -> list[Sentence]:
     """Return the sentences of a text in order, in time linear in its length.
 
     >>> [s.text for s in split_sentences("Dr. No met J. R. Smith at 5 p.m. in Rome. It cost 3.50 dollars! Why?")]
@@ -198,11 +198,15 @@ def split_sentences(text: str, start: int = 0) -> list[Sentence]:
     Args:
         text: the text.
         start: offset at which to begin, such as after a title.
+        speaker: who says the whole text, when that is known. Every sentence then begins with the speaker's label, and
+            labels in the text are parts of it.
 
     Returns:
         The sentences, with offsets in ``text``; none of them is empty.
     """
     blocks = list(_blocks(text, start))
+    if speaker is not None:
+        return list(_said_by(speaker, text, blocks))
     speakers = _speakers(text, blocks)
     found = []
     for number, block in enumerate(blocks):
@@ -217,6 +221,19 @@ def split_sentences(text: str, start: int = 0) -> list[Sentence]:
                     found.append(Sentence(clean, piece_start, piece_end, label, speaker, number))
             begin = end
     return found
+
+
+def _said_by(speaker: str, text: str, blocks: list[_Block]) -> Iterator[Sentence]:
+    """Yield the sentences of a text that one speaker says, each with the speaker's label."""
+    label = f"{one_line(speaker)}: "
+    for number, block in enumerate(blocks):
+        begin = block.start
+        for end in _sentence_ends(text, block.start, block.end):
+            for piece_start, piece_end in _pieces(text, begin, end):
+                clean = one_line(text[piece_start:piece_end])
+                if clean:
+                    yield Sentence(label + clean, piece_start, piece_end, len(label), speaker, number)
+            begin = end
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
