@@ -103,8 +103,8 @@ class MemoryIndex:
         return [self._store.episode(id_).text for id_ in ids]
 
     def checkpoint(self) -> None:
-        """Save the index if it is in use and the memory has a file."""
-        if self._index is not None and self._store.path is not None:
+        """Save the index if it is in use, holds something, and the memory has a file."""
+        if self._index is not None and self._store.path is not None and self._store.graph.episode_numbers:
             self._save()
 
     def close(self) -> None:

@@ -97,10 +97,6 @@ def world() -> World:
     return World(EPISODES)
 
 
-def by_item(hits: Sequence[Hit]) -> dict[str, float]:
-    return {f"{hit.kind}: {hit.item}": hit.score for hit in hits}
-
-
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_every_episode_and_statement_has_a_score(name: str, text: str, world: World) -> None:
     scores = world.scores(name, text)
@@ -192,7 +188,7 @@ def test_after_forgetting_the_results_are_those_of_a_new_index(name: str) -> Non
     world.forget(*EPISODES[::3])
     fresh = World([episode for episode in EPISODES if episode not in EPISODES[::3]])
     for text in QUESTIONS:
-        assert by_item(world.hits(name, text)) == pytest.approx(by_item(fresh.hits(name, text)), rel=1e-5, abs=1e-6)
+        assert world.hits(name, text) == fresh.hits(name, text)
 
 
 def backwards(episodes: list[Episode]) -> World:
@@ -220,11 +216,8 @@ def test_the_order_of_arrival_does_not_matter(
     other = arrival(EPISODES)
     assert other.graph.state_hash() == world.graph.state_hash()
     for text in QUESTIONS:
-        expected, found = world.hits(name, text), other.hits(name, text)
-        # sums of the same numbers in another order may differ in their last bits
-        assert by_item(found) == pytest.approx(by_item(expected), rel=1e-5, abs=1e-6)
-        few = world.hits(name, text, k=3)
-        assert {hit.kind for hit in few} == {hit.kind for hit in other.hits(name, text, k=3)}
+        for k in (3, 1000):
+            assert other.hits(name, text, k=k) == world.hits(name, text, k=k)
 
 
 def test_more_hits_than_the_memory_holds_can_be_wanted(name: str, world: World) -> None:

@@ -91,5 +91,4 @@ def test_after_any_remembering_and_forgetting(method: str, steps: list[tuple[int
     for question in QUESTIONS:
         found, expected = world.found(method, question, at), fresh.found(method, question, at)
         assert found.keys() == expected.keys()
-        for item, score in expected.items():
-            assert found[item] == pytest.approx(score, rel=1e-3, abs=1e-4), item
+        assert found == expected

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from worldthread import Memory, memory_index
+from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex
 from worldthread.retrieve import index as index_module
+from worldthread.types import Episode
 from worldthread.vectors.quantised import QuantisedTable
 
 QUESTIONS = ("Where does Ann3 live?", "Who owns a boat in Town7?", "What is in the cellar of Town2?")
@@ -162,3 +164,28 @@ def test_a_large_index_is_quantised_and_kept_so(tmp_path: Path, monkeypatch: pyt
     exact = anew(path, monkeypatch)
     for found, wanted in zip(expected, exact, strict=True):
         assert {name for name, _ in found[:3]} <= {name for name, _ in wanted[:6]}
+
+
+def test_an_empty_memory_has_nothing_to_keep(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory") as memory:
+        assert memory.recall(QUESTIONS[0]).hits == ()
+        memory.checkpoint()
+        memory.remember("Ann1 lives in Town1.", at=1)
+        memory.checkpoint()
+        assert len(kept_index(tmp_path / "memory")) == 1
+
+
+def test_vectors_that_half_precision_would_change_are_kept_whole() -> None:
+    texts_of = dict(enumerate(texts(30, 1)))
+    vectors = np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    class Plain(FakeEmbedder):
+        dimensions = 2  # type: ignore[misc]
+
+    graph = TemporalGraph([Episode(text, number) for number, text in texts_of.items()])
+    index, again = RetrievalIndex(Plain()), RetrievalIndex(Plain())
+    for part in index.take(graph, lambda ids: [*texts_of.values()][: len(ids)]):
+        index.put(part, vectors)
+    assert again.restore(graph, index.to_arrays())
+    np.testing.assert_array_equal(again.episodes.rows, index.episodes.rows)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from histories import NAMES, QUESTIONS, World, anew, every_bit, in_fold_order, random_history
 
@@ -16,6 +17,10 @@ from worldthread.models import Embedder, embedder
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import METHODS
 from worldthread.retrieve import index as index_module
+from worldthread.retrieve.published.paths import exact_sum
+from worldthread.types import Episode, Extraction, Fact, Thesis
+from worldthread.vectors.exact import VectorTable
+from worldthread.vectors.quantised import QuantisedTable
 
 THOROUGH = bool(os.environ.get("WORLDTHREAD_THOROUGH"))
 TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS", 0)) or (100 if THOROUGH else 8)
@@ -59,6 +64,61 @@ def test_recall_depends_on_the_state_alone(monkeypatch: pytest.MonkeyPatch) -> N
     for seed in range(TRIALS):
         for method, expected, found in differences(seed, embedder, monkeypatch):
             assert found == expected, f"{method} in history {seed}"
+
+
+def said(name: str, at: float) -> Episode:
+    return Episode(f"Told {at}.", at, extraction=Extraction("test/1", (Thesis(f"{name} is steep.", (name,)),)))
+
+
+def test_vectors_words_and_names_are_those_of_the_form_that_is_shown() -> None:
+    late, early = said("straße five", 2.0), said("Straße five", 1.0)
+    world = World(FakeEmbedder(), [late])
+    assert world.index.find("strasse five") is None, "a common noun leads nowhere"
+    world.add([early])
+    world.follow()
+    fresh = World(FakeEmbedder(), [early])
+    for other in (fresh, anew(world, [early, late])):
+        np.testing.assert_array_equal(world.index.statements.rows[:1], other.index.statements.rows[:1])
+        assert other.index.find("strasse five") is not None
+    assert world.index.find("strasse five") is not None
+    world.forget([early])
+    world.follow()
+    assert world.index.find("strasse five") is None
+
+
+def test_a_forgotten_name_hides_no_other() -> None:
+    anna = Episode("One.", 1, extraction=Extraction("test/1", (Fact("Anna", "knows", "Bob"),)))
+    rossi = Episode("Two.", 2, extraction=Extraction("test/1", (Fact("Anna Rossi", "knows", "Carla"),)))
+    world = World(FakeEmbedder(), [anna, rossi])
+    world.forget([rossi])
+    world.follow()
+    question = "Whom does Anna Rossi know?"
+    options = {"k": 5, "at": None, "only_current": True}
+    found = world.answers("thread", question, **options)
+    assert found == anew(world, [anna]).answers("thread", question, **options)
+    assert any(hit[5][:1] == ("anna",) for hit in found[1:])
+
+
+def test_what_is_quantised_depends_on_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "EXACT_ROWS", 4)
+    episodes = [said(f"Hill {number}", float(number)) for number in range(6)]
+    world = World(FakeEmbedder(), episodes)
+    assert isinstance(world.index.episodes, QuantisedTable)
+    world.forget(episodes[:3])
+    world.follow()
+    assert isinstance(world.index.episodes, VectorTable)
+    assert world.index.episodes.filled.tolist() == [False] * 3 + [True] * 3
+
+
+def test_sums_have_the_same_bits_in_any_order() -> None:
+    chance = np.random.default_rng(0)
+    rows = chance.normal(size=(500, 3)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[::2] *= np.float32(1e-4)
+    total = exact_sum(rows)
+    np.testing.assert_allclose(total, rows.sum(0, np.float64), atol=1e-7)
+    for _ in range(50):
+        np.testing.assert_array_equal(exact_sum(chance.permutation(rows)), total)
 
 
 def shown(memory: Memory, chance: random.Random) -> list[Any]:

@@ -55,3 +55,16 @@ def test_a_table_of_its_arrays_is_the_same() -> None:
 def test_a_vector_of_another_length_is_refused() -> None:
     with pytest.raises(InputError, match="1 rows of 4 numbers"):
         QuantisedTable(4).put(np.array([0]), np.ones((1, 5), np.float32))
+
+
+@pytest.mark.parametrize("table", [VectorTable(8), QuantisedTable(8)])
+def test_a_dropped_row_is_missing_and_can_be_set_again(table: VectorTable | QuantisedTable) -> None:
+    vectors = np.eye(3, 8, dtype=np.float32)
+    table.put(np.arange(3), vectors)
+    table.drop(np.array([1]))
+    assert table.missing() == [1]
+    assert table.similarities(vectors[1])[1] == 0
+    table.drop(np.zeros(0, np.int64))
+    table.put(np.array([1]), vectors[1:2])
+    assert table.missing() == []
+    np.testing.assert_array_equal(table.rows[np.arange(3)], vectors)
