@@ -289,8 +289,8 @@ def test_compacting_takes_time_linear_in_what_is_left(growth: Callable[[Callable
         graph.forget(noise(-1).id)
         return graph
 
-    graphs = {size: [made(size) for _ in range(4)] for size in (300, 2400)}
-    assert growth(lambda size: graphs[size].pop().compact(), 300) < 3
+    graphs = {size: [made(size) for _ in range(times)] for size, times in ((150, 4), (1200, 2))}
+    assert growth(lambda size: graphs[size].pop().compact(), 150) < 3
 
 
 def replacing(size: int, value: str, at: float, aspects: int) -> Episode:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from worldthread.arguments import require_finite
 from worldthread.errors import InputError
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
+from worldthread.graph.compaction import compacted
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
@@ -458,7 +459,7 @@ class TemporalGraph:
         """
         if self.is_compact:
             return
-        self._state.become(self._restricted(self._episodes.numbers.values())._state)
+        self._state.become(compacted(self._state))
         self._use(self._state)
         self.change_count += 1
         self.numbering += 1
@@ -498,8 +499,7 @@ class TemporalGraph:
         Returns:
             Arrays by name, in the layout of :data:`worldthread.graph.arrays.ARRAYS_FORMAT`.
         """
-        clean = self if self.is_compact else self._restricted(self._episodes.numbers.values())
-        return state_to_arrays(clean._state)
+        return state_to_arrays(self._state if self.is_compact else compacted(self._state))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> TemporalGraph:
