@@ -24,7 +24,8 @@ PLAYERS = str(Path(__file__).parents[1] / "play")
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": PLAYERS}
+    places = os.pathsep.join([PLAYERS, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": places}
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -281,8 +281,10 @@ def test_names_that_are_none() -> None:
     with pytest.raises(InputError, match=r"no agent named 'explore'; did you mean 'explorer'\? \(agents are: ariadne"):
         agent_class("explore")
     with pytest.raises(InputError, match="'json:JSONDecoder' is not an agent"):
-        agent_class("json:JSONDecoder")
+        agent_class("json:JSONDecoder", ["json"])
     with pytest.raises(InputError, match="'nowhere:Agent' cannot be imported"):
+        agent_class("nowhere:Agent", ["nowhere"])
+    with pytest.raises(InputError, match="add --allow-code nowhere"):
         agent_class("nowhere:Agent")
 
 
@@ -292,7 +294,7 @@ def test_a_class_says_what_it_is(name: str) -> None:
     assert issubclass(kind, Agent)
     assert kind.name == name
     assert ("model" in agent_options(kind)) == kind.asks_model
-    assert agent_class(AGENTS[name]) is kind
+    assert agent_class(AGENTS[name], [AGENTS[name].partition(":")[0]]) is kind
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------
