@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 import orjson
 
@@ -24,6 +24,8 @@ from worldthread.types import Episode
 FORMAT: Final = "worldthread-episodes"
 VERSION: Final = 1
 """Version of the export format that is written, and the newest that is read."""
+LONGEST_LINE: Final = 1 << 28
+"""The most bytes (of a text stream: characters) of a line that is read."""
 
 
 def write_lines(stream: IO[bytes] | IO[str], episodes: Iterable[Episode], count: int) -> None:
@@ -81,6 +83,14 @@ def written_file(path: Path) -> Iterator[IO[bytes]]:
         raise StoreError(f"the export cannot be written: {error.strerror or error}", path=path) from error
 
 
+def _bounded(stream: Any) -> Iterator[bytes | str]:
+    """Yield the lines of a stream; of one that is too long, the beginning."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        yield line
+        if len(line) > LONGEST_LINE:
+            return
+
+
 class LineReader:
     """Reads the episodes of an export one by one.
 
@@ -93,7 +103,9 @@ class LineReader:
     """
 
     def __init__(self, stream: Iterable[bytes] | Iterable[str], path: Path | None = None) -> None:
-        self._reader = JsonLinesReader(stream, path)
+        # without a limit, what decompresses into a pipe could fill the memory with one line
+        lines = _bounded(stream) if hasattr(stream, "readline") else stream
+        self._reader = JsonLinesReader(cast("Iterable[bytes]", lines), path)
         self.count = 0
 
     def __iter__(self) -> Iterator[Episode]:
@@ -109,6 +121,8 @@ class LineReader:
         for line in self._reader.raw_lines():
             if self.count == expected:
                 raise self.error(f"more lines than the {expected} episodes that the header states")
+            if len(line) > LONGEST_LINE:
+                raise self.error(f"the line has more than {LONGEST_LINE:,} bytes")
             try:
                 episode = decode_episode(line)
             except (ValueError, OverflowError) as error:
