@@ -14,6 +14,7 @@ it can: its longest wait is the longest time that the text held the file. Each p
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import http.client
 import json
@@ -66,6 +67,7 @@ class Server:
                 raise SystemExit(f"the server ended: {self._log.read_text()}")
             time.sleep(0.1)
         self.port = int(found[1])
+        atexit.register(self.process.kill)
         self.half_body = (
             f"POST {'/mcp' if kind == 'mcp' else '/api/plays'} HTTP/1.1\r\n{FIELDS}Content-Length: 900\r\n\r\n{{"
         )
