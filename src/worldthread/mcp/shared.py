@@ -104,9 +104,13 @@ class SharedMemory:
         if self._closed:
             raise ClosedError("the server is ending: only what came before is recorded", path=self.path)
 
+    def end_changes(self) -> None:
+        """Begin no further change, and end a long one at its next passage."""
+        self._closed = True
+
     def close(self) -> None:
         """Wait a few seconds for running changes, and release the file. May be called again."""
-        self._closed = True
+        self.end_changes()
         with self._idle:
             self._idle.wait_for(lambda: not self._changes, _SHUTDOWN_SECONDS)
         self.memory.close()
