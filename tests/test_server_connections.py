@@ -273,7 +273,7 @@ def test_requests_arrive_whole_however_they_are_cut(size: int) -> None:
         bodies.append((scope["path"], body))
         await Bench.reply(send)
 
-    long = bytes(range(256)) * 400
+    long = bytes(range(256)) * 140
     sent = [
         b"POST /a HTTP/1.1\r\nHost: x\r\ncontent-length:  5 \r\n\r\na\r\n\r\n",
         b"GET /b HTTP/1.1\nHost: x\n\n",

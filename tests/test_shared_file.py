@@ -200,6 +200,34 @@ def test_a_change_waits_for_another_writer_and_then_says_so(tmp_path: Path) -> N
         assert memory.remember("Anna lives in Rome.").added == 1
 
 
+def test_a_series_of_changes_leaves_gaps_in_which_others_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from worldthread.stores import database
+
+    now = 0.0
+    pauses: list[float] = []
+
+    class Clock:
+        @staticmethod
+        def monotonic() -> float:
+            nonlocal now
+            now += 0.004
+            return now
+
+        @staticmethod
+        def sleep(seconds: float) -> None:
+            nonlocal now
+            now += seconds
+            pauses.append(seconds)
+
+    with shared(tmp_path / "m") as memory:
+        monkeypatch.setattr(database, "time", Clock)
+        for number in range(100):
+            memory.record.add(Episode(f"text {number}", float(number)))
+        monkeypatch.undo()
+    assert 3 <= len(pauses) <= 6
+    assert min(pauses) > 2 * database._POLL_SECONDS
+
+
 @pytest.fixture
 def purges(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """How often the log was emptied, and whether readers were waited for."""

@@ -18,6 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import h11
@@ -35,6 +36,7 @@ _CONTENT_LENGTH: Final = re.compile(rb"\ncontent-length:[ \t]*([0-9]{1,18})[ \t]
 _EXPECTATION: Final = re.compile(rb"\n(?:expect|transfer-encoding):", re.IGNORECASE)
 _MOST_FILES: Final = 8192  # open files that the process asks for: more would serve nobody
 _QUEUE: Final = 2048  # connections that wait in the kernel to be accepted
+_CLOSED_AT_ONCE: Final = 200  # connections whose clients take too long, in one second
 _SWEEP_TICKS: Final = 10  # of a tenth of a second
 _LOG_SECONDS: Final = 60.0
 
@@ -124,9 +126,14 @@ class Connections:
         for connection in list(self._open):
             self.update(connection)
         now = self._clock()
-        for connection, (phase, since) in list(self._waiting.items()):
-            if now - since > self._limits.seconds(phase, connection.received):
-                self._abort(connection)
+        late = (
+            connection
+            for connection, (phase, since) in list(self._waiting.items())
+            if now - since > self._limits.seconds(phase, connection.received)
+        )
+        # clients that open theirs anew must not all come at once
+        for connection in islice(late, _CLOSED_AT_ONCE):
+            self._abort(connection)
         if self._closed and now - self._logged >= _LOG_SECONDS:
             _log.warning(
                 "%d connections were closed before their requests were complete: more than %d were open",
@@ -199,7 +206,11 @@ class Connection(H11Protocol):
         if self._begun or (self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]):
             self._unset_keepalive_if_required()
             self._begun += data
-            if self._is_enough():
+            had_head = self._head_bytes > 0
+            if not self._is_enough():
+                if had_head == (self._head_bytes > 0):
+                    return  # it waits for what it waited for
+            else:
                 complete = bytes(self._begun)
                 self._begun.clear()
                 self._head_bytes = 0

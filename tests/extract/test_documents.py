@@ -289,3 +289,49 @@ def test_any_content_gives_documents_or_our_own_error(tmp_path: Path, content: b
         except InputError:
             continue
         assert all(Episode(one.text, one.at or 0.0, one.source) for one in documents), "each can be remembered"
+
+
+# -- what unpacks to far more than it is ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "a.json.gz", "a.md.gz"])
+@pytest.mark.parametrize("line", [b"a" * 100, b"\n" * 100, b'{"text": "Anna lives in Rome."}\n', b" " * 100])
+def test_gzip_data_that_unpack_to_far_more_than_text_does_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, line: bytes
+) -> None:
+    from worldthread.extract import documents
+
+    monkeypatch.setattr(documents, "_UNPACKED_FREELY", 1 << 20)
+    monkeypatch.setattr(documents, "_BLOCK", 1 << 16)
+    (tmp_path / name).write_bytes(gzip.compress(line * 200_000))
+    with pytest.raises(FormatError, match=r"more than 200 times their size.*gunzip|empty lines"):
+        for _ in load(tmp_path / name):
+            pass
+
+
+def test_compressed_text_of_any_length_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from worldthread.extract import documents
+
+    monkeypatch.setattr(documents, "_UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr(documents, "_BLOCK", 1 << 16)
+    lines = [b'{"text": "Person %d lives in town %d."}\n' % (n, n * n) for n in range(20_000)]
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b"".join(lines)))
+    assert sum(1 for _ in load(tmp_path / "a.jsonl.gz")) == 20_000
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json", "a.md", "a.txt.gz"])
+def test_a_text_that_is_too_long_to_be_kept_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from worldthread.extract import documents
+
+    monkeypatch.setattr(documents, "_LONGEST_TEXT", 1000)
+    monkeypatch.setattr(documents, "_BLOCK", 100)
+    for size, is_long in ((900, False), (1100, True)):
+        content = b'{"text": "' + b"x" * (size - 12) + b'"}'
+        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        if is_long:
+            with pytest.raises(FormatError, match="more than 1,000 characters: split it"):
+                list(load(tmp_path / name))
+        else:
+            assert len(list(load(tmp_path / name))) == 1

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -866,3 +867,40 @@ def test_closing_leaves_one_file_and_its_lock(path: Path) -> None:
     assert sorted(os.listdir(path.parent)) == ["memory", "memory-lock"]
     SQLiteStore.open(path, readonly=True).close()
     assert Path(f"{path}-lock").stat().st_size == 0
+
+
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_line_of_an_export_is_not_read_without_end(monkeypatch: pytest.MonkeyPatch, is_text: bool) -> None:
+    """As when a small compressed file is unpacked into a pipe."""
+    import io
+
+    from worldthread.errors import FormatError
+    from worldthread.stores import exchange
+
+    monkeypatch.setattr(exchange, "LONGEST_LINE", 1000)
+    read: list[int] = []
+
+    class Endless:
+        def __init__(self) -> None:
+            self._header = b'{"format":"worldthread-episodes","version":1,"episodes":1}\n'
+
+        def read(self, size: int = -1) -> Any:
+            raise AssertionError("read as a whole")
+
+        def readline(self, size: int = -1) -> Any:
+            assert 0 < size <= 1001
+            line, self._header = self._header or b"x" * size, b""
+            read.append(len(line))
+            return line.decode() if is_text else line
+
+        def __iter__(self) -> Any:
+            raise AssertionError("lines without a limit")
+
+    with SQLiteStore.open(None) as store:
+        with pytest.raises(FormatError, match="line 2: the line has more than 1,000 bytes"):
+            store.import_(Endless())
+        assert sum(read) < 1100
+        exported = io.BytesIO()
+        store.export(exported)
+        exported.seek(0)
+        assert store.import_(exported) == (0, 0)

@@ -116,7 +116,7 @@ def mcp(
             f"Serving {served.title} at {url}. Configuration for clients that accept a URL:",
             http_configuration(url, access, served.name),
         )
-        serve_http(served.server, access, listening)
+        serve_http(served.server, access, listening, served.end_changes)
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,7 @@ class _PreparedServer:
     title: str
     name: str
     stdio_entry: Callable[[], str]
+    end_changes: Callable[[], None] = lambda: None
 
 
 def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None) -> _PreparedServer:
@@ -137,8 +138,9 @@ def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None) ->
 
     shared = SharedMemory(path, namespace=namespace, readonly=readonly, model=model)
     return _PreparedServer(
-        create_server(shared), shared.close, str(shared.path), MEMORY_SERVER, lambda: stdio_configuration(shared)
-    )
+        create_server(shared), shared.close, str(shared.path), MEMORY_SERVER, lambda: stdio_configuration(shared),
+        shared.end_changes,
+    )  # fmt: skip
 
 
 def _game(id: str, *, seed: int, path: Path | None) -> _PreparedServer:

@@ -42,6 +42,7 @@ from worldthread.envs.jericho_state import StateDigest, learn_noise
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
 
+_LONGEST_SAVED = 1 << 28  # bytes of an unpacked state, most of which is what the player did and read
 _LONGEST_ACTION = 98
 """Most characters in a line: the interpreter writes longer lines beyond the end of a game's buffer."""
 
@@ -270,7 +271,7 @@ class JerichoEnvironment(RestorableEnvironment):
         try:
             digest, *numbers, size = _SAVED.unpack_from(saved)
             unpacker = zlib.decompressobj()
-            body = unpacker.decompress(saved[_SAVED.size :])
+            body = unpacker.decompress(saved[_SAVED.size :], _LONGEST_SAVED)
         except (TypeError, struct.error, zlib.error) as error:
             raise InputError("this is not a state that the game has saved") from error
         if not unpacker.eof or unpacker.unused_data:

@@ -31,6 +31,10 @@ SUFFIXES: Final = (".txt", ".text", *_MARKDOWN, ".json", *_LINES)
 
 _GZIP: Final = b"\x1f\x8b"
 _BLOCK: Final = 1 << 20  # bytes read at a time
+_UNPACKED_FREELY: Final = 64 << 20  # bytes that compressed data may unpack to, however few they are
+_UNPACKED_TIMES: Final = 200  # what comes beyond that, as a multiple of what was read: text has some 3 to 30
+_LONGEST_TEXT: Final = 256 << 20  # characters of a line, or of a file that is read as a whole
+_MOST_EMPTY_LINES: Final = 100_000  # before the first text, which are kept in memory
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -50,9 +54,10 @@ def load(path: str | os.PathLike[str]) -> Iterator[Document]:
     * Any other file, and standard input (``"-"``): JSON Lines or JSON when it is valid as such, else a conversation
       when it looks like one (:func:`~worldthread.extract.transcripts.utterances`), else one document of plain text.
 
-    A file compressed with gzip is unpacked. Texts are UTF-8, or UTF-16 with a byte-order mark. An empty file has no
-    documents. The source is ``path`` as given, unless the file names one. An utterance without a time gets none; its
-    place in the order says what came first.
+    A file compressed with gzip is unpacked, unless it unpacks to more than 64 MB and 200 times its size. Lines, and
+    files that are read as a whole (all but JSON Lines), may have 256 million characters. Texts are UTF-8, or UTF-16
+    with a byte-order mark. An empty file has no documents. The source is ``path`` as given, unless the file names one.
+    An utterance without a time gets none; its place in the order says what came first.
 
     Args:
         path: the file, or ``"-"`` for standard input.
@@ -61,7 +66,8 @@ def load(path: str | os.PathLike[str]) -> Iterator[Document]:
         The documents.
 
     Raises:
-        FormatError: the file is binary or damaged, its encoding is another one, or a line has none of the forms above.
+        FormatError: the file is binary or damaged, its encoding is another one, it is too long or unpacks to
+            too much, or a line has none of the forms above.
         InputError: the file cannot be opened, or is a folder.
     """
     if os.fspath(path) == STANDARD_INPUT:
@@ -125,22 +131,24 @@ def _documents(stream: IO[bytes], source: str, path: Path | None) -> Iterator[Do
     suffix = _suffix(source) if path is not None else ""
     texts = _decoded(stream, path)
     if suffix in _LINES:
-        yield from _json_lines(_lines(texts), source, path)
+        yield from _json_lines(_lines(texts, path), source, path)
         return
     if suffix in _MARKDOWN:
-        yield from _plain("".join(texts), source, path)
+        yield from _plain("".join(_limited(texts, path)), source, path)
         return
     # the first non-empty line shows whether this is JSON Lines, which may be too long to be read at once
-    lines = _lines(texts)
+    lines = _lines(texts, path)
     seen: list[str] = []
     for line in lines:
         seen.append(line)
         if line.strip():
             break
+        if len(seen) > _MOST_EMPTY_LINES:
+            raise FormatError(f"it begins with more than {_MOST_EMPTY_LINES:,} empty lines", path=path)
     if suffix != ".json" and seen and _is_json(seen[-1], "{"):
         yield from _json_lines(chain(seen, lines), source, path)
         return
-    text = "\n".join(chain(seen, lines))
+    text = "\n".join(_limited(chain(seen, lines), path))
     if suffix == ".json" or _is_json(text, "{["):
         yield from _whole_json(text, source, path)
         return
@@ -196,17 +204,36 @@ def _whole_json(text: str, source: str, path: Path | None) -> Iterator[Document]
             raise FormatError(f"{where}{error}", path=path) from error
 
 
-def _lines(texts: Iterable[str]) -> Iterator[str]:
+def _lines(texts: Iterable[str], path: Path | None) -> Iterator[str]:
     """Yield the lines, without their ends, of a text that comes in blocks."""
     parts: list[str] = []
+    length = 0
     for text in texts:
         first, *others = text.split("\n")
         parts.append(first)
+        length += len(first)
+        _require_length(length, "a line", path)
         for other in others:
             yield "".join(parts)
-            parts = [other]
+            parts, length = [other], len(other)
     if parts != [""]:
         yield "".join(parts)
+
+
+def _limited(texts: Iterable[str], path: Path | None) -> Iterator[str]:
+    """Yield the parts of a text that is kept in memory as a whole; it may not be too long."""
+    length = 0
+    for text in texts:
+        length += len(text) + 1
+        _require_length(length, "the text", path)
+        yield text
+
+
+def _require_length(length: int, what: str, path: Path | None) -> None:
+    if length > _LONGEST_TEXT:
+        raise FormatError(
+            f"{what} has more than {_LONGEST_TEXT:,} characters: split it, or save its parts as JSON Lines", path=path
+        )
 
 
 def _decoded(stream: IO[bytes], path: Path | None) -> Iterator[str]:
@@ -220,17 +247,61 @@ def _decoded(stream: IO[bytes], path: Path | None) -> Iterator[str]:
         The blocks, none of which is empty.
 
     Raises:
-        FormatError: the file is not text, or its gzip data are damaged. Offsets count the unpacked bytes.
+        FormatError: the file is not text, or its gzip data are damaged or unpack to far more than text does. Offsets
+            count the unpacked bytes.
     """
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream))
     is_gzip = buffered.peek(2)[:2] == _GZIP
     try:
-        yield from _blocks(gzip.GzipFile(fileobj=buffered) if is_gzip else buffered, path)
+        yield from _blocks(_Unpacked(buffered, path) if is_gzip else buffered, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(f"damaged gzip data: {error}", path=path) from error
 
 
-def _blocks(stream: IO[bytes] | gzip.GzipFile, path: Path | None) -> Iterator[str]:
+class _Unpacked:
+    """Unpacks gzip data, unless there is far more in them than in compressed text.
+
+    Args:
+        stream: the compressed data.
+        path: their path for error messages; ``None`` for standard input.
+    """
+
+    def __init__(self, stream: IO[bytes], path: Path | None) -> None:
+        self._packed = _Counted(stream)
+        self._unpacked = gzip.GzipFile(fileobj=cast("IO[bytes]", self._packed))
+        self._path = path
+        self._bytes = 0
+
+    def read(self, size: int) -> bytes:
+        data = self._unpacked.read(size)
+        self._bytes += len(data)
+        if self._bytes > _UNPACKED_FREELY + _UNPACKED_TIMES * self._packed.bytes:
+            raise FormatError(
+                f"the gzip data unpack to more than {_UNPACKED_TIMES} times their size, as no text does; if you trust "
+                "them, unpack them first (gunzip)",
+                path=self._path,
+            )
+        return data
+
+
+class _Counted:
+    """Counts the bytes that are read from a stream.
+
+    Args:
+        stream: the stream.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.bytes = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self.bytes += len(data)
+        return data
+
+
+def _blocks(stream: IO[bytes] | _Unpacked, path: Path | None) -> Iterator[str]:
     data = stream.read(_BLOCK)
     mark, encoding = next((pair for pair in _MARKS if data.startswith(pair[0])), (b"", "utf-8"))
     decoder = codecs.getincrementaldecoder(encoding)()

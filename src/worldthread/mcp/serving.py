@@ -62,15 +62,18 @@ def http_app(server: MCPServer[Any], access: Access, port: int) -> ASGIApp:
     return app if access.token is None else RequireToken(app, access)
 
 
-def serve_http(server: MCPServer[Any], access: Access, listening: socket.socket) -> None:
+def serve_http(
+    server: MCPServer[Any], access: Access, listening: socket.socket, stopping: Callable[[], None] = lambda: None
+) -> None:
     """Serve any number of clients over streamable HTTP, until a signal ends the process.
 
     Args:
         server: the server; its lifespan releases what it holds.
         access: the host names and the token of the server.
         listening: a socket from :func:`worldthread.server_access.listening_socket`; closed on return.
+        stopping: called when the server begins to end; the lifespan ends only after the calls that are running.
     """
     from worldthread.server_connections import run_server
 
     app = http_app(server, access, port_of(listening))
-    run_server(app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True)
+    run_server(app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True, stopping=stopping)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from worldthread.errors import ClosedError
+from worldthread.extract.base import Extractor
+from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import chat_model, embedder
 from worldthread.models.configured import NO_MODEL
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.types import Extraction
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer, which may be a program that keeps the file
 _SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running change when the server ends
@@ -82,7 +85,7 @@ class SharedMemory:
                 namespace=self.namespace,
                 wait=self._wait,
                 model=self._model,
-                extractor=self.memory.extractor,
+                extractor=_UntilClosed(self.memory.extractor, self.require_open),
                 embedder=self._embedder,
             ) as memory:
                 memory.share_file()
@@ -101,9 +104,41 @@ class SharedMemory:
         if self._closed:
             raise ClosedError("the server is ending: only what came before is recorded", path=self.path)
 
+    def end_changes(self) -> None:
+        """Begin no further change, and end a long one at its next passage."""
+        self._closed = True
+
     def close(self) -> None:
         """Wait a few seconds for running changes, and release the file. May be called again."""
-        self._closed = True
+        self.end_changes()
         with self._idle:
             self._idle.wait_for(lambda: not self._changes, _SHUTDOWN_SECONDS)
         self.memory.close()
+
+
+class _UntilClosed(Extractor):
+    """Reads passages until the server is ending, which does not wait for the rest of a long text.
+
+    Args:
+        extractor: reads the passages.
+        require_open: raises when the server is ending.
+    """
+
+    def __init__(self, extractor: Extractor, require_open: Callable[[], None]) -> None:
+        self._extractor = extractor
+        self._require_open = require_open
+
+    @property
+    def name(self) -> str:
+        return self._extractor.name
+
+    @property
+    def concurrency(self) -> int:
+        return self._extractor.concurrency
+
+    def extract(self, text: str) -> Extraction:
+        self._require_open()
+        return self._extractor.extract(text)
+
+    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+        return self._extractor.outdate(text, extraction, view)

@@ -83,8 +83,7 @@ class WritingTools:
         if len(given) != 1:
             raise InputError("give exactly one of text, messages and triples")
         with self._shared.writing() as memory:
-            # a server that ends does not wait for the rest of a long text
-            ingested = memory.remember_many(given, at, source or None, progress=lambda *_: self._shared.require_open())
+            ingested = memory.remember(given[0], at, source or None)
         lines = [f"Remembered: {ingested.added} new, {ingested.known} known before."]
         if ingested.unread:
             lines.append(f"{ingested.unread} could not be understood; the text is kept and can be found.")

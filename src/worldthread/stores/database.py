@@ -18,6 +18,7 @@ import sqlite3
 import stat
 import struct
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -120,6 +121,8 @@ _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _BUSY_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.01  # between two looks whether the writer lock is free
+_PAUSE_SECONDS: Final = 2.5 * _POLL_SECONDS  # in which another process looks at least once
+_BUSY_CHANGES_SECONDS: Final = 0.2  # of changes in quick succession, after which others get a pause
 _LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
 _VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
 _MARKED_VERSION: Final = 3
@@ -232,6 +235,7 @@ class Database:
         self._is_shared = False
         self._change_lock = threading.RLock()  # of the thread that holds the writer lock while the file is shared
         self._changes = 0  # how often that thread has entered `writing`
+        self._last_release = self._first_change = -math.inf  # of changes in quick succession
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
         self._log_bytes = 0
@@ -369,6 +373,7 @@ class Database:
                 self.lock.release()
         with self._change_lock:
             if not self._changes:
+                self._let_others_write()
                 self._acquire_lock(writer_lock, path, wait)
             self._changes += 1
             try:
@@ -377,6 +382,16 @@ class Database:
                 self._changes -= 1
                 if not self._changes and self._writer_lock is not None:
                     self._writer_lock.release()
+                    self._last_release = time.monotonic()
+
+    def _let_others_write(self) -> None:
+        """Pause now and then in a series of changes: others, who look from time to time, hardly find a gap in it."""
+        now = time.monotonic()
+        if now - self._last_release > _PAUSE_SECONDS:
+            self._first_change = now
+        elif now - self._first_change > _BUSY_CHANGES_SECONDS:
+            time.sleep(_PAUSE_SECONDS)
+            self._first_change = time.monotonic()
 
     def _register(self, path: Path) -> None:
         """Check the header, and note that the file is open in this process."""

@@ -16,7 +16,7 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 import orjson
 
@@ -29,6 +29,8 @@ from worldthread.types import Episode
 FORMAT: Final = "worldthread-episodes"
 VERSION: Final = 2
 """Version of the export format that is written, and the newest that is read."""
+LONGEST_LINE: Final = 1 << 28
+"""The most bytes (of a text stream: characters) of a line that is read."""
 
 _FIRST_WITH_DIGESTS: Final = 2
 _DIGEST_FIELD: Final = b',"digest":"'
@@ -84,6 +86,14 @@ def written_file(path: Path) -> Iterator[IO[bytes]]:
         raise StoreError(f"the export cannot be written: {error.strerror or error}", path=path) from error
 
 
+def _bounded(stream: Any) -> Iterator[bytes | str]:
+    """Yield the lines of a stream; of one that is too long, the beginning."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        yield line
+        if len(line) > LONGEST_LINE:
+            return
+
+
 class LineReader:
     """Reads the episodes of an export one by one.
 
@@ -96,7 +106,9 @@ class LineReader:
     """
 
     def __init__(self, stream: Iterable[bytes] | Iterable[str], path: Path | None = None) -> None:
-        self._reader = JsonLinesReader(stream, path)
+        # without a limit, what decompresses into a pipe could fill the memory with one line
+        lines = _bounded(stream) if hasattr(stream, "readline") else stream
+        self._reader = JsonLinesReader(cast("Iterable[bytes]", lines), path)
         self.count = 0
 
     def __iter__(self) -> Iterator[Episode]:
@@ -113,6 +125,8 @@ class LineReader:
         for line in self._reader.raw_lines():
             if self.count == expected:
                 raise self.error(f"more lines than the {expected} episodes that the header states")
+            if len(line) > LONGEST_LINE:
+                raise self.error(f"the line has more than {LONGEST_LINE:,} bytes")
             try:
                 document = line.encode() if isinstance(line, str) else line
                 if version >= _FIRST_WITH_DIGESTS:
