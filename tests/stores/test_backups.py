@@ -86,17 +86,19 @@ with SQLiteStore.open(sys.argv[1]) as store:
     with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        counts = []
-        while len(counts) < 5 or counts[-1] < 20:
-            counts.append(backup(path, copy, force=True).episodes)
-            numbers = [int(episode.at) for episode in held(copy)]
-            last = max(numbers, default=-1)
-            wanted = {at for at in range(last + 1) if at % 7 != 3 or at + 3 >= last}
-            assert wanted - set(numbers) <= {last - 3}
-            assert len(numbers) == counts[-1]
-            for ending in ("-wal", "-shm"):
-                Path(f"{copy}{ending}").unlink(missing_ok=True)
-        child.kill()
+        counts: list[int] = []
+        try:
+            while len(counts) < 5 or counts[-1] < 20:
+                counts.append(backup(path, copy, force=True).episodes)
+                numbers = [int(episode.at) for episode in held(copy)]
+                last = max(numbers, default=-1)
+                wanted = {at for at in range(last + 1) if at % 7 != 3 or at + 3 >= last}
+                assert wanted - set(numbers) <= {last - 3}
+                assert len(numbers) == counts[-1]
+                for ending in ("-wal", "-shm"):
+                    Path(f"{copy}{ending}").unlink(missing_ok=True)
+        finally:
+            child.kill()
     assert counts == sorted(counts)
 
 

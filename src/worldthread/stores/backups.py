@@ -35,6 +35,7 @@ from worldthread.stores.database import _check_file
 _PAGES: Final = 2048  # copied at a time
 _ROWS: Final = 256  # checked at a time
 _BUSY_SECONDS: Final = 5.0
+_NOT_FORGOTTEN: Final = "current.id != zeroblob(16)"
 _SIDECARS: Final = ("-wal", "-shm", "-journal")
 
 
@@ -292,7 +293,7 @@ def _check(part: Path, source: Path) -> tuple[int, int]:
             raise DamagedFileError("the memory is damaged: something belongs to a namespace that is lost", path=source)
         counts = connection.execute(
             "SELECT namespace.name, namespace.episodes, COUNT(record.number) FROM namespace"
-            " LEFT JOIN current ON current.namespace = namespace.number"
+            f" LEFT JOIN current ON current.namespace = namespace.number AND {_NOT_FORGOTTEN}"
             " LEFT JOIN record ON record.number = current.record GROUP BY namespace.number"
         ).fetchall()
         for name, expected, count in counts:
@@ -302,6 +303,7 @@ def _check(part: Path, source: Path) -> tuple[int, int]:
                 )
         rows = connection.execute(
             "SELECT current.id, digest, content FROM current JOIN record ON record.number = current.record"
+            f" WHERE {_NOT_FORGOTTEN}"
         )
         while batch := rows.fetchmany(_ROWS):
             for key, digest, content in batch:
