@@ -30,6 +30,7 @@ from worldthread.arguments import require_path
 from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.progress import Progress, show_progress
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
+from worldthread.stores.codec import decode_episode
 from worldthread.stores.database import _check_file
 
 _PAGES: Final = 2048  # copied at a time
@@ -301,16 +302,30 @@ def _check(part: Path, source: Path) -> tuple[int, int]:
                 raise DamagedFileError(
                     f"the memory is damaged: {count} of {expected} episodes of {name!r} can be found", path=source
                 )
+        columns = {name for _, name, *_ in connection.execute("PRAGMA table_info(current)")}
+        prefix = "prefix" if "prefix" in columns else "substr(current.id, 1, 2)"  # older releases have no prefixes
         rows = connection.execute(
-            "SELECT current.id, digest, content FROM current JOIN record ON record.number = current.record"
-            f" WHERE {_NOT_FORGOTTEN}"
+            f"SELECT current.id, {prefix}, digest, content FROM current"
+            f" JOIN record ON record.number = current.record WHERE {_NOT_FORGOTTEN}"
         )
         while batch := rows.fetchmany(_ROWS):
-            for key, digest, content in batch:
-                if not isinstance(content, bytes) or hashlib.blake2b(content, digest_size=16).digest() != digest:
-                    name = key.hex() if isinstance(key, bytes) else repr(key)
+            for row in batch:
+                if not _is_whole(*row):
+                    name = row[0].hex() if isinstance(row[0], bytes) else repr(row[0])
                     raise DamagedFileError(f"the memory is damaged: episode {name} cannot be read", path=source)
         return len(counts), sum(count for _, _, count in counts)
+
+
+def _is_whole(key: object, prefix: object, digest: object, content: object) -> bool:
+    """Return whether an episode can be found by its id and read."""
+    if not (isinstance(key, bytes) and isinstance(content, bytes)) or prefix != key[:2]:
+        return False
+    if hashlib.blake2b(content, digest_size=16).digest() != digest:
+        return False
+    try:
+        return decode_episode(content).id == key.hex()
+    except ValueError:
+        return False
 
 
 def _settle(target: Path) -> None:
