@@ -26,7 +26,7 @@ from worldthread.errors import WorldthreadError
 from worldthread.stores import SQLiteStore
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
-TRIALS: Final = int(os.environ.get("WORLDTHREAD_TRIALS", "400"))
+TRIALS: Final = int(os.environ.get("WORLDTHREAD_TRIALS", "1000" if os.environ.get("WORLDTHREAD_THOROUGH") else "200"))
 QUESTION: Final = "Where is the key?"
 TEXTS: Final = [f"text {number}" for number in range(8)]
 BLOCKS: Final = (16, 100, 512, 4096)
@@ -329,6 +329,7 @@ def outcome(kind: Kind, name: str, number: int, folder: Path) -> str:
         shutil.rmtree(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:.*no snapshot")
 def test_damage_is_found_or_does_no_harm(kinds: dict[str, Kind], tmp_path: Path) -> None:
     violations = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import shutil
@@ -24,7 +25,8 @@ from worldthread.errors import (
     WorldthreadError,
 )
 from worldthread.graph import TemporalGraph
-from worldthread.stores import BackupCounts, SQLiteStore, backup, restore
+from worldthread.stores import BackupCounts, SQLiteStore, backup, database, restore
+from worldthread.stores.codec import encode_episode
 from worldthread.types import Episode, Extraction, Fact
 
 
@@ -86,17 +88,19 @@ with SQLiteStore.open(sys.argv[1]) as store:
     with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        counts = []
-        while len(counts) < 5 or counts[-1] < 20:
-            counts.append(backup(path, copy, force=True).episodes)
-            numbers = [int(episode.at) for episode in held(copy)]
-            last = max(numbers, default=-1)
-            wanted = {at for at in range(last + 1) if at % 7 != 3 or at + 3 >= last}
-            assert wanted - set(numbers) <= {last - 3}
-            assert len(numbers) == counts[-1]
-            for ending in ("-wal", "-shm"):
-                Path(f"{copy}{ending}").unlink(missing_ok=True)
-        child.kill()
+        counts: list[int] = []
+        try:
+            while len(counts) < 5 or counts[-1] < 20:
+                counts.append(backup(path, copy, force=True).episodes)
+                numbers = [int(episode.at) for episode in held(copy)]
+                last = max(numbers, default=-1)
+                wanted = {at for at in range(last + 1) if at % 7 != 3 or at + 3 >= last}
+                assert wanted - set(numbers) <= {last - 3}
+                assert len(numbers) == counts[-1]
+                for ending in ("-wal", "-shm"):
+                    Path(f"{copy}{ending}").unlink(missing_ok=True)
+        finally:
+            child.kill()
     assert counts == sorted(counts)
 
 
@@ -227,13 +231,21 @@ def test_a_damaged_memory_can_be_replaced_and_keeps_its_permissions(path: Path, 
 
 
 def test_a_backup_of_an_older_release_is_restored(path: Path, copy: Path) -> None:
-    episodes = fill(copy, 1, 2)
+    content = encode_episode(seen(1))
     connection = sqlite3.connect(copy)
-    connection.execute("PRAGMA user_version = 1")
+    connection.executescript(
+        f"PRAGMA application_id = {database.APPLICATION_ID}; PRAGMA user_version = 1; {database.MIGRATIONS[0]}"
+    )
+    connection.execute("INSERT INTO namespace VALUES (1, 'default', 1, 1)")
+    digest = hashlib.blake2b(content, digest_size=16).digest()
+    connection.execute("INSERT INTO record VALUES (1, ?, ?)", (digest, content))
+    connection.execute("INSERT INTO current VALUES (1, ?, 1.0, 1)", (bytes.fromhex(seen(1).id),))
+    connection.execute("INSERT INTO change VALUES (1, 1, ?, ?)", (b"12345678", bytes.fromhex(seen(1).id)))
+    connection.commit()
     connection.close()
-    restore(copy, path)
+    assert restore(copy, path).episodes == 1
     with SQLiteStore.open(path) as store:
-        assert list(store.episodes()) == episodes
+        assert list(store.episodes()) == [seen(1)]
 
 
 # -- killed at every step -------------------------------------------------------------------------------------------

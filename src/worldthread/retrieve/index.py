@@ -386,7 +386,8 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
     words, names = (int(np.count_nonzero(arrays[name] == 0)) for name in ("vocabulary", "names"))
     columns = {
         "asserted": (episodes, statements),
-        "mentioned": (episodes, names, 2),
+        "titled": (episodes, names),
+        "named": (statements, names),
         "episode_words": (episodes, words, 2**31),
         "statement_words": (statements, words, 2**31),
         "name_words": (names, words),
@@ -398,7 +399,7 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
         if not fits or (len(rows) and ((rows.min(axis=0) < 0) | (rows.max(axis=0) >= ends)).any()):
             raise ValueError(f"{name!r} refers to something that is not there")
     lengths = {
-        "are_facts": statements, "episode_ties": episodes, "statement_ties": statements,
+        "are_facts": statements, "episode_ties": episodes, "statement_ties": statements, "forms": statements,
         "episodes_filled": episodes, "statements_filled": statements,
     }  # fmt: skip
     for name, length in lengths.items():

@@ -30,11 +30,13 @@ from worldthread.arguments import require_path
 from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.progress import Progress, show_progress
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
+from worldthread.stores.codec import decode_episode
 from worldthread.stores.database import _check_file
 
 _PAGES: Final = 2048  # copied at a time
 _ROWS: Final = 256  # checked at a time
 _BUSY_SECONDS: Final = 5.0
+_NOT_FORGOTTEN: Final = "current.id != zeroblob(16)"
 _SIDECARS: Final = ("-wal", "-shm", "-journal")
 
 
@@ -292,7 +294,7 @@ def _check(part: Path, source: Path) -> tuple[int, int]:
             raise DamagedFileError("the memory is damaged: something belongs to a namespace that is lost", path=source)
         counts = connection.execute(
             "SELECT namespace.name, namespace.episodes, COUNT(record.number) FROM namespace"
-            " LEFT JOIN current ON current.namespace = namespace.number"
+            f" LEFT JOIN current ON current.namespace = namespace.number AND {_NOT_FORGOTTEN}"
             " LEFT JOIN record ON record.number = current.record GROUP BY namespace.number"
         ).fetchall()
         for name, expected, count in counts:
@@ -300,15 +302,30 @@ def _check(part: Path, source: Path) -> tuple[int, int]:
                 raise DamagedFileError(
                     f"the memory is damaged: {count} of {expected} episodes of {name!r} can be found", path=source
                 )
+        columns = {name for _, name, *_ in connection.execute("PRAGMA table_info(current)")}
+        prefix = "prefix" if "prefix" in columns else "substr(current.id, 1, 2)"  # older releases have no prefixes
         rows = connection.execute(
-            "SELECT current.id, digest, content FROM current JOIN record ON record.number = current.record"
+            f"SELECT current.id, {prefix}, digest, content FROM current"
+            f" JOIN record ON record.number = current.record WHERE {_NOT_FORGOTTEN}"
         )
         while batch := rows.fetchmany(_ROWS):
-            for key, digest, content in batch:
-                if not isinstance(content, bytes) or hashlib.blake2b(content, digest_size=16).digest() != digest:
-                    name = key.hex() if isinstance(key, bytes) else repr(key)
+            for row in batch:
+                if not _is_whole(*row):
+                    name = row[0].hex() if isinstance(row[0], bytes) else repr(row[0])
                     raise DamagedFileError(f"the memory is damaged: episode {name} cannot be read", path=source)
         return len(counts), sum(count for _, _, count in counts)
+
+
+def _is_whole(key: object, prefix: object, digest: object, content: object) -> bool:
+    """Return whether an episode can be found by its id and read."""
+    if not (isinstance(key, bytes) and isinstance(content, bytes)) or prefix != key[:2]:
+        return False
+    if hashlib.blake2b(content, digest_size=16).digest() != digest:
+        return False
+    try:
+        return decode_episode(content).id == key.hex()
+    except ValueError:
+        return False
 
 
 def _settle(target: Path) -> None:
