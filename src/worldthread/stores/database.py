@@ -392,20 +392,20 @@ class Database:
 
     def _migrate(self) -> None:
         version = self._version()
-        if 0 < version < len(MIGRATIONS):
-            self.truncate_log()
-            self._mark_log()
         for target in range(version + 1, len(MIGRATIONS) + 1):
             assert self._connection is not None
             self._connection.create_function("packed_time", 1, pack_time, deterministic=True)
+            if target > 1 and not self._log_is_marked:
+                self._mark_log()
             with self.transaction():
-                self._log_is_marked = True
+                self._log_is_marked = True  # by the change of user_version below
                 if target == 1:
                     self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 for statement in MIGRATIONS[target - 1].split(";"):
                     self.execute(statement)
                 self.execute(f"PRAGMA user_version = {_fresh_mark(target) if target >= _MARKED_VERSION else target}")
             if target == 1:
+                self._log_is_marked = False
                 self._start_log()
 
     def _version(self) -> int:
