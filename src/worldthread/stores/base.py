@@ -151,6 +151,8 @@ class Store(ABC):
     def replace(self, episode: Episode) -> Episode:
         """Replace the extraction of a recorded episode. Its id and its recorded time stay.
 
+        Vectors of statements and names that only the older extraction had are removed.
+
         Args:
             episode: the recorded episode with its new extraction.
 
