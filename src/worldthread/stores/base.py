@@ -224,7 +224,11 @@ class Store(ABC):
         """
 
     def is_read_by_this_thread(self) -> bool:
-        """Return whether the calling thread is inside a :meth:`read_lock`."""
+        """Say whether the calling thread has the memory locked.
+
+        Returns:
+            Whether it is inside a :meth:`read_lock`; such a thread must not wait for another one.
+        """
         return False
 
     @abstractmethod

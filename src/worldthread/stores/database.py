@@ -137,7 +137,8 @@ class Transaction:
 
     An interrupt can end the block without its end (it may come while ``__exit__`` begins), and then the transaction
     stays open. :meth:`Database.begin_use` ends it: it knows which transactions are left over, because nobody holds
-    their objects any more.
+    their objects any more (the interrupt itself does, for as long as it is handled: until then, uses see the file as
+    the transaction does, and changes are refused).
 
     Args:
         database: the open file.
