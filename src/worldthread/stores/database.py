@@ -122,7 +122,7 @@ _BUSY_SECONDS: Final = 5.0
 _LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
 _VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
 _MARKED_VERSION: Final = 3
-_VACUUM_PAGES: Final = 1000  # free pages from which on they are given back
+_VACUUM_PAGES: Final = 250  # free pages from which on they are given back
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
 
