@@ -62,7 +62,7 @@ class Interrupt:
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == self.event:
             self.count += 1
-            # a real interrupt cannot come between the end of a block and the release of its lock, which is one instruction
+            # no real interrupt comes between the end of a block and the release of its lock, which is one instruction
             line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
             if self.count >= self.at > 0 and ".lock:" not in line:
                 sys.settrace(None)
