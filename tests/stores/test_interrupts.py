@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import linecache
 import os
 import random
 import signal
@@ -61,7 +62,9 @@ class Interrupt:
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == self.event:
             self.count += 1
-            if self.count == self.at:
+            # no real interrupt comes between the end of a block and the release of its lock, which is one instruction
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+            if self.count >= self.at > 0 and ".lock:" not in line:
                 sys.settrace(None)
                 self.place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno} {frame.f_code.co_name}"
                 raise KeyboardInterrupt
@@ -316,15 +319,24 @@ def alarms(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
 
 def signalled(work: Callable[[], object], seconds: float) -> bool:
     """Whether a signal after some time interrupted ``work``; the error is gone when this returns."""
-    try:
+    fired = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        fired.append(number)
+        raise KeyboardInterrupt
+
+    with alarms(interrupt):
         try:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            work()
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    except KeyboardInterrupt:
-        return True
-    return False
+            try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                work()
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except BaseException:
+            if not fired:  # numpy makes a TypeError of an interrupt in the midst of writing an array
+                raise
+            return True
+        return False
 
 
 @pytest.mark.slow
@@ -333,25 +345,20 @@ def test_interrupts_by_signals_lose_nothing(tmp_path: Path, monkeypatch: pytest.
     chance = random.Random(15)
     trial = Trial(tmp_path / "memory")
     counts: Counter[str] = Counter()
-
-    def raise_interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
     wanted = 2000 if os.environ.get("WORLDTHREAD_THOROUGH") else 150
     spent = dict.fromkeys(OPERATIONS, 0.003)
-    with alarms(raise_interrupt):
-        while sum(counts.values()) < wanted:
-            name = chance.choice(sorted(OPERATIONS))
-            before = dict(trial.model)
-            work, after = OPERATIONS[name](trial)
-            seconds = chance.uniform(0.00001, spent[name])
-            if signalled(work, seconds):
-                counts[name] += 1
-                spent[name] *= 1.02
-                trial.check([before, after], name)
-            else:
-                spent[name] = max(0.00005, spent[name] * 0.95)
-                trial.check([after], name)
+    while sum(counts.values()) < wanted:
+        name = chance.choice(sorted(OPERATIONS))
+        before = dict(trial.model)
+        work, after = OPERATIONS[name](trial)
+        seconds = chance.uniform(0.00001, spent[name])
+        if signalled(work, seconds):
+            counts[name] += 1
+            spent[name] *= 1.02
+            trial.check([before, after], name)
+        else:
+            spent[name] = max(0.00005, spent[name] * 0.95)
+            trial.check([after], name)
     print(dict(counts))
     trial.store.close()
     trial.other.close()

@@ -151,6 +151,8 @@ class Store(ABC):
     def replace(self, episode: Episode) -> Episode:
         """Replace the extraction of a recorded episode. Its id and its recorded time stay; ``extracted_at`` is now.
 
+        Vectors of statements and names that only the older extraction had are removed.
+
         Args:
             episode: the recorded episode with its new extraction.
 
@@ -235,10 +237,10 @@ class Store(ABC):
         """
 
     def is_read_by_this_thread(self) -> bool:
-        """Tell whether the calling thread is inside a :meth:`read_lock`.
+        """Say whether the calling thread has the memory locked.
 
         Returns:
-            Whether it is.
+            Whether it is inside a :meth:`read_lock`; such a thread must not wait for another one.
         """
         return False
 

@@ -126,7 +126,7 @@ _BUSY_CHANGES_SECONDS: Final = 0.2  # of changes in quick succession, after whic
 _LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
 _VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
 _MARKED_VERSION: Final = 3
-_VACUUM_PAGES: Final = 1000  # free pages from which on they are given back
+_VACUUM_PAGES: Final = 250  # free pages from which on they are given back
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
 
@@ -145,7 +145,8 @@ class Transaction:
 
     An interrupt can end the block without its end (it may come while ``__exit__`` begins), and then the transaction
     stays open. :meth:`Database.begin_use` ends it: it knows which transactions are left over, because nobody holds
-    their objects any more.
+    their objects any more (the interrupt itself does, for as long as it is handled: until then, uses see the file as
+    the transaction does, and changes are refused).
 
     Args:
         database: the open file.
@@ -465,20 +466,20 @@ class Database:
 
     def _migrate(self) -> None:
         version = self._version()
-        if 0 < version < len(MIGRATIONS):
-            self.truncate_log()
-            self._mark_log()
         for target in range(version + 1, len(MIGRATIONS) + 1):
             assert self._connection is not None
             self._connection.create_function("packed_time", 1, pack_time, deterministic=True)
+            if target > 1 and not self._log_is_marked:
+                self._mark_log()
             with self.transaction():
-                self._log_is_marked = True
+                self._log_is_marked = True  # by the change of user_version below
                 if target == 1:
                     self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 for statement in MIGRATIONS[target - 1].split(";"):
                     self.execute(statement)
                 self.execute(f"PRAGMA user_version = {_fresh_mark(target) if target >= _MARKED_VERSION else target}")
             if target == 1:
+                self._log_is_marked = False
                 self._start_log()
 
     def _version(self) -> int:
