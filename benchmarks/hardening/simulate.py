@@ -262,6 +262,7 @@ class Simulation:
         """
         for name in ("disk", "out"):
             (self._folder / name).mkdir()
+        (self._folder / "log").touch()
         path = self._folder / "disk" / "m"
         with Memory(path, model="none", embedder=FakeEmbedder()):
             pass
