@@ -136,9 +136,9 @@ class _UntilClosed(Extractor):
     def concurrency(self) -> int:
         return self._extractor.concurrency
 
-    def extract(self, text: str) -> Extraction:
+    def extract(self, text: str, speaker: str = "") -> Extraction:
         self._require_open()
-        return self._extractor.extract(text)
+        return self._extractor.extract(text, speaker)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
         return self._extractor.outdate(text, extraction, view)
