@@ -62,6 +62,7 @@ from material import (
 
 from worldthread import Memory
 from worldthread.errors import NotFoundError, WorldthreadError
+from worldthread.graph.fold import fold, state_hash
 from worldthread.models.fake import FakeEmbedder
 from worldthread.stores import database
 
@@ -580,7 +581,7 @@ class Simulation:
         elif name == "recall":
             good = any({*value} <= {id_ for id_, _ in content} for content in contents)
         elif name == "state_hash":
-            good = len(value) == 64
+            good = any(state_hash(fold(KNOWN[key] for key in content).rows()) == value for content in contents)
         else:
             good = any({*value} <= {id_ for id_, _ in content} for content in contents)
         if not good:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from worldthread.errors import ClosedError
 from worldthread.models.cached import CachedEmbedder
 from worldthread.stores import Store
 from worldthread.types import Episode
@@ -111,7 +112,8 @@ class MemoryIndex:
         """Save the index when texts were added and it pays."""
         if self._new_texts:
             self._new_texts = False
-            self._save_if_worth_it()
+            with suppress(ClosedError):  # somebody else has closed the store, and with it what could be saved
+                self._save_if_worth_it()
 
     def _save_if_worth_it(self) -> None:
         graph = self._store.graph

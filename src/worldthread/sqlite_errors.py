@@ -34,6 +34,7 @@ _BY_PRIMARY_CODE: Final = {
     sqlite3.SQLITE_MISMATCH: SQLiteFault.DAMAGED,
     sqlite3.SQLITE_BUSY: SQLiteFault.LOCKED,
     sqlite3.SQLITE_LOCKED: SQLiteFault.LOCKED,
+    sqlite3.SQLITE_PROTOCOL: SQLiteFault.LOCKED,  # a process stands still while it opens the log
     sqlite3.SQLITE_FULL: SQLiteFault.WRITE_FAILED,
     sqlite3.SQLITE_CANTOPEN: SQLiteFault.NO_ACCESS,
     sqlite3.SQLITE_READONLY: SQLiteFault.NO_ACCESS,

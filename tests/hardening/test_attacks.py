@@ -15,19 +15,14 @@ ATTACKS = Path(__file__).parents[2] / "benchmarks" / "hardening"
 
 Attack = Callable[..., dict[str, Any]]
 
-INTERRUPTS = pytest.mark.xfail(strict=False, reason="a live object lacks a change that was committed before Ctrl-C")
-DEADLOCK = pytest.mark.xfail(strict=False, reason="the lock of the index and that of the file are taken in two orders")
-SIMULATED = pytest.mark.xfail(strict=False, reason="Ctrl-C; a checkpoint of an empty memory; immutable readers")
-RECALL = pytest.mark.xfail(strict=False, reason="forms of one name make recall depend on the order of arrival")
-
 
 @pytest.mark.parametrize(
     ("name", "trials", "at_least"),
     [
         ("simulate", 8, 8),
         ("kills", 10, 10),
-        pytest.param("interrupts", 20, 20, marks=INTERRUPTS),
-        pytest.param("histories", 20, 20, marks=RECALL),
+        ("interrupts", 20, 20),
+        ("histories", 20, 20),
     ],
 )
 def test_a_few_trials_break_no_promise(name: str, trials: int, at_least: int, attack: Attack) -> None:
@@ -40,10 +35,10 @@ def test_a_few_trials_break_no_promise(name: str, trials: int, at_least: int, at
 @pytest.mark.parametrize(
     ("name", "trials", "at_least"),
     [
-        pytest.param("simulate", 150, 150, marks=SIMULATED),
+        ("simulate", 150, 150),
         ("kills", 200, 200),
-        pytest.param("interrupts", 400, 400, marks=INTERRUPTS),
-        pytest.param("histories", 800, 800, marks=RECALL),
+        ("interrupts", 400, 400),
+        ("histories", 800, 800),
     ],
 )
 def test_many_trials_break_no_promise(name: str, trials: int, at_least: int, attack: Attack) -> None:
@@ -58,7 +53,6 @@ def test_many_trials_break_no_promise(name: str, trials: int, at_least: int, att
         assert {f"interrupted in {what}" for what in ("add", "forget", "recall", "close")} <= found["notes"].keys()
 
 
-@DEADLOCK
 def test_threads_that_read_and_recall_do_not_wait_for_each_other(attack: Attack) -> None:
     found = attack("deadlocks", "--only", "Memory.recall Memory.recall", "--trials", "2")
     assert found["violations"] == []

@@ -31,7 +31,7 @@ from worldthread.errors import DamagedFileError, InputError, StoreError, StoreLo
 from worldthread.progress import Progress, show_progress
 from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 from worldthread.stores.codec import decode_episode
-from worldthread.stores.database import _check_file
+from worldthread.stores.database import check_file, check_log, give_fresh_mark
 
 _PAGES: Final = 2048  # copied at a time
 _ROWS: Final = 256  # checked at a time
@@ -135,7 +135,7 @@ def restore(
         raise InputError(f"{target} exists: give force=True, or --force, to replace it by the backup")
     _require_memory(origin)
     with suppress(DamagedFileError):  # which is a reason to restore
-        _check_file(target)
+        check_file(target)
     with _writer_lock(target, wait), _checked_copy(origin, target, progress) as (part, counts):
         _settle(target)
         try:
@@ -164,7 +164,7 @@ def _require_apart(source: Path, target: Path) -> None:
 def _require_memory(path: Path) -> None:
     if not path.exists() or not path.stat().st_size:
         raise StoreError("there is no memory here", path=path)
-    _check_file(path)
+    check_file(path)
 
 
 @contextmanager
@@ -200,6 +200,7 @@ def _checked_copy(source: Path, target: Path, progress: bool | Progress | None) 
         fcntl.flock(file, fcntl.LOCK_EX)  # says that somebody is writing it
         with _translated(source):
             size = _copy(source, part, progress)
+            give_fresh_mark(file)
             namespaces, episodes = _check(part, source)
         os.fsync(file)
         yield part, BackupCounts(namespaces, episodes, size)
@@ -332,6 +333,10 @@ def _settle(target: Path) -> None:
     """Move the log of the old memory into its file, so that the file alone is the old memory."""
     if not target.exists() or not target.stat().st_size:
         return
+    try:
+        check_log(target)
+    except StoreError:
+        return  # the log belongs to another file: the file is what it is without the log
     try:
         with closing(_connected(target, "mode=rw")) as connection:
             connection.execute("SELECT COUNT(*) FROM sqlite_schema")  # rolls back what a killed process left half done

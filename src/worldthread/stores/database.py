@@ -124,6 +124,7 @@ _POLL_SECONDS: Final = 0.01  # between two looks whether the writer lock is free
 _PAUSE_SECONDS: Final = 2.5 * _POLL_SECONDS  # in which another process looks at least once
 _BUSY_CHANGES_SECONDS: Final = 0.2  # of changes in quick succession, after which others get a pause
 _LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
+_USER_VERSION_OFFSET: Final = 60  # in the header of a file
 _VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
 _MARKED_VERSION: Final = 3
 _VACUUM_PAGES: Final = 250  # free pages from which on they are given back
@@ -243,6 +244,8 @@ class Database:
         self._longest_log = _LOG_BYTES
         self._log_is_marked = False
         self._is_renewed = False
+        self._unlocked_state: tuple[int, int] | None = None  # of a file that is read without locks
+        self._reconnections = 0
         self._size = 0  # of the file, in bytes; nobody else makes it smaller while it is open for writing
         self._connection: sqlite3.Connection | None = None
         try:
@@ -268,11 +271,15 @@ class Database:
         if not path.exists():
             raise StoreError("there is no memory here to read", path=path)
         self._register(path)
-        _check_log(path)
+        check_log(path)
         if path.stat().st_size == 0:
             raise StoreError("the file is empty: open it once for writing to make it a memory", path=path)
+        self._connect_for_reading(path)
+
+    def _connect_for_reading(self, path: Path) -> None:
         # a reader takes part in SQLite's locking, for which it needs files beside the memory; where the folder cannot
-        # be written and holds no log, nobody writes, and the file can be read without locks
+        # be written and holds no log, the file can be read without locks, until somebody else writes it
+        self._unlocked_state = None
         try:
             if self._is_at_rest(path):
                 self._probe(path)
@@ -280,16 +287,26 @@ class Database:
             self._check_tables()
         except StoreError as error:
             cause = error.__cause__
-            can_read_alone = isinstance(cause, sqlite3.Error) and fault_of(cause) is SQLiteFault.NO_ACCESS
-            if not (can_read_alone and self._is_complete(path)):
+            is_without_access = isinstance(cause, sqlite3.Error) and fault_of(cause) is SQLiteFault.NO_ACCESS
+            if not (is_without_access and self._is_complete(path) and not os.access(path.parent, os.W_OK)):
                 raise
             self._disconnect()
+            self._unlocked_state = _state_of(path)
             self._connect(_uri(path, "mode=ro&immutable=1"))
             self._check_tables()
 
+    def _follow_without_locks(self, path: Path) -> None:
+        """Connect again if somebody has written the file that is read without locks."""
+        if self._unlocked_state is not None and not (
+            self._unlocked_state == _state_of(path) and self._is_complete(path)
+        ):
+            self._disconnect()
+            self._reconnections += 1
+            self._connect_for_reading(path)
+
     def _open_for_writing(self, path: Path, wait: float) -> None:
         # checked before anything is written: a foreign file must not even get a lock beside it
-        _check_file(path)
+        check_file(path)
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError("the file cannot be written: pass readonly=True, or change its permissions", path=path)
         lock_file = path.with_name(path.name + "-lock")
@@ -297,10 +314,10 @@ class Database:
         self._acquire(path, lock_file, wait)
         try:
             if not path.exists():
-                _check_log(path)
+                check_log(path)
                 _create(path)
             self._register(path)
-            _check_log(path)
+            check_log(path)
             if path.stat().st_size and self._is_at_rest(path):
                 self._probe(path)
             self._connect(_uri(path, "mode=rw"))
@@ -561,6 +578,8 @@ class Database:
         self.transaction_reference = None
         self._set_patience(True)
         self._require_file()
+        if self.path is not None:
+            self._follow_without_locks(self.path)
 
     def running_transaction(self) -> Transaction | None:
         """Return the open transaction whose block is running; ``None`` when there is none. Hold the lock."""
@@ -647,7 +666,7 @@ class Database:
     def data_version(self) -> int:
         """Return a number that changes when another connection has changed the file."""
         version: int = self.fetch_one("PRAGMA data_version")[0]
-        return version
+        return self._reconnections << 40 | version
 
     def truncate_log(self, *, wait: bool = True, even_if_empty: bool = False) -> bool:
         """Move the log into the file and empty it.
@@ -780,9 +799,10 @@ class Database:
             self._writer_lock = None
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        # an interrupt must not leave a closed connection behind; one that is dropped is closed
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
 
 def _uri(path: Path, parameters: str) -> str:
@@ -796,11 +816,22 @@ def _size_of(path: Path | str) -> int | None:
         return None
 
 
+def _state_of(path: Path) -> tuple[int, int]:
+    """Return what changes when a file is written: its size and its time."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
 def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise unless a file can be opened as a memory; see :func:`_check_unless_open`.
+
+    Args:
+        path: the file; it is not changed.
+    """
     with _databases_guard:
         _check_unless_open(path)
 
@@ -884,14 +915,15 @@ def unpack_time(packed: bytes) -> float:
 # -- marks ----------------------------------------------------------------------------------------------------------
 
 
-def give_fresh_mark(connection: sqlite3.Connection) -> None:
+def give_fresh_mark(file: int) -> None:
     """Give a copy of a memory a mark of its own, so that no log of the original is taken for one of the copy.
 
     Args:
-        connection: an open connection to the copy.
+        file: descriptor of the copy, which is open for reading and writing, and has no log.
     """
-    version = connection.execute("PRAGMA user_version").fetchone()[0] % (1 << _VERSION_BITS)
-    connection.execute(f"PRAGMA user_version = {_fresh_mark(version)}")
+    version = int.from_bytes(os.pread(file, 4, _USER_VERSION_OFFSET), "big") % (1 << _VERSION_BITS)
+    if version >= _MARKED_VERSION:
+        os.pwrite(file, _fresh_mark(version).to_bytes(4, "big"), _USER_VERSION_OFFSET)
 
 
 def _fresh_mark(version: int) -> int:
@@ -899,7 +931,7 @@ def _fresh_mark(version: int) -> int:
     return secrets.randbits(31 - _VERSION_BITS) << _VERSION_BITS | version
 
 
-def _check_log(path: Path) -> None:
+def check_log(path: Path) -> None:
     """Raise unless the log beside a file, if there is one, belongs to the file.
 
     Args:

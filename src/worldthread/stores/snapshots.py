@@ -121,7 +121,7 @@ class Snapshots:
             part.mkdir(mode=folder_mode)
             digests = {}
             for name, array in graph.to_arrays().items():
-                np.save(part / f"{name}.npy", array, allow_pickle=False)
+                _save_array(part / f"{name}.npy", array)
                 digests[name] = array_digest(array)
             manifest = {
                 "format": FORMAT,
@@ -163,7 +163,7 @@ class Snapshots:
             part.mkdir(mode=folder.stat().st_mode & 0o777)
             digests = {}
             for array_name, array in arrays.items():
-                np.save(part / f"{array_name}.npy", array, allow_pickle=False)
+                _save_array(part / f"{array_name}.npy", array)
                 digests[array_name] = array_digest(array)
             (part / _MANIFEST).write_bytes(orjson.dumps({"name": name, "arrays": digests}))
             for file in part.iterdir():
@@ -213,6 +213,14 @@ class _Manifest:
     namespace: str
     position: ChangePosition
     arrays: dict[str, str]
+
+
+def _save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array as ``np.save`` does, which turns an interrupt into an error of its own."""
+    array = np.ascontiguousarray(array)
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def _manifest(folder: Path) -> tuple[Path, _Manifest] | None:
