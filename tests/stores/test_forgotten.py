@@ -237,7 +237,6 @@ def test_remembering_and_forgetting_does_not_grow(path: Path, monkeypatch: pytes
             if number >= 20:
                 store.forget(noted(number - 20).id)
             if number % 40 == 39:
-                store.checkpoint()
                 sizes.append(path.stat().st_size)
                 numbers.append(len(store.graph.episode_numbers))
         assert_hash(store, [noted(n) for n in range(240, 260)])

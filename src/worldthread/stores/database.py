@@ -227,8 +227,8 @@ class Database:
         """The stores that share this connection."""
         self.transaction_reference: weakref.ref[Transaction] | None = None
         """The transaction that is open, for :class:`Transaction`."""
-        self.holds_overwritten = False
-        """Whether rows of the record were overwritten, whose space can be reclaimed."""
+        self.overwritten = 0
+        """How many rows were overwritten since anybody looked whether their space can be reclaimed."""
         self._log_holds_forgotten = False
         self._waits = True
         self._durability = durability

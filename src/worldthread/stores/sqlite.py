@@ -15,7 +15,7 @@ import warnings
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -304,6 +304,7 @@ class SQLiteStore(Store):
                 self._overwrite(change, recorded.id)
                 self._insert(change, recorded)
             self._apply(change, removed=[recorded.id], added=[recorded])
+            self._reclaim_space_if_worthwhile()
             return recorded
 
     def forget(self, episode_id: str) -> None:
@@ -325,6 +326,7 @@ class SQLiteStore(Store):
                 self._database.expect_forgotten()
             self._apply(change, removed=ids)
             self._database.purge_log(wait=True)
+            self._reclaim_space_if_worthwhile()
 
     def clear(self) -> None:
         with self._database.writing(), self._database.lock:
@@ -653,7 +655,7 @@ class SQLiteStore(Store):
             "UPDATE current SET prefix = zeroblob(2), id = zeroblob(16), at = zeroblob(8) WHERE record = ?", row
         )
         change.episodes -= 1
-        self._database.holds_overwritten = True
+        self._database.overwritten += 1
 
     def _log_change(self, change: _PendingChange, record: int) -> None:
         """Record that the row of an episode is new, or that an episode was removed."""
@@ -670,12 +672,12 @@ class SQLiteStore(Store):
     def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
         """Overwrite the vectors of some texts in place."""
         for keys in _batched([_text_digest(text) for text in texts]):
-            self._database.execute(
+            found = self._database.execute(
                 "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
                 f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
                 (change.namespace, *(key[:2] for key in keys), *keys),
             )
-        self._database.holds_overwritten = True
+            self._database.overwritten += found.rowcount
 
     def _remove_snapshots(self) -> None:
         """Remove the snapshots, before a change that removes text which they may hold."""
@@ -791,7 +793,14 @@ class SQLiteStore(Store):
             self._reclaim_space()
             self._database.truncate_log()
 
+    def _reclaim_space_if_worthwhile(self) -> None:
+        """Reclaim space after a change that overwrote rows, when so much was overwritten that it may pay."""
+        if self._database.overwritten > max(_OVERWRITTEN_ROWS, len(self._state.graph or ())):
+            with suppress(StoreError):  # the change itself is done
+                self._reclaim_space()
+
     def _reclaim_space(self) -> None:
+        self._database.overwritten = 0
         overwritten, rows = self._database.overwritten_rows()
         if overwritten > max(_OVERWRITTEN_ROWS, rows // 2):
             with self._database.transaction():
@@ -858,7 +867,7 @@ class SQLiteStore(Store):
             return  # the path leads to another file, which has nothing to do with this one
         if self._state.is_compared and not self._state.is_torn:
             self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
-        if self._database.holds_overwritten:
+        if self._database.overwritten:
             self._reclaim_space()
 
     def _require_open(self) -> None:
