@@ -45,7 +45,7 @@ class OddExtractor:
 
     def __init__(
         self,
-        extract: Callable[[str], Any],
+        extract: Callable[..., Any],
         outdate: Callable[..., Any] = lambda text, extraction, view: extraction,
         at_once: int = 1,
     ):
@@ -66,7 +66,7 @@ def test_what_a_helper_throws_comes_out_and_nothing_is_lost(
     step: str, at_once: int, error: BaseException, tmp_path: Path
 ) -> None:
     # a StopIteration once ended the loop over the passages: they were reported as recorded, and were not
-    options: dict[str, Any] = {"extractor": OddExtractor(lambda text: Extraction("odd/1"), at_once=at_once)}
+    options: dict[str, Any] = {"extractor": OddExtractor(lambda *_: Extraction("odd/1"), at_once=at_once)}
     if step == "embed":
         embedder = FakeEmbedder()
         embedder.embed = throws(error)  # type: ignore[method-assign]
@@ -105,7 +105,7 @@ ODD_EXTRACTIONS: dict[str, Any] = {
 @pytest.mark.parametrize("step", ["extract", "outdate"])
 def test_odd_extractions_never_make_a_memory_unreadable(step: str, kind: str, tmp_path: Path) -> None:
     # failures=(5,) was committed, and then nobody could open the memory any more
-    odd = OddExtractor(lambda text: Extraction("odd/1"))
+    odd = OddExtractor(lambda *_: Extraction("odd/1"))
     setattr(odd, step, lambda *_: ODD_EXTRACTIONS[kind]())
     with opened(tmp_path / "m", extractor=odd) as memory:
         memory.record.add(KNOWN)
@@ -122,7 +122,7 @@ def test_odd_extractions_never_make_a_memory_unreadable(step: str, kind: str, tm
 
 @pytest.mark.parametrize("at_once", [0, -1, "3", None, 2.5, True])
 def test_an_extractor_that_cannot_say_how_many_it_takes_at_once_is_refused(at_once: Any) -> None:
-    with opened(extractor=OddExtractor(lambda text: Extraction("odd/1"), at_once=at_once)) as memory:
+    with opened(extractor=OddExtractor(lambda *_: Extraction("odd/1"), at_once=at_once)) as memory:
         with pytest.raises(InputError, match=r"concurrency of the extractor 'odd/1' must be a whole number"):
             memory.remember_many(["Ben is ill.", "Cid is old."])
         assert list(memory.episodes()) == []

@@ -266,6 +266,7 @@ def test_a_memory_in_a_read_only_folder_is_read_and_refuses_the_rest() -> None:
         path = Path(name) / "m"
         with opened(path) as memory:
             memory.remember("Anna lives in Rome.", at=1)
+        path.chmod(0o644)  # a new memory can be read by its owner only
         os.chmod(name, 0o555)
         try:
             out = child(READ_ONLY_FOLDER, path)

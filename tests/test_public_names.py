@@ -23,7 +23,7 @@ OF_USERS = {
 MEMBERS = {
     "about", "as_of", "ask", "checkpoint", "close", "entities", "episode", "episodes", "export", "extractor", "forget",
     "import_", "model", "namespace", "open_namespace", "path", "readonly", "recall", "remember", "remember_many",
-    "retry", "stats", "timeline", "unread", "view",
+    "retry", "share_file", "stats", "timeline", "unread", "view",
 }  # fmt: skip
 
 

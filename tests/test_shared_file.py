@@ -234,9 +234,9 @@ def purges(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     calls: list[bool] = []
     empty = Database.truncate_log
 
-    def counted(self: Database, *, wait: bool = True) -> bool:
-        calls.append(wait)
-        return empty(self, wait=wait)
+    def counted(self: Database, **options: bool) -> bool:
+        calls.append(options.get("wait", True))
+        return empty(self, **options)
 
     monkeypatch.setattr(Database, "truncate_log", counted)
     return calls

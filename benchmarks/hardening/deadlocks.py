@@ -105,6 +105,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Store.append_many": lambda m: m._store.append_many([_fresh(), _fresh()]),
     "Store.episode": lambda m: m._store.episode(KEPT.id),
     "Store.export": lambda m: m._store.export(io.BytesIO()),
+    "Store.forget_many": lambda m: m._store.forget_many([m._store.append(_fresh()).id]),
     "Store.forget": lambda m: m._store.forget(m._store.append(_fresh()).id),
     "Store.get_vectors": lambda m: m._store.get_vectors("m", ["text"]),
     "Store.import_": lambda m: m._store.import_(io.BytesIO(EXPORT)),

@@ -46,11 +46,14 @@ def make_private_folder(folder: Path, *, exist_ok: bool = True) -> None:
 
     Raises:
         FileExistsError: it exists, and may not, or is not a folder.
+        FileNotFoundError: it cannot be made there.
         OSError: it cannot be made.
     """
     try:
         folder.mkdir(mode=FOLDER_MODE)
     except FileNotFoundError:
+        if folder.parent.is_dir():  # some file systems cannot hold a folder
+            raise
         make_private_folder(folder.parent)
         make_private_folder(folder, exist_ok=exist_ok)
     except OSError:  # for a folder that exists, some systems complain of permissions or of a read-only disk

@@ -284,7 +284,7 @@ def test_a_forged_index_is_built_anew(tmp_path: Path) -> None:
     name = orjson.loads((folder / "manifest.json").read_bytes())["name"]
     arrays = snapshots.load_index(position, name)
     assert arrays is not None
-    for forged in ("asserted", "titled", "named", "episode_words", "name_words", "within"):
+    for forged in ("asserted", "mentioned", "episode_words", "name_words", "within"):
         rows = np.array(arrays[forged])
         for value in (-7, 2**30):
             if rows.size:

@@ -386,8 +386,7 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
     words, names = (int(np.count_nonzero(arrays[name] == 0)) for name in ("vocabulary", "names"))
     columns = {
         "asserted": (episodes, statements),
-        "titled": (episodes, names),
-        "named": (statements, names),
+        "mentioned": (episodes, names, 2),
         "episode_words": (episodes, words, 2**31),
         "statement_words": (statements, words, 2**31),
         "name_words": (names, words),

@@ -396,7 +396,8 @@ class SQLiteStore(Store):
     @contextmanager
     def write_lock(self) -> Iterator[TemporalGraph]:
         with self._database.writing(), self._database.lock:
-            yield self._writable_graph()
+            self._database.require_writable()
+            yield self._up_to_date_graph()
 
     def share_file(self) -> None:
         self._database.share()
