@@ -263,3 +263,13 @@ def test_forgetting_an_entity_is_one_change_beside_a_long_read(tmp_path: Path, p
         with pytest.raises(NotFoundError):
             memory.forget(entity="Anna")
     assert b"cats" not in path.read_bytes()
+
+
+def test_what_another_has_forgotten_can_be_recorded_again(tmp_path: Path) -> None:
+    episode = Episode("Anna lives in Rome.", 1.0)
+    with shared(tmp_path / "m") as one, shared(tmp_path / "m") as two:
+        one.record.add(episode)
+        assert len(two.record.graph) == 1
+        one.forget(episode)
+        assert two.record.add(episode).id == episode.id
+        assert [e.text for e in one.episodes()] == [episode.text]

@@ -234,7 +234,8 @@ class Database:
         self._durability = durability
         self._wait = wait
         self._writer_lock: FileLock | None = None
-        self._is_shared = False
+        self.is_shared = False
+        """Whether other processes may write between the changes of this one; see :meth:`share`."""
         self._change_lock = threading.RLock()  # of the thread that holds the writer lock while the file is shared
         self._changes = 0  # how often that thread has entered `writing`
         self._last_release = self._first_change = -math.inf  # of changes in quick succession
@@ -355,8 +356,8 @@ class Database:
     def share(self) -> None:
         """Release the writer lock, and hold it only inside :meth:`writing` from now on."""
         with self._change_lock:
-            if self._writer_lock is not None and not self._is_shared:
-                self._is_shared = True
+            if self._writer_lock is not None and not self.is_shared:
+                self.is_shared = True
                 self._writer_lock.release()
 
     @property
@@ -364,7 +365,7 @@ class Database:
         """Whether no other process can write, since this one holds the writer lock."""
         if self.path is None:
             return True
-        return self._writer_lock is not None and (not self._is_shared or self._changes > 0)
+        return self._writer_lock is not None and (not self.is_shared or self._changes > 0)
 
     def writing(self, wait: float | None = None) -> AbstractContextManager[None]:
         """Keep all other writers out until the block ends. Enter it before taking the lock of the threads.
@@ -376,7 +377,7 @@ class Database:
             A context manager. Entering it raises StoreLockedError when another writer does not finish in time, and
             InputError when the thread is inside a block that reads.
         """
-        if not self._is_shared or self._writer_lock is None or self.path is None:
+        if not self.is_shared or self._writer_lock is None or self.path is None:
             return nullcontext()
         return self._writing_shared(self._writer_lock, self.path, self._wait if wait is None else wait)
 
@@ -608,7 +609,7 @@ class Database:
             raise StoreError(f"the file was replaced by another while it was open; {_OPEN_AGAIN}", path=self.path)
         if status.st_size < self._size:
             raise DamagedFileError(f"the file was cut short while it was open; {_OPEN_AGAIN}", path=self.path)
-        self._size = 0 if self.readonly or self._is_shared else status.st_size  # another may make it smaller
+        self._size = 0 if self.readonly or self.is_shared else status.st_size  # another may make it smaller
         if self._log is not None:
             try:
                 log = os.stat(f"{self.path}-wal")
@@ -787,7 +788,7 @@ class Database:
         """Empty the log and release the file and the lock. May be called again."""
         try:
             if self._connection is not None and self.is_writing:
-                self.truncate_log(wait=not self._is_shared)
+                self.truncate_log(wait=not self.is_shared)
         finally:
             self._release()
 

@@ -388,7 +388,7 @@ class SQLiteStore(Store):
         self._database.begin_use()
         self._database.require_writable()
         state = self._state
-        if state.graph is None or state.is_torn or not state.is_compared:
+        if state.graph is None or state.is_torn or not state.is_compared or self._database.is_shared:
             self._follow()
         assert state.graph is not None
         return state.graph
