@@ -116,7 +116,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Store.put_vectors": _put_vectors,
     "Store.read_lock": lambda m: _inside(m._store.read_lock()),
     "Store.replace": _replace,
-    "Store.save_index": lambda m: m._store.save_index("i", {"a": np.ones(2)}),
+    "Store.save_index": lambda m: m._store.save_index("i", {"a": np.ones(2)}, m._store.graph, 0),
 }
 """Calls that need arguments, or that do not end by themselves."""
 

@@ -130,5 +130,7 @@ class MemoryIndex:
 
     def _save(self) -> None:
         with self.current() as index:
-            # within the lock, because a change in between can give new numbers to what the arrays number
-            self._store.save_index(self.embedder.name, index.to_arrays())
+            graph = self._store.graph
+            arrays, numbering = index.to_arrays(), graph.numbering
+        # without the lock, which nobody may hold who waits to write
+        self._store.save_index(self.embedder.name, arrays, graph, numbering)

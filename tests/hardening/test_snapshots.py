@@ -48,7 +48,7 @@ def path(tmp_path: Path) -> Path:
     with SQLiteStore.open(path) as store:
         store.append_many(EPISODES)
         store.checkpoint()
-        assert store.save_index("index/1", {"rows": np.arange(60, dtype=np.int32).reshape(-1, 3)})
+        assert store.save_index("index/1", {"rows": np.arange(60, dtype=np.int32).reshape(-1, 3)}, store.graph, 0)
     return path
 
 

@@ -240,7 +240,7 @@ class Store(ABC):
         """Say whether the calling thread has the memory locked.
 
         Returns:
-            Whether it is inside a :meth:`read_lock`; such a thread must not wait for another one.
+            Whether it is inside a :meth:`read_lock` or :meth:`write_lock`; such a thread must not wait for another one.
         """
         return False
 
@@ -307,8 +307,8 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Store an index of the graph as it is now, which refers to episodes and statements by their numbers.
+    def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]], graph: TemporalGraph, numbering: int) -> bool:
+        """Store an index of the graph, which refers to episodes and statements by their numbers.
 
         This is not possible after something was forgotten, until the store is opened again: the numbers of the graph
         then have gaps, and those of a snapshot have none.
@@ -316,9 +316,11 @@ class Store(ABC):
         Args:
             name: name of the index, with a version.
             arrays: arrays by name; the names are used as file names.
+            graph: the graph whose numbers the arrays use.
+            numbering: its :attr:`~worldthread.graph.TemporalGraph.numbering` at that time.
 
         Returns:
-            Whether the index was stored.
+            Whether the index was stored; not if the store has another graph or other numbers by now.
         """
 
     @abstractmethod

@@ -238,6 +238,7 @@ class Database:
         """Whether other processes may write between the changes of this one; see :meth:`share`."""
         self._change_lock = threading.RLock()  # of the thread that holds the writer lock while the file is shared
         self._changes = 0  # how often that thread has entered `writing`
+        self._changing_thread: int | None = None
         self._last_release = self._first_change = -math.inf  # of changes in quick succession
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
@@ -354,7 +355,12 @@ class Database:
         self._writer_lock = lock
 
     def share(self) -> None:
-        """Release the writer lock, and hold it only inside :meth:`writing` from now on."""
+        """Release the writer lock, and hold it only inside :meth:`writing` from now on.
+
+        Raises:
+            InputError: the thread is inside a block that reads.
+        """
+        self._require_not_reading()
         with self._change_lock:
             if self._writer_lock is not None and not self.is_shared:
                 self.is_shared = True
@@ -383,25 +389,26 @@ class Database:
 
     @contextmanager
     def _writing_shared(self, writer_lock: FileLock, path: Path, wait: float) -> Iterator[None]:
-        if self.lock.acquire(blocking=False):
-            try:
-                # whoever reads holds the lock: to wait here for a writer that waits for the lock would never end
-                if not self._changes and self.running_transaction() is not None:
-                    raise InputError(_CHANGE_INSIDE_READ)
-            finally:
-                self.lock.release()
+        self._require_not_reading()
         with self._change_lock:
             if not self._changes:
                 self._let_others_write()
                 self._acquire_lock(writer_lock, path, wait)
             self._changes += 1
+            self._changing_thread = threading.get_ident()
             try:
                 yield
             finally:
                 self._changes -= 1
                 if not self._changes and self._writer_lock is not None:
+                    self._changing_thread = None
                     self._writer_lock.release()
                     self._last_release = time.monotonic()
+
+    def _require_not_reading(self) -> None:
+        """Raise when the thread reads and does not write: it must not wait for a writer that waits for it to end."""
+        if self.is_read_by_this_thread() and self._changing_thread != threading.get_ident():
+            raise InputError(_CHANGE_INSIDE_READ)
 
     def _let_others_write(self) -> None:
         """Pause now and then in a series of changes: others, who look from time to time, hardly find a gap in it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import threading
 import time
 import warnings
 import weakref
@@ -164,6 +165,7 @@ class SQLiteStore(Store):
         self._states = states
         self._state = states.setdefault(namespace, _NamespaceState(namespace, database.path))
         self._closed = False
+        self._lock_holder: int | None = None  # the thread inside `write_lock`
         self._state.users.add(self)
         database.users.add(self)
 
@@ -372,7 +374,7 @@ class SQLiteStore(Store):
                 yield self._up_to_date_graph()
 
     def is_read_by_this_thread(self) -> bool:
-        return self._database.is_read_by_this_thread()
+        return self._database.is_read_by_this_thread() or self._lock_holder == threading.get_ident()
 
     def _up_to_date_graph(self) -> TemporalGraph:
         """Begin a use of the store, and return the graph with everything that was written. Hold the lock."""
@@ -397,7 +399,11 @@ class SQLiteStore(Store):
     def write_lock(self) -> Iterator[TemporalGraph]:
         with self._database.writing(), self._database.lock:
             self._database.require_writable()
-            yield self._up_to_date_graph()
+            outer, self._lock_holder = self._lock_holder, threading.get_ident()
+            try:
+                yield self._up_to_date_graph()
+            finally:
+                self._lock_holder = outer
 
     def share_file(self) -> None:
         self._database.share()
@@ -722,7 +728,7 @@ class SQLiteStore(Store):
         if not np.isfinite(matrix).all():
             raise InputError("a vector holds a number that is not finite")
         keys = [_text_digest(text) for text in texts]
-        if self.readonly or not keys or self.is_read_by_this_thread():
+        if self.readonly or not keys or self._database.is_read_by_this_thread():
             with self._database.lock:
                 self._up_to_date_graph()
             return
@@ -743,12 +749,14 @@ class SQLiteStore(Store):
                         )
             self._apply(change)
 
-    def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
+    def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]], graph: TemporalGraph, numbering: int) -> bool:
         with self._database.writing(), self._database.lock:
             self._database.require_writable()
             self._up_to_date_graph()
             state = self._state
-            if state.snapshots is None or state.graph is None or not state.graph.is_compact:
+            if state.snapshots is None or state.graph is not graph or graph.numbering != numbering:
+                return False
+            if not graph.is_compact:
                 return False
             try:
                 self._write_snapshot()
@@ -846,7 +854,7 @@ class SQLiteStore(Store):
             may_write = not self.readonly and not self._closed
             try:
                 stack.enter_context(database.writing(_CLOSING_SECONDS))
-            except StoreLockedError:  # maintenance only saves the next opening some time
+            except (StoreLockedError, InputError):  # maintenance only saves the next opening some time
                 may_write = False
             stack.enter_context(database.lock)
             was_open = not self._closed
