@@ -14,7 +14,7 @@ import pytest
 
 from worldthread.errors import DamagedFileError, StoreError
 from worldthread.graph import fold, state_hash
-from worldthread.stores import SQLiteStore, database
+from worldthread.stores import SQLiteStore, backup, database
 from worldthread.types import Episode, Extraction, Fact
 
 
@@ -227,16 +227,11 @@ def test_other_programs_may_move_the_log_into_the_file(path: Path) -> None:
         assert len(numbers(path)) == 5 * (turn + 2)
 
 
-def test_a_copy_can_get_a_mark_of_its_own(path: Path, tmp_path: Path) -> None:
+def test_a_backup_has_a_mark_of_its_own(path: Path, tmp_path: Path) -> None:
     fill(path, 0, 5)
     write_and_be_killed(path, 5, 10)
     copy = tmp_path / "copy"
-    with SQLiteStore.open(path, readonly=True):
-        source, target = sqlite3.connect(path), sqlite3.connect(copy)
-        source.backup(target)
-        database.give_fresh_mark(target)
-        source.close()
-        target.close()
+    backup(path, copy)
     write_and_be_killed(path, 10, 12)
     shutil.copy(copy, path)
     with pytest.raises(StoreError, match="does not belong"):
