@@ -18,7 +18,7 @@ import pytest
 from worldthread.graph import TemporalGraph, fold, state_hash
 from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis
 
-TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS") or (10_000 if os.environ.get("WORLDTHREAD_THOROUGH") else 400))
+TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS") or (1500 if os.environ.get("WORLDTHREAD_THOROUGH") else 150))
 
 # written form -> the form that all spellings of the name share
 NAMES = {

@@ -26,7 +26,7 @@ from worldthread.errors import WorldthreadError
 from worldthread.stores import SQLiteStore
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis
 
-TRIALS: Final = int(os.environ.get("WORLDTHREAD_TRIALS", "1000" if os.environ.get("WORLDTHREAD_THOROUGH") else "200"))
+TRIALS: Final = int(os.environ.get("WORLDTHREAD_TRIALS", "300" if os.environ.get("WORLDTHREAD_THOROUGH") else "60"))
 QUESTION: Final = "Where is the key?"
 TEXTS: Final = [f"text {number}" for number in range(8)]
 BLOCKS: Final = (16, 100, 512, 4096)

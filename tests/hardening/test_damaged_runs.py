@@ -39,7 +39,7 @@ from worldthread.web.run_folder import RunFolder
 
 pytestmark = [pytest.mark.thorough, pytest.mark.web]
 
-TRIALS = int(os.environ.get("WORLDTHREAD_DAMAGED_RUNS", "1000" if os.environ.get("WORLDTHREAD_THOROUGH") else "60"))
+TRIALS = int(os.environ.get("WORLDTHREAD_DAMAGED_RUNS", "100" if os.environ.get("WORLDTHREAD_THOROUGH") else "20"))
 """Damaged files of each kind."""
 
 RUN = Run("tiny-v1", "explorer", 1)

@@ -23,7 +23,7 @@ from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
 THOROUGH = bool(os.environ.get("WORLDTHREAD_THOROUGH"))
-TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS", 0)) or (100 if THOROUGH else 8)
+TRIALS = int(os.environ.get("WORLDTHREAD_TRIALS", 0)) or (30 if THOROUGH else 4)
 
 
 def differences(seed: int, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, object, object]]:
