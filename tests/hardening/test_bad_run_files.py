@@ -114,6 +114,7 @@ def test_the_server_opens_only_regular_files(kind: str, name: str, root: Path, c
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_reader_refuses_what_is_no_file(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="reports need the extra: pip install 'worldthread[report]'")
     readers: dict[str, Callable[[Path], Any]] = {
         "trajectory": read_trajectory,
         "writer": lambda path: TrajectoryWriter(path, {}, resume=True),

@@ -28,6 +28,8 @@ from worldthread.play.run_files import play_in, replay
 from worldthread.play.runs import require_playable
 from worldthread.play.sweep import SweepResults, play_run, sweep
 
+pytest.importorskip("matplotlib", reason="reports need the extra: pip install 'worldthread[report]'")
+
 EVIL = """
 from pathlib import Path
 Path(__file__).with_name("it-ran").touch()
@@ -314,7 +316,6 @@ def test_the_results_of_a_sweep_lead_nowhere(tmp_path: Path) -> None:
 
 
 def test_the_report_of_a_sweep_follows_no_link(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra: pip install 'worldthread[report]'")
     run = Run("tiny-v1", "explorer", 1)
     with SweepResults(tmp_path / "out" / "results.jsonl") as results:
         results.add(run, play_run(run, tmp_path / "out" / run.folder))
