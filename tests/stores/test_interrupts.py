@@ -33,16 +33,14 @@ def seen(number: int, reader: str = "first") -> Episode:
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at one event in the code of stores and graphs, and counts the events before it.
+    """Raises KeyboardInterrupt at one line in the code of stores and graphs, and counts the lines before it.
 
     Args:
-        at: the number of the event, from 1.
-        event: "line" or "opcode".
+        at: the number of the line that is run, from 1.
     """
 
-    def __init__(self, at: int, event: str) -> None:
+    def __init__(self, at: int) -> None:
         self.at = at
-        self.event = event
         self.count = 0
         self.place = ""
 
@@ -56,11 +54,10 @@ class Interrupt:
     def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
         if not any(part in frame.f_code.co_filename for part in PARTS):
             return None
-        frame.f_trace_opcodes = self.event == "opcode"
         return self._local
 
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == self.event:
+        if event == "line":
             self.count += 1
             # no real interrupt comes between the end of a block and the release of its lock, which is one instruction
             line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
@@ -198,10 +195,10 @@ def interrupted(interrupt: Interrupt, work: Callable[[], object]) -> bool:
     return False
 
 
-def interrupt_everywhere(trial: Trial, name: str, event: str, trials: int) -> int:
-    """Interrupt an operation at every event, or at about ``trials`` of them; return how many interrupts there were."""
+def interrupt_everywhere(trial: Trial, name: str, trials: int) -> int:
+    """Interrupt an operation at about ``trials`` lines; return how many interrupts there were."""
     work, after = OPERATIONS[name](trial)
-    whole = Interrupt(0, event)
+    whole = Interrupt(0)
     assert not interrupted(whole, work)
     trial.check([after], f"{name}, uninterrupted")
     step = max(1, whole.count // trials)
@@ -209,10 +206,10 @@ def interrupt_everywhere(trial: Trial, name: str, event: str, trials: int) -> in
     for at in range(1, whole.count + 1, step):
         before = dict(trial.model)
         work, after = OPERATIONS[name](trial)
-        interrupt = Interrupt(at, event)
+        interrupt = Interrupt(at)
         if interrupted(interrupt, work):
             count += 1
-            trial.check([before, after], f"{name}, {event} {at}: {interrupt.place}")
+            trial.check([before, after], f"{name}, line {at}: {interrupt.place}")
         else:
             trial.check([after], f"{name}, uninterrupted")
     return count
@@ -224,7 +221,7 @@ def test_an_interrupt_at_any_line_leaves_a_store_that_goes_on(
 ) -> None:
     monkeypatch.setattr(sqlite, "_OVERWRITTEN_ROWS", 2)  # so that the record is rewritten too
     trial = Trial(tmp_path / "memory")
-    assert interrupt_everywhere(trial, name, "line", 8) >= 6
+    assert interrupt_everywhere(trial, name, 8) >= 6
     trial.store.close()
     trial.other.close()
 
@@ -235,7 +232,7 @@ def test_an_interrupted_close_can_be_finished(tmp_path: Path) -> None:
     for at in range(1, 2000, 5):
         store = SQLiteStore.open(path)
         episode = store.append(seen(at))
-        if not interrupted(Interrupt(at, "line"), store.close):
+        if not interrupted(Interrupt(at), store.close):
             break
         count += 1
         store.close()
@@ -252,7 +249,7 @@ def test_an_interrupted_opening_leaves_the_file_free(tmp_path: Path) -> None:
     for at in range(1, 900, 45):
         if at % 4 == 1:
             path.unlink(missing_ok=True)
-        count += interrupted(Interrupt(at, "line"), lambda: SQLiteStore.open(path).close())
+        count += interrupted(Interrupt(at), lambda: SQLiteStore.open(path).close())
         gc.collect()
         with SQLiteStore.open(path) as store:
             store.append(seen(1))
@@ -267,7 +264,7 @@ def test_a_store_of_the_same_connection_goes_on_after_an_interrupt_in_another_th
 
         def write(at: int) -> None:
             try:
-                with Interrupt(at, "line"):
+                with Interrupt(at):
                     other.append(seen(at))
             except KeyboardInterrupt:
                 failed.append(at)
