@@ -6,6 +6,7 @@ in folders with mode 0700, whatever the umask says. The mode of what exists alre
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -115,6 +116,7 @@ def replaced_file(path: Path) -> Iterator[IO[bytes]]:
         The stream to write to.
 
     Raises:
+        IsADirectoryError: it is a folder.
         OSError: it cannot be written.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -122,6 +124,8 @@ def replaced_file(path: Path) -> Iterator[IO[bytes]]:
             yield stream
         return
     place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     mode = FILE_MODE & (stat.S_IMODE(place.stat().st_mode) if place.is_file() else FILE_MODE)
     prefix = f".worldthread-{hashlib.blake2b(os.fsencode(place.name), digest_size=8).hexdigest()}-"
     for left in place.parent.glob(f"{prefix}*.part"):
