@@ -1,0 +1,340 @@
+"""Measure what a memory without a model states about people, on the sentences in benchmarks/language.
+
+    python benchmarks/bench_language.py --half development|unseen [--part PART ...] [--show-failures] [--json]
+
+Every sentence is told to a new memory by the role "user". The unseen half was written so that the rules are not fitted
+to it: its failures are shown only with --reveal, after which it is no longer unseen. The parts, and when an entry is
+right:
+
+* everyday: at least one of the listed facts is stated, and nothing else of the same subjects; a fact with a part of the
+  listed object is something else. "beside" counts the facts about other subjects, which are not judged.
+* changes: a fact with the given words held after the first message, and no such fact holds after the second one, a day
+  later. New facts with these words are allowed ("sold the Volvo"). look-alikes: nothing ends. corrections: a fact with
+  the given words was stated by the first message, and holds at no time after the second one.
+* dates: a fact with the given words has the expected interval, to the day.
+* nonsense: no fact is stated, not even one that has ended.
+* others: German, French and Spanish, as everyday and nonsense.
+
+An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from worldthread import Fact, Memory
+from worldthread.models.fake import FakeEmbedder
+from worldthread.names import normalise_name, normalise_text
+from worldthread.play.statistics import wilson_interval
+from worldthread.types import Statement, Version
+
+FOLDER = Path(__file__).parent / "language"
+SPEAKER = "user"
+FIRST = datetime(2024, 4, 10, 10, tzinfo=UTC)  # a Wednesday
+LATER = FIRST + timedelta(days=1)
+NEGATION = re.compile(r"\b(?:not|never|no|none|nobody|cannot|without)\b|n't\b")
+
+Outcome: TypeAlias = Literal["right", "wrong", "missed"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one entry, with the sentences and what was stated."""
+
+    part: str
+    outcome: Outcome
+    sentences: tuple[str, ...]
+    stated: tuple[str, ...] = ()
+    beside: int = 0
+
+
+def new_memory() -> Memory:
+    """Return an empty memory in RAM that reads by rule."""
+    return Memory(model="none", embedder=FakeEmbedder())
+
+
+def tell(memory: Memory, sentence: str, at: datetime) -> None:
+    """Remember a sentence as a message of the user."""
+    memory.remember([{"role": SPEAKER, "content": sentence}], at=at)
+
+
+def stated_versions(memory: Memory) -> list[Version]:
+    """Return the intervals of every statement that the memory ever made. Only this function knows how it shows them."""
+    found = {(v.statement.id, v.interval): v for name in memory.entities() for v in memory.timeline(name)}
+    return list(found.values())
+
+
+def stated_facts(memory: Memory) -> list[Fact]:
+    """Return the facts that the memory ever stated, in a fixed order."""
+    facts = {v.statement.id: v.statement for v in stated_versions(memory) if isinstance(v.statement, Fact)}
+    return sorted(facts.values(), key=str)
+
+
+def unended(memory: Memory, at: datetime) -> set[Statement]:
+    """Return the statements that hold at a time or are expected to hold later."""
+    return {v.statement for v in stated_versions(memory) if v.interval.valid_to > at.timestamp()}
+
+
+def has_words(fact: Fact, words: str) -> bool:
+    """Return whether the words occur in a fact: "smoke" in "smokes", "4" not in "44"."""
+    end = r"(?!\d)" if words[-1].isdigit() else ""
+    pattern = rf"(?<!\w){re.escape(normalise_text(words))}{end}"
+    return re.search(pattern, normalise_text(f"{fact.subject} {fact.relation} {fact.object}")) is not None
+
+
+# -- one fact against a listed one ------------------------------------------------------------------------------------
+
+
+def is_about(fact: Fact, subject: str) -> bool:
+    """Return whether a fact is about a listed subject: "user's friend Kofi" is "Kofi", but not "user"."""
+    name, wanted = normalise_name(fact.subject), normalise_name(subject)
+    return name == wanted or (wanted != SPEAKER and name.endswith(f" {wanted}"))
+
+
+def begins_before(alternatives: str, text: str, limit: int) -> bool:
+    """Return whether one of the alternatives begins a word of ``text`` before ``limit``.
+
+    An alternative of one or two letters is a whole word ("go", "goes").
+    """
+    for alternative in alternatives.split("/"):
+        end = r"(?:e?s|ing)?(?!\w)" if len(alternative) < 3 else ""
+        found = re.search(rf"(?<!\w){re.escape(normalise_text(alternative))}{end}", text)
+        if found and found.start() < limit:
+            return True
+    return False
+
+
+def matches(fact: Fact, listed: str, sentence: str) -> bool:
+    """Return whether a fact says what "subject | relation/relation | object" says.
+
+    The object may be longer. The relation may stand in the object ("has", "cat called Pixel") or, for the speaker, in
+    the subject ("user's cat"), and the fact may be turned round ("Pixel", "is cat of", "user"). A negated relation is
+    right only where the sentence or the listed relation is negated.
+    """
+    subject, relations, wanted = (normalise_name(part.strip()) for part in listed.split("|"))
+    relation, name = normalise_text(fact.relation), normalise_name(fact.subject)
+    if NEGATION.search(relation) and not NEGATION.search(f"{relations} {normalise_text(sentence)}"):
+        return False
+    if is_about(fact, wanted) and normalise_name(fact.object) == subject:
+        return begins_before(relations, relation, len(relation))
+    text = f"{relation} {normalise_text(fact.object)}"
+    place = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text)
+    if place is None:
+        return False
+    owned = name.removeprefix(f"{subject}'s ")
+    return (is_about(fact, subject) and begins_before(relations, text, place.start())) or (
+        owned != name and begins_before(relations, owned, len(owned))
+    )
+
+
+# -- the parts --------------------------------------------------------------------------------------------------------
+
+
+def judge_sentence(part: str, sentence: str, listed: list[str]) -> Verdict:
+    """Judge a sentence with the facts that it may give."""
+    with new_memory() as memory:
+        tell(memory, sentence, FIRST)
+        facts = stated_facts(memory)
+    others = [fact for fact in facts if not any(matches(fact, one, sentence) for one in listed)]
+    subjects = {one.partition("|")[0].strip() for one in listed} | {SPEAKER}
+    wrong = [
+        fact
+        for fact in others
+        if any(is_about(fact, subject) for subject in subjects)
+        or normalise_name(fact.subject).startswith(f"{SPEAKER}'s ")
+    ]
+    outcome: Outcome = "wrong" if wrong else "right" if len(facts) > len(others) else "missed"
+    return Verdict(part, outcome, (sentence,), tuple(map(str, facts)), len(others) - len(wrong))
+
+
+def judge_nothing(part: str, sentence: str) -> Verdict:
+    """Judge a sentence from which no fact may be stated."""
+    with new_memory() as memory:
+        tell(memory, sentence, FIRST)
+        facts = stated_facts(memory)
+    return Verdict(part, "wrong" if facts else "right", (sentence,), tuple(map(str, facts)))
+
+
+def judge_change(before: str, later: str, words: str) -> Verdict:
+    """Judge a change: every fact with the words ends."""
+    with new_memory() as memory:
+        tell(memory, before, FIRST)
+        held = {s for s in unended(memory, FIRST) if isinstance(s, Fact) and has_words(s, words)}
+        tell(memory, later, LATER)
+        left = held & unended(memory, LATER)
+        stated = tuple(map(str, stated_facts(memory)))
+    return Verdict("changes", "wrong" if left else "right" if held else "missed", (before, later), stated)
+
+
+def judge_look_alike(before: str, later: str) -> Verdict:
+    """Judge a pair in which no statement may end."""
+    with new_memory() as memory:
+        tell(memory, before, FIRST)
+        held = unended(memory, FIRST)
+        tell(memory, later, LATER)
+        ended = held - unended(memory, LATER)
+    nothing = not any(isinstance(statement, Fact) for statement in held)
+    stated = tuple(f"ended: {statement}" for statement in ended)
+    return Verdict("look-alikes", "wrong" if ended else "missed" if nothing else "right", (before, later), stated)
+
+
+def judge_correction(before: str, correction: str, words: str) -> Verdict:
+    """Judge a correction: no fact with the words from before holds at any time."""
+    with new_memory() as memory:
+        tell(memory, before, FIRST)
+        held = [fact for fact in stated_facts(memory) if has_words(fact, words)]
+        tell(memory, correction, LATER)
+        facts = stated_facts(memory)
+        starts = [v.interval.valid_from for v in stated_versions(memory) if v.statement in held]
+        times = [FIRST.timestamp(), FIRST.timestamp() + 1, LATER.timestamp(), LATER.timestamp() + 1, *starts]
+        true = any(
+            memory.view(at).holds(fact) for fact in held for at in (None, *times) if at is None or math.isfinite(at)
+        )
+    return Verdict(
+        "corrections",
+        "wrong" if true else "right" if held else "missed",
+        (before, correction),
+        tuple(map(str, facts)),
+    )
+
+
+def judge_date(at: str, sentence: str, words: str, start: str, end: str) -> Verdict:
+    """Judge the interval of the facts with the words."""
+    with new_memory() as memory:
+        tell(memory, sentence, datetime.fromisoformat(at).replace(tzinfo=UTC))
+        versions = stated_versions(memory)
+    found = [v for v in versions if isinstance(v.statement, Fact) and has_words(v.statement, words)]
+    right = any(is_interval(v, start.removeprefix("~"), end.removeprefix("~")) for v in found)
+    stated = tuple(f"{v.statement} [{_date(v.interval.valid_from)}, {_date(v.interval.valid_to)})" for v in found)
+    return Verdict("dates", "right" if right else "wrong" if found else "missed", (at, sentence, start, end), stated)
+
+
+def is_interval(version: Version, start: str, end: str) -> bool:
+    """Return whether a version holds from a time on the day ``start`` to a time on the day ``end`` or its midnight.
+
+    An empty ``end`` is an open end; with an empty ``start`` any start before the end is right.
+    """
+    valid_from, valid_to = version.interval.valid_from, version.interval.valid_to
+    day = timedelta(days=1).total_seconds()
+    begins = _midnight(start) <= valid_from < _midnight(start) + day if start else valid_from < valid_to
+    ends = _midnight(end) <= valid_to <= _midnight(end) + day if end else version.interval.is_open
+    return begins and ends and valid_from < valid_to
+
+
+def _midnight(day: str) -> float:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+
+
+def _date(time: float) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M}" if math.isfinite(time) else ""
+
+
+def read(part: str, half: str) -> dict[str, Any]:
+    """Return the contents of a file of sentences."""
+    return tomllib.loads((FOLDER / f"{part}_{half}.toml").read_text(encoding="utf-8"))
+
+
+def everyday(half: str) -> Iterator[Verdict]:
+    for sentence, *listed in read("everyday", half)["sentences"]:
+        yield judge_sentence("everyday", sentence, listed)
+
+
+def changes(half: str) -> Iterator[Verdict]:
+    data = read("changes", half)
+    yield from (judge_change(*entry) for entry in data["changes"])
+    yield from (judge_look_alike(*entry) for entry in data["look_alikes"])
+    yield from (judge_correction(*entry) for entry in data["corrections"])
+
+
+def dates(half: str) -> Iterator[Verdict]:
+    yield from (judge_date(*entry) for entry in read("dates", half)["dates"])
+
+
+def nonsense(half: str) -> Iterator[Verdict]:
+    yield from (judge_nothing("nonsense", sentence) for sentence in read("nonsense", half)["sentences"])
+
+
+def others(half: str) -> Iterator[Verdict]:
+    for language, data in read("others", half).items():
+        for sentence, *listed in data["sentences"]:
+            yield judge_sentence(language, sentence, listed)
+        yield from (judge_nothing(f"{language}, nothing", sentence) for sentence in data["none"])
+
+
+PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
+    "everyday": everyday,
+    "changes": changes,
+    "dates": dates,
+    "nonsense": nonsense,
+    "others": others,
+}
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+def figures(verdicts: list[Verdict]) -> dict[str, dict[str, Any]]:
+    """Count the outcomes of every part, with 95 % Wilson intervals of the shares of right and wrong."""
+    table: dict[str, dict[str, Any]] = {}
+    for part in dict.fromkeys(verdict.part for verdict in verdicts):
+        ours = [verdict for verdict in verdicts if verdict.part == part]
+        counts = Counter(verdict.outcome for verdict in ours)
+        table[part] = {
+            "entries": len(ours),
+            "right": counts["right"],
+            "wrong": counts["wrong"],
+            "missed": counts["missed"],
+            "beside": sum(verdict.beside for verdict in ours),
+            "right_interval": wilson_interval(counts["right"], len(ours)),
+            "wrong_interval": wilson_interval(counts["wrong"], len(ours)),
+        }
+    return table
+
+
+def print_table(table: dict[str, dict[str, Any]]) -> None:
+    """Print a line for each part."""
+    print(f"{'':20}{'entries':>8}{'right':>7}{'wrong':>7}{'missed':>7}{'beside':>7}  right, 95 %   wrong, 95 %")
+    for part, row in table.items():
+        counts = f"{row['entries']:8}{row['right']:7}{row['wrong']:7}{row['missed']:7}{row['beside']:7}"
+        shares = [
+            f"{100 * low:4.0f}-{100 * high:3.0f} %" for low, high in (row["right_interval"], row["wrong_interval"])
+        ]
+        print(f"{part:20}{counts}   {'    '.join(shares)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=("development", "unseen"), required=True)
+    parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS), help="default: all")
+    parser.add_argument("--show-failures", action="store_true", help="print what was not right")
+    parser.add_argument("--reveal", action="store_true", help="allow --show-failures for the unseen half")
+    parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+    options = parser.parse_args()
+    if options.show_failures and options.half == "unseen" and not options.reveal:
+        sys.exit("the unseen half is for counts only; give --reveal too if it need not stay unseen")
+    verdicts = [verdict for part in options.part for verdict in PARTS[part](options.half)]
+    if options.show_failures:
+        for verdict in verdicts:
+            if verdict.outcome != "right":
+                print(f"{verdict.part}, {verdict.outcome}: {' / '.join(verdict.sentences)}")
+                print(*(f"    {line}" for line in verdict.stated), sep="\n", end="\n" if verdict.stated else "")
+    table = figures(verdicts)
+    if options.json:
+        print(json.dumps(table))
+    else:
+        print_table(table)
+
+
+if __name__ == "__main__":
+    main()
