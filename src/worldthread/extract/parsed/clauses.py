@@ -61,10 +61,10 @@ def clauses(doc: Doc) -> Iterator[Clause]:
         The main clauses and those joined to them, in order. Clauses with modal verbs other than "will" and "can't"
         are left out.
     """
-    if any(
-        token.lower_ in WORDS["doubt"] or (token.i == 0 and token.tag_ == "VB" and token.dep_ == "ROOT")
-        for token in doc
-    ):
+    first = doc[0].lower_ if len(doc) else ""
+    if first in _DOUBTFUL_MARKS or (first and doc[0].tag_ == "VB" and doc[0].dep_ == "ROOT"):
+        return
+    if any(token.lower_ in WORDS["doubt"] for token in doc):
         return
     heads: list[Token] = []
     for root in (token for token in doc if token.dep_ == "ROOT"):

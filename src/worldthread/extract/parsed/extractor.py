@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 
+_IRONY: Final = re.compile(r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE)
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
     r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good morning|good evening)\b[\s,]*+)++"
@@ -99,6 +100,8 @@ class _ParsedPassageExtractor(PassageExtractor):
     def _statements(
         self, sentence: Sentence, found: list[Entity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
+        if _IRONY.match(sentence.text, sentence.body):
+            return Clauses(), []
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
             return Clauses(), []
         doc, begin = self._docs[id(sentence)]

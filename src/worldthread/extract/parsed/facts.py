@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -150,6 +151,11 @@ class _ClauseReader:
             return phrase
         return phrase if phrase.determiner == "the" and token.tag_ in ("NN", "NNS") else None
 
+    def _role(self, noun: Token) -> str:
+        """Return a noun with the adjectives before it: "best friend", "younger sister"."""
+        words = [c.lower_ for c in noun.lefts if c.dep_ in ("amod", "compound")]
+        return " ".join([*words, noun.lemma_.lower()])
+
     def _is_name(self, token: Token) -> bool:
         return self._names is None or any(start <= token.idx < end for start, end in self._names)
 
@@ -160,11 +166,11 @@ class _ClauseReader:
         if subject is None and token is not None and token.lower_ == "you":
             subject = NamedPhrase("you", token, token.i + 1)
             return self._of_modal(subject) if self._clause.lemma == "call" else []
-        if subject is None:
+        if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
-            found.append(Fact(subject.owner, f"has {subject.lemma}", subject.given_name))
+            found.append(Fact(subject.owner, f"has {self._role(subject.head)}", subject.given_name))
         with_aspects = [f if f.aspect is not None else replace(f, aspect=aspect_of(f)) for f in found]
         return list(dict.fromkeys(with_aspects))
 
@@ -194,6 +200,8 @@ class _ClauseReader:
         if lemma in ("start", "get", "land", "take") and (found := self._of_new_job(subject)):
             return found
         verb = lemma.partition(" ")[0]
+        if lemma == "stay" and clause.is_progressive:
+            return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
         ):
@@ -344,9 +352,18 @@ class _ClauseReader:
 
     def _of_place(self, subject: NamedPhrase, prep: Token) -> list[Fact]:
         """Return where a thing is, or where a person is from."""
-        value = self._after(prep)
-        if value is None or self._clause.is_past or self._clause.is_perfect:
+        if self._clause.is_past or self._clause.is_perfect:
             return []
+        inner = next((c for c in prep.children if c.dep_ == "pobj"), None)
+        if subject.lemma in WORDS["attributes"] and subject.owner is not None and inner is not None:
+            value = render(inner.left_edge, last_of(inner), self._referents)
+            value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
+            return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        value = self._after(prep)
+        if value is None or inner is None:
+            return []
+        if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
+            return [Fact(subject.name, f"is {prep.lower_}", value)] if inner.lemma_.lower() in WORDS["groups"] else []
         if prep.lower_ == "from":
             return [Fact(subject.name, "is from", value)]
         if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside"):
@@ -367,6 +384,8 @@ class _ClauseReader:
         verb = lemma.partition(" ")[0]
         if verb in WORDS["attitudes"] | WORDS["light"]:
             return []
+        if verb in ("engage", "marry", "divorce", "separate"):
+            return self._of_new_state(subject)
         prep = next((c for c in self._verb.rights if c.dep_ in ("prep", "agent") and not is_time(c)), None)
         time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
         participle = self._verb.lower_
@@ -386,6 +405,15 @@ class _ClauseReader:
             )
         state = "was" if self._clause.is_past or self._clause.is_perfect else "is"
         return [Fact(subject.name, f"{state} {participle} {prep.lower_}", value)]
+
+    def _of_new_state(self, subject: NamedPhrase) -> list[Fact]:
+        """Return the marital state of "got engaged", with the other one where that is said."""
+        state = self._verb.lower_
+        to = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
+        other = self._after(to) if to is not None else None
+        if other is not None and state in ("engaged", "married"):
+            return [Fact(subject.name, "married to" if state == "married" else "is engaged to", other)]
+        return [Fact(subject.name, "is", state)]
 
     def _of_home_or_work(self, subject: NamedPhrase) -> list[Fact]:
         clause = self._clause
@@ -595,7 +623,7 @@ class _ClauseReader:
         if thing.determiner == "the":
             return thing.is_unspecific and lemma != "play"
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
-        return is_bare and (self._clause.is_past or lemma not in _HABITS | _FEELINGS)
+        return is_bare and (self._clause.is_past or lemma not in _HABITS | _FEELINGS | _DISLIKES)
 
     def _extended(self, last: int) -> int:
         """Return where an object ends with the prepositional phrases of the verb that follow it directly."""
@@ -633,6 +661,18 @@ class _ClauseReader:
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
         return render(first, last, self._referents)
+
+
+def _is_of_story(head: Token) -> bool:
+    """Return whether a subject belongs to a story: "the hero of the film"."""
+    return head.tag_ != "PRP" and any(t is not head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
+
+
+def _is_irony(clause: Clause) -> bool:
+    """Return whether "just" makes praise a complaint: "I just love waiting for buses"."""
+    if clause.lemma not in ("love", "adore") or not any(c.lower_ == "just" for c in clause.verb.lefts):
+        return False
+    return any(c.dep_ in ("xcomp", "advcl", "ccomp") for c in clause.verb.rights)
 
 
 def _feeling(subject: str, value: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
-_UNNAMED: Final = frozenset(["no", "any", "each", "every", "either", "neither", "which", "what", "such", "another", "these", "those", "this", "that"])  # fmt: skip
+_UNNAMED: Final = frozenset(["no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these", "those", "this", "that"])  # fmt: skip
 _PERSONAL: Final = frozenset(["i", "we", "he", "she", "it", "me", "us", "him"])
 _POSSESSIVE: Final = frozenset(["my", "our", "his", "her", "its"])
 _BREAKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", ".", "/", "~"])
