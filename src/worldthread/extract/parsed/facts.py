@@ -112,6 +112,8 @@ def is_time(token: Token) -> bool:
         return token.like_num and len(token.text) == 4 and token.text[:2] in ("19", "20")
     if token.dep_ == "prep":
         inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]
+        if token.lower_ == "at" and any(c.lemma_.lower() in ("night", "dawn", "dusk", "noon") for c in inner):
+            return False  # a part of each day
         return bool(inner) and all(is_time(c) for c in inner)
     return False
 
@@ -138,7 +140,7 @@ class _ClauseReader:
             return NamedPhrase(self._referents.speaker, self._verb, self._verb.i)
         if token.dep_ in ("csubj", "csubjpass", "expl"):
             return None
-        if token.tag_ not in ("PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "JJ", "VBG", "FW"):
+        if token.tag_ not in ("PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "VBG", "FW"):
             return None
         phrase = noun_phrase(token, self._referents)
         if (
@@ -340,6 +342,9 @@ class _ClauseReader:
             if value is not None:
                 married = lemma == "married" and prep.lower_ == "to"
                 return [Fact(subject.name, "married to" if married else f"is {lemma} {prep.lower_}", value)]
+        noun = next((c for c in complement.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if lemma in ("allergic", "addicted", "engaged") and noun is not None and not list(noun.rights):
+            return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
         if lemma not in WORDS["lasting_adjectives"] and not is_kind:
             return []
         if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged", "single", "retired", "based"}:
@@ -378,9 +383,8 @@ class _ClauseReader:
             value = render(name.left_edge, last_of(name), self._referents) if name is not None else None
             if value is None:
                 return []
-            if subject.owner is not None and subject.given_name is None:
-                return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
-            return [Fact(subject.name, "is called", value)]
+            is_owned = subject.owner is not None and subject.given_name is None
+            return [Fact(subject.name, "has name" if is_owned else "is called", value)]
         verb = lemma.partition(" ")[0]
         if verb in WORDS["attitudes"] | WORDS["light"]:
             return []
@@ -656,11 +660,10 @@ class _ClauseReader:
         if any(c.dep_ in ("nsubj", "mark", "neg") for c in head.children):
             return None
         first = head.left_edge
-        times = [t for t in head.subtree if t is not head and t.dep_ in ("prep", "npadvmod", "advmod") and is_time(t)]
-        last = last_of(head, times)
+        last = last_of(head)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
-        return render(first, last, self._referents)
+        return render(first, self._extended(last), self._referents)
 
 
 def _is_of_story(head: Token) -> bool:

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _UNNAMED: Final = frozenset(["no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these", "those", "this", "that"])  # fmt: skip
+_PRONOUNS: Final = frozenset(
+    ["i", "you", "he", "she", "it", "we", "they", "me", "him", "her", "us", "them", "my", "your", "his", "its", "our", "their", "mine", "yours", "hers", "ours", "theirs", "myself", "yourself", "himself", "herself", "itself", "ourselves", "themselves", "one", "oneself", "ya", "u", "em", "'em", "thee", "y'all"]
+)
 _PERSONAL: Final = frozenset(["i", "we", "he", "she", "it", "me", "us", "him"])
 _POSSESSIVE: Final = frozenset(["my", "our", "his", "her", "its"])
 _BREAKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", ".", "/", "~"])
 _LONGEST: Final = 16  # words of a phrase
 _CODE: Final = re.compile(r"[`{}<>|=*\\\\]|\(\)|::|->")
 _EMOTICON: Final = re.compile(r"[:;=xX]-?[()DPp3]+|<3|[^\w\s'’&%$€£@+#./:,-]+")
+
+
+def is_pronoun(token: Token) -> bool:
+    """Return whether a word is a pronoun; the tagger alone takes odd names for pronouns."""
+    return token.tag_ in ("PRP", "PRP$") and token.lower_ in _PRONOUNS
 
 
 class NamedPhrase(NamedTuple):
@@ -45,12 +53,12 @@ class NamedPhrase(NamedTuple):
     @property
     def lemma(self) -> str:
         """The lemma of the main word, in lower case."""
-        return self.head.lemma_.lower()
+        return str(self.head.lemma_).lower()
 
     @property
     def is_proper(self) -> bool:
         """Whether the main word is a proper name."""
-        return self.head.pos_ == "PROPN"
+        return str(self.head.pos_) == "PROPN"
 
     @property
     def is_vague(self) -> bool:
@@ -75,7 +83,7 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
         token: the main word of the phrase.
         excluded: dependents, at any depth, that are not part of the phrase.
     """
-    limit = token.right_edge.i
+    limit: int = token.right_edge.i
     pending = list(token.children)
     while pending:
         child = pending.pop()
@@ -163,7 +171,7 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
     parts: list[str] = []
     for token in doc[first.i : last + 1]:
         low = token.lower_
-        if token.tag_ in ("PRP", "PRP$"):
+        if is_pronoun(token):
             if token.text_with_ws == token.text and token.i < last and doc[token.i + 1].text == "-":
                 return None  # "me-time"
             name = referents.of("i" if low in ("me", "we", "us", "i") else "my" if low in ("my", "our") else
@@ -192,7 +200,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     Returns:
         The name; ``None`` for pronouns without a clear meaning and for phrases such as "no dog" and "which one".
     """
-    if token.tag_ in ("PRP", "PRP$"):
+    if is_pronoun(token):
         low = token.lower_
         name = None
         if low in _PERSONAL:
