@@ -158,6 +158,19 @@ ENGLISH = [
      [("for the past three months", "2024-02-15", "", "duration", "month")]),
     ("I lived there for ten years.", [("for ten years", "", "", "duration", "year")]),
     ("I'm staying for two weeks.", [("for two weeks", "", "", "duration", "week")]),
+    ("I've worked at a bakery for the last 5 years.", [("for the last 5 years", "2019-05-15", "", "duration", "year")]),
+    ("I've worked at a bakery for over ten years.", [("for over ten years", "", "", "duration", "year")]),
+    # a year after the month, the same day of another year, nights, plans that were moved
+    ("I moved in March last year.", [("in March last year", "2023-03-01", "2023-04-01", "at", "month")]),
+    ("We marry in June of next year.", [("in June of next year", "2025-06-01", "2025-07-01", "at", "month")]),
+    ("I met her a year ago today.", [("a year ago today", "2023-05-15", "2023-05-16", "at", "year")]),
+    ("We got back two nights ago.", [("two nights ago", "2024-05-13", "2024-05-14", "at", "day")]),
+    ("I saw it the night before last.",
+     [("the night before last", "2024-05-13T17:00", "2024-05-14", "at", "day part")]),
+    ("I moved at the end of last year.", [("at the end of last year", "2023-01-01", "2024-01-01", "at", "year")]),
+    ("I start on the 1st of next month.", [("next month", "2024-06-01", "2024-07-01", "at", "month")]),
+    ("The wedding has been moved to 5 July.", [("5 July", "2024-07-05", "2024-07-06", "at", "day")]),
+    ("The call is moved from tomorrow to Friday.", [("from tomorrow to Friday", "2024-05-17", "2024-05-18", "at", "day")]),
     # what recurs
     ("I swim every Saturday.", [("every Saturday", "", "", "recurring", "day")]),
     ("I swim on Saturdays.", [("on Saturdays", "", "", "recurring", "day")]),
@@ -218,6 +231,8 @@ NOTHING = [
     "I was going to leave on Monday.",
     "I live on Easter Island.",
     "My sat nav broke in the sun.",
+    "The meeting was moved from Monday to Wednesday.",
+    "I would move in June.",
     "Autumn is the name of my cat.",
     "",
     " ",
@@ -451,6 +466,7 @@ def test_expressions_are_in_order_and_do_not_overlap() -> None:
     assert all(isinstance(e, TimeExpression) for e in expressions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

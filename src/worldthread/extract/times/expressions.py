@@ -224,13 +224,15 @@ class _Reader:
     def _expression(self, match: Match) -> TimeExpression | None:
         if match.kind == "recurring":
             return self._recurring(match, match.end)
-        if match.kind == "stretch":
+        if match.kind in {"stretch", "long_stretch"}:
             return self._stretch(match)
         if match.kind == "length":
             return self._length(match)
         if match.leads & {"from", "range"} and "at" not in match.leads:
             second = self._words.second(self._sentence, match.end)
             if second and second.kind not in _NO_END_OF_A_RANGE:
+                if self._word_before(match) in self._words.rejected["moved"]:
+                    return self._moved(match, second)
                 return self._range(match, second)
         return self._single(match)
 
@@ -238,11 +240,12 @@ class _Reader:
         return TimeExpression(match.start, end, None, None, "recurring", _precision_of(match.fields))
 
     def _stretch(self, match: Match) -> TimeExpression | None:
-        """ "For two years": with a present perfect it began that long ago."""
+        """ "For two years": with a present perfect it began that long ago; "for over two years" earlier."""
         begin = self._calendar.shifted(match.fields, -1)
         if begin is None:
             return None
-        since = _seconds(begin.start) if self._tenses.is_perfect(match.start) else None
+        is_known = match.kind == "stretch" and self._tenses.is_perfect(match.start)
+        since = _seconds(begin.start) if is_known else None
         return TimeExpression(match.start, match.end, since, None, "duration", begin.precision)
 
     def _length(self, match: Match) -> TimeExpression | None:
@@ -272,8 +275,20 @@ class _Reader:
         period = Period(since.start, until.end, until.precision)
         return self._made(first, second.end, period, "during")
 
+    def _moved(self, old: Match, new: Match) -> TimeExpression | None:
+        """ "(The meeting is moved) from Monday to Wednesday" is on Wednesday."""
+        period = self._calendar.resolve(new, self._direction_of_plan(new))
+        return self._made(old, new.end, period, "at")
+
+    def _direction_of_plan(self, match: Match) -> Direction | None:
+        """That of what was moved "to Friday": a plan that was moved in the past may be past or to come."""
+        is_open = self._tenses.is_perfect(match.start) or self._tenses.direction(match.start) == "coming"
+        return "coming" if is_open else None
+
     def _single(self, match: Match) -> TimeExpression | None:
-        direction: Direction | None = self._tenses.direction(match.start)
+        direction = self._tenses.direction(match.start)
+        if self._word_before(match) in self._words.rejected["before_new_date"] and not match.leads:
+            direction = self._direction_of_plan(match)
         if match.leads & {"since"}:
             direction = "past"
         elif direction == "coming" and self._calendar.needs_tense(match) and self._tenses.has("habit", match.start):

@@ -5,6 +5,7 @@ Weeks begin on Monday, weekends on Saturday. Seasons are the northern, meteorolo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -41,6 +42,10 @@ class Period(NamedTuple):
     precision: Precision
 
 
+_Build: TypeAlias = Callable[[int], Period | None]
+"""The period of a year: February 29 has none in most years."""
+
+
 class Calendar:
     """The calendar as seen at the time of a message.
 
@@ -73,7 +78,7 @@ class Calendar:
         Returns:
             Whether it does: "on Monday" and "in May" do, "last Monday" and "in May 2020" do not.
         """
-        if {"which", "year"} & match.fields.keys():
+        if {"which", "year", "that_year"} & match.fields.keys():
             return False
         return match.kind in {"weekday", "month", "season", "feast", "date", "month_days", "day_of_month"}
 
@@ -147,11 +152,12 @@ class Calendar:
             return next((period for period in candidates if period.end > self._now), None)
         return None
 
-    def _of_years(self, build: Any, fields: dict[str, str], direction: Direction | None) -> Period | None:
+    def _of_years(self, build: _Build, fields: dict[str, str], direction: Direction | None) -> Period | None:
         """One of the periods that recur every year: of the year that is named, or by "last", "this", "next", or near."""
         if "year" in fields:
-            period: Period | None = build(int(fields["year"]))
-            return period
+            return build(int(fields["year"]))
+        if "that_year" in fields:
+            return build(self._now.year + int(fields["that_year"]))
         year, which = self._now.year, fields.get("which")
         reach = 8 if direction else 2  # leap days are up to eight years apart
         candidates = [
@@ -193,7 +199,7 @@ class Calendar:
     def _month_days(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return self._of_years(self._dates(fields, "day2"), fields, direction)
 
-    def _dates(self, fields: dict[str, str], last: str) -> Any:
+    def _dates(self, fields: dict[str, str], last: str) -> _Build:
         month, first, final = int(fields["month"]), int(fields["day"]), int(fields[last])
 
         def build(year: int) -> Period | None:

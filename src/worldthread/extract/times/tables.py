@@ -15,14 +15,14 @@ from worldthread.errors import InputError
 LANGUAGES: Final = {"de": "german", "en": "english", "es": "spanish", "fr": "french"}
 GAP: Final = r"\s{1,4}"  # bounded, so that a run of spaces costs no more than its length
 
-_FIELDS: Final = ("n", "unit", "span", "month", "weekday", "season", "feast", "dayword", "part", "which")
+_FIELDS: Final = ("n", "unit", "span", "month", "weekday", "season", "feast", "dayword", "part", "which", "that_year")
 _NUMBERS: Final = {
     "day": r"0?[1-9]|[12]\d|3[01]",
     "year": r"[12]\d{3}(?!\d)",
     "decade": r"1\d\d0|20\d0",
     "short_decade": r"[3-9]0",
 }
-_BEFORE: Final = r"(?<![\w'’@#/-])"
+_BEFORE: Final = r"(?<![\w'’@#/-])(?=['’\w])"
 _AFTER: Final = r"(?!['’]s\b|\w|-\w)"
 _ISO: Final = r"(?P<{0}>\d{{4}}-\d\d-\d\d)(?:[T ](?P<{1}>\d\d:\d\d)(?::\d\d)?Z?)?"
 _NUMERIC: Final = r"(?P<{0}>\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}})"

@@ -149,7 +149,7 @@ class Tenses:
         """Whether a word that ends like a verb in the past may be one: no name, and no participle after "is" or "the"."""
         if index and self._capital[index]:
             return False
-        before = self._words[max(0, index - 2) : index]
-        if any(word in self._lists["be"] for word in before):
+        before = self._words[max(0, index - 3) : index]
+        if any(word in self._lists["be"] or word in self._lists["perfect"] for word in before):
             return False
         return not before or before[-1] not in self._lists["perfect_stop"]
