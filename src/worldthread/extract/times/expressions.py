@@ -1,8 +1,8 @@
 """Finds the times that a sentence names and resolves them against the time of its message.
 
 The rules are tables, one file a language: words, and patterns of words that mean a time. A pattern that has a second
-meaning ("may", "the 20th", "a second") counts only where that cannot be meant. What cannot be known is left out: nothing
-is found in "recently" or "since I was twelve", and "on Monday" is nothing without a verb.
+meaning ("may", "the 20th", "a second") counts only where that cannot be meant. What cannot be known is left out:
+nothing is found in "recently" or "since I was twelve", and "on Monday" is nothing without a verb.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ _WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)[\s'’-]{0,4}$")
 _CLAUSE_END: Final = re.compile(r"\s{0,4}(?:[.,;:!?)\]\"”—–]|$)")
 _NAME_FOLLOWS: Final = re.compile(r"\s{1,4}(?!I\b)[^\W\d_a-zà-ÿ]\w")
 _CLAUSE_BEGIN: Final = re.compile(r"(?:^|[,;:.!?(—–])\s{0,3}$")
-_ROLES: Final[tuple[Literal["at", "since", "from", "until", "by", "before", "after", "whole", "during", "range", "within"], ...]] = (
-    "at", "since", "from", "until", "by", "before", "after", "whole", "during", "range", "within",
-)  # fmt: skip
+_ROLES: Final[tuple[Role, ...]] = ("at", "since", "until", "by", "before", "after", "during")
 _NO_END_OF_A_RANGE: Final = {"recurring", "stretch", "length", "window", "ahead", "edge_span", "years"}
 _UNKNOWN_BOUND: Final[dict[str, tuple[str, ...]]] = {
     "until": ("begin", "middle"), "by": ("begin", "middle"), "before": ("middle", "end"), "after": ("begin", "middle"),
 }  # fmt: skip
+_DASH: Final = re.compile(r"\s?[-–]")
+_DATES: Final = {"date", "month", "iso", "numeric"}
+_MOMENTS: Final = {"dayword", "part", "ago", "ahead", "iso", "numeric"}
 _WITH_EDGE: Final = {"month", "year", "season", "span", "edge_span", "decade"}
 _SHORT: Final = {"second", "minute", "hour"}
 
@@ -142,9 +143,7 @@ def validity(
     return (begin if math.isfinite(begin) else None), (end if math.isfinite(end) else None)
 
 
-def _bounds(
-    expression: TimeExpression, at: float, is_past: bool, is_event: bool
-) -> tuple[float | None, float | None]:
+def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool) -> tuple[float | None, float | None]:
     low, high, role = expression.valid_from, expression.valid_to, expression.role
     if role == "at" and is_past and is_event:
         return low, None
@@ -205,6 +204,8 @@ class _Reader:
             return before in rejected["before_weekday"] or not _CLAUSE_END.match(self._sentence, match.end)
         if kind in {"ago", "length"} and before in rejected[f"before_{kind}"]:
             return True
+        if kind in _MOMENTS and match.leads & {"during", "whole"} and "at" not in match.leads:
+            return True
         if kind == "recurring":
             return bool(match.leads) and "at" not in match.leads
         if kind == "length":
@@ -228,7 +229,8 @@ class _Reader:
             return self._stretch(match)
         if match.kind == "length":
             return self._length(match)
-        if match.leads & {"from", "range"} and "at" not in match.leads:
+        dashed = match.kind in _DATES and _DASH.match(self._sentence, match.end) and match.leads <= {"at"}
+        if dashed or (match.leads & {"from", "range"} and "at" not in match.leads):
             second = self._words.second(self._sentence, match.end)
             if second and second.kind not in _NO_END_OF_A_RANGE:
                 if self._word_before(match) in self._words.rejected["moved"]:
@@ -240,7 +242,7 @@ class _Reader:
         return TimeExpression(match.start, end, None, None, "recurring", _precision_of(match.fields))
 
     def _stretch(self, match: Match) -> TimeExpression | None:
-        """ "For two years": with a present perfect it began that long ago; "for over two years" earlier."""
+        """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier."""
         begin = self._calendar.shifted(match.fields, -1)
         if begin is None:
             return None
@@ -249,7 +251,7 @@ class _Reader:
         return TimeExpression(match.start, match.end, since, None, "duration", begin.precision)
 
     def _length(self, match: Match) -> TimeExpression | None:
-        """ "In two weeks", "within two weeks" and "since two weeks"."""
+        """Read "in two weeks", "within two weeks" and "since two weeks"."""
         if "since" in match.leads:
             return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
         if not self._is_ahead(match):
@@ -261,9 +263,9 @@ class _Reader:
         direction = self._tenses.direction(first.start)
         calendar = self._calendar
         first_open, second_open = calendar.needs_tense(first), calendar.needs_tense(second)
-        if first_open and second_open and direction == "coming" and first.kind == "weekday":
-            if not self._tenses.has("planned", first.start):
-                return self._recurring(first, second.end)
+        is_planned = direction != "coming" or self._tenses.has("planned", first.start)
+        if first_open and second_open and first.kind == "weekday" and not is_planned:
+            return self._recurring(first, second.end)
         if first_open and (not second_open or direction == "past"):
             until = calendar.resolve(second, direction)
             since = calendar.resolve(first, "past", until) if until else None
@@ -276,7 +278,7 @@ class _Reader:
         return self._made(first, second.end, period, "during")
 
     def _moved(self, old: Match, new: Match) -> TimeExpression | None:
-        """ "(The meeting is moved) from Monday to Wednesday" is on Wednesday."""
+        """Read "from Monday to Wednesday" of a meeting that is moved: it is on Wednesday."""
         period = self._calendar.resolve(new, self._direction_of_plan(new))
         return self._made(old, new.end, period, "at")
 
@@ -299,20 +301,21 @@ class _Reader:
         end, period = self._with_clock(match, period)
         if match.kind == "ago" and (after := self._words.that(self._sentence, match.end)) > match.end:
             return self._made(match, after, period, "since")
-        role = next((role for role in _ROLES if role in match.leads), "at")
-        if role in {"at", "during", "whole"} or match.kind in {"month_days", "years"}:
-            lasts = role != "at" or match.kind in {"month_days", "years"}
-            return self._made(match, end, period, "during" if lasts else "at")
-        if role in {"range", "within"}:
-            return None
-        if role == "from":
-            after = self._words.onwards(self._sentence, end)
-            if after == end and self._is_attribute(match, period):
-                return None
-            return self._made(match, after, period, "since")
+        if match.leads & {"from", "range"} and not match.leads & {"at", "since"}:
+            return self._from(match, end, period) if "from" in match.leads else None
+        role: Role = "during" if "whole" in match.leads else "at"
+        role = next((named for named in _ROLES if named in match.leads), role)
+        if role == "at" and match.kind in {"month_days", "years"}:
+            role = "during"
         if role == "until" and self._tenses.has("negation", match.start, before=True):
             period = period._replace(end=period.start)
-        return self._made(match, end, period, role)
+        return None if match.leads == {"within"} else self._made(match, end, period, role)
+
+    def _from(self, match: Match, end: int, period: Period) -> TimeExpression | None:
+        after = self._words.onwards(self._sentence, end)
+        if after == end and self._is_attribute(match, period):
+            return None
+        return self._made(match, after, period, "since")
 
     def _is_ahead(self, match: Match) -> bool:
         """Whether "in two weeks" says when, and not how long something takes."""
@@ -328,7 +331,11 @@ class _Reader:
         return not _CLAUSE_BEGIN.search(self._sentence[max(0, match.start - 4) : match.start])
 
     def _with_clock(self, match: Match, period: Period) -> tuple[int, Period]:
-        if period.precision != "day" or period.end - period.start != timedelta(days=1) or match.kind in {"ago", "ahead"}:
+        if (
+            period.precision != "day"
+            or period.end - period.start != timedelta(days=1)
+            or match.kind in {"ago", "ahead"}
+        ):
             return match.end, period
         end, minutes = self._words.clock(self._sentence, match.end)
         if minutes is None:
@@ -342,9 +349,15 @@ class _Reader:
             return None
         low, high = _seconds(period.start), _seconds(period.end)
         bounds: dict[Role, tuple[float | None, float | None]] = {
-            "since": (low, None), "until": (None, high), "by": (None, high), "before": (None, low), "after": (high, None),
-        }  # fmt: skip
+            "since": (low, None),
+            "until": (None, high),
+            "by": (None, high),
+            "before": (None, low),
+            "after": (high, None),
+        }
         start = match.start if match.leads else match.core
+        if end == len(self._sentence) and self._sentence[end - 1] == ".":
+            end -= 1  # the end of the sentence, not of an abbreviation
         return TimeExpression(start, end, *bounds.get(role, (low, high)), role, period.precision)
 
 

@@ -21,6 +21,8 @@ Precision: TypeAlias = Literal[
 ]
 
 _DAY: Final = timedelta(days=1)
+_NEAR: Final = timedelta(days=60)
+_FAR: Final = timedelta(days=270)
 _LENGTHS: Final = {"second": timedelta(seconds=1), "minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 _HALVES: Final[dict[str, tuple[int, Precision]]] = {
     "year": (6, "month"), "month": (15, "day"), "day": (12, "hour"), "hour": (30, "minute"),
@@ -59,10 +61,7 @@ class Calendar:
             from dateutil.easter import easter
             from dateutil.relativedelta import relativedelta
         except ImportError as error:
-            raise MissingExtraError(
-                "times in sentences need the package python-dateutil. Install it with: "
-                "pip install 'worldthread[language]'"
-            ) from error
+            raise MissingExtraError("a time in a sentence", extra="language", package="python-dateutil") from error
         self._easter = easter
         self._delta: type[relativedelta] = relativedelta
         self._table = table
@@ -124,7 +123,7 @@ class Calendar:
                 return None
             amount, precision = _HALVES[unit]
             arguments[_SMALLER[unit]] = sign * amount
-        moment = self._now + self._delta(**arguments)  # type: ignore[arg-type]  # its keywords are the units
+        moment = self._now + self._delta(**arguments)  # its keywords are the units
         if precision in _LENGTHS:
             return Period(moment, moment + _LENGTHS[precision], precision)
         return self._day(moment)._replace(precision=precision)
@@ -153,7 +152,7 @@ class Calendar:
         return None
 
     def _of_years(self, build: _Build, fields: dict[str, str], direction: Direction | None) -> Period | None:
-        """One of the periods that recur every year: of the year that is named, or by "last", "this", "next", or near."""
+        """One of the periods that recur yearly: of the year that is named, by "last" or "next", or the nearest."""
         if "year" in fields:
             return build(int(fields["year"]))
         if "that_year" in fields:
@@ -194,10 +193,22 @@ class Calendar:
         return self._months(year, 1, 12, "year")
 
     def _date(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
-        return self._of_years(self._dates(fields, "day"), fields, direction)
+        return self._unless_other_is_near(self._dates(fields, "day"), fields, direction)
 
     def _month_days(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
-        return self._of_years(self._dates(fields, "day2"), fields, direction)
+        return self._unless_other_is_near(self._dates(fields, "day2"), fields, direction)
+
+    def _unless_other_is_near(
+        self, build: _Build, fields: dict[str, str], direction: Direction | None
+    ) -> Period | None:
+        """The day by the tense; none if that is most of a year away, and that day of another year is near."""
+        # people leave out the year of near days, and the verb may belong to something else: "choosing the talk on
+        # April 18 was right", said on April 12
+        period = self._of_years(build, fields, direction)
+        if period is None or {"year", "that_year"} & fields.keys() or abs(period.start - self._now) <= _FAR:
+            return period
+        other = self._of_years(build, fields, "coming" if direction == "past" else "past")
+        return None if other and abs(other.start - self._now) <= _NEAR else period
 
     def _dates(self, fields: dict[str, str], last: str) -> _Build:
         month, first, final = int(fields["month"]), int(fields["day"]), int(fields[last])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from itertools import count
 from typing import Any, Final, NamedTuple
@@ -22,7 +22,7 @@ _NUMBERS: Final = {
     "decade": r"1\d\d0|20\d0",
     "short_decade": r"[3-9]0",
 }
-_BEFORE: Final = r"(?<![\w'’@#/-])(?=['’\w])"
+_BEFORE: Final = r"(?<![\w'’@#/-])(?<!\w\.)(?=['’\w])"
 _AFTER: Final = r"(?!['’]s\b|\w|-\w)"
 _ISO: Final = r"(?P<{0}>\d{{4}}-\d\d-\d\d)(?:[T ](?P<{1}>\d\d:\d\d)(?::\d\d)?Z?)?"
 _NUMERIC: Final = r"(?P<{0}>\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}})"
@@ -82,7 +82,9 @@ class Table:
             key: frozenset(filter(None, value.split("|"))) for key, value in data["rejected"].items()
         }
         self.tense: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
-        self.tense.update({key: frozenset(value.split()) for key, value in data["tense"].items() if isinstance(value, str)})
+        self.tense.update(
+            {key: frozenset(value.split()) for key, value in data["tense"].items() if isinstance(value, str)}
+        )
         self.perfect_window: int = data["tense"]["perfect_window"]
         self._words = {field: _values(data[field]) for field in _FIELDS if field != "n"}
         self._counts = {_flat(text): float(value) for text, value in data["n"].items()}
@@ -140,7 +142,9 @@ class Table:
     def _cores(self, patterns: list[list[str]]) -> str:
         self._named: dict[str, Template] = {}
         self._groups: dict[str, list[tuple[str, str]]] = {}
-        everywhere = frozenset({"", *(_flat(word) for kind, words, _ in patterns if kind == "date" for word in words.split("|"))})
+        everywhere = frozenset(
+            {"", *(_flat(word) for kind, words, _ in patterns if kind == "date" for word in words.split("|"))}
+        )
         sources = [
             self._add("iso", everywhere, _ISO.format("iso__a", "time__a"), [("iso__a", "iso"), ("time__a", "time")]),
             self._add("numeric", everywhere, _NUMERIC.format("numeric__a"), [("numeric__a", "numeric")]),
@@ -270,7 +274,7 @@ def _values(table: dict[str, str]) -> dict[str, re.Pattern[str]]:
     return {key: re.compile(_source(words), re.IGNORECASE) for key, words in table.items()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def table(language: str) -> Table:
     """Return the words and patterns of a language, loaded once.
 

@@ -101,6 +101,8 @@ class Tenses:
     def _cue(self, index: int) -> _Cue | None:
         word, lists = self._words[index], self._lists
         position, clause = self._positions[index], self._clauses[index]
+        if index and self._capital[index] and not word.startswith("i'"):
+            return None  # a name, or the month of May
         following = self._words[index + 1 : index + 1 + self._window]
         perfect = self._perfect(word, following)
         if perfect is not None:
@@ -139,14 +141,10 @@ class Tenses:
         return (not starts or word.startswith(starts)) and self._ends(word, "participle_endings", "not_participles")
 
     def _ends(self, word: str, endings: str, exceptions: str) -> bool:
-        return (
-            len(word) > 3
-            and word.endswith(tuple(self._lists[endings]))
-            and word not in self._lists[exceptions]
-        )
+        return len(word) > 3 and word.endswith(tuple(self._lists[endings])) and word not in self._lists[exceptions]
 
     def _is_verb(self, index: int) -> bool:
-        """Whether a word that ends like a verb in the past may be one: no name, and no participle after "is" or "the"."""
+        """Whether a word that ends like a past tense may be one: no name, no participle after "is" or "the"."""
         if index and self._capital[index]:
             return False
         before = self._words[max(0, index - 3) : index]
