@@ -9,6 +9,7 @@ from worldthread.extract.base import USER
 from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import parse
 from worldthread.extract.parsed.phrases import NamedPhrase
+from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages
 from worldthread.extract.prose.extractor import PassageExtractor, merged
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 
-_IRONY: Final = re.compile(r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE)
+_IRONY: Final = re.compile(
+    r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
+)
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
-    r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good morning|good evening)\b[\s,]*+)++"
+    r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good (?:morning|evening))\b"
+    r"[\s,]*+)++"
     r"(?:[A-Z]\w*+\s*+)?[,!.:–—-]++\s*+",
     re.IGNORECASE,
 )
@@ -47,7 +51,7 @@ class ParsedExtractor:
             text: the text; its first line may be a title. In a message, which begins with the speaker's label, every
                 thesis begins with the label.
             speaker: the meaning of "I"; empty for :data:`USER <worldthread.extract.base.USER>`.
-            at: not used.
+            at: world time of the text, against which "yesterday" is understood.
 
         Returns:
             An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
@@ -58,7 +62,7 @@ class ParsedExtractor:
         groups = [
             group
             for passage in annotated_passages(text, speaker)
-            for group in _ParsedPassageExtractor(passage, speaker or USER).extract()
+            for group in _ParsedPassageExtractor(passage, speaker or USER, at).extract()
         ]
         return merged(ParsedExtractor.name, groups)
 
@@ -86,10 +90,12 @@ class _ParsedPassageExtractor(PassageExtractor):
     Args:
         passage: the passage.
         speaker: the meaning of "I" in sentences that name no speaker.
+        at: world time of the text; ``None`` where that is not known.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str) -> None:
+    def __init__(self, passage: AnnotatedPassage, speaker: str, at: float | None) -> None:
         super().__init__(passage, speaker)
+        self._at = at
         begins = [_begin(sentence) for sentence, _ in passage.sentences]
         texts = [sentence.text[begin:] for (sentence, _), begin in zip(passage.sentences, begins, strict=True)]
         self._docs: dict[int, tuple[Doc, int]] = {
@@ -108,7 +114,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         names = tuple((e.start - begin, e.end - begin) for e in found if e.kind in ("person", "name"))
         read = facts_of(doc, referents, names)
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
-        facts = tuple(dict.fromkeys(stated.fact for stated in read.facts))
+        stated = read.facts if self._at is None else with_times(doc, read.facts, self._at)
+        facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
 
 

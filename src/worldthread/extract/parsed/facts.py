@@ -20,12 +20,6 @@ _MOVING: Final = frozenset(["move", "relocate", "emigrate"])
 _NAMING: Final = frozenset(["call", "name", "nickname"])
 _DISLIKES: Final = frozenset(["stand", "bear"])
 _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore", "prefer"])
-_HABITS: Final = frozenset([
-    "avoid", "breed", "collect", "cook", "drink", "drive", "eat", "grow", "have", "learn", "like", "need", "own", "play", "practice",
-    "practise", "read", "ride", "sell", "smoke", "speak", "study", "support", "take", "teach", "use", "watch", "wear",
-    "work",
-])  # fmt: skip
-_STATIVE: Final = frozenset(["live", "work", "have", "know", "own", "study", "teach", "play", "date", "be"])
 
 
 Spans: TypeAlias = tuple[tuple[int, int], ...]
@@ -135,7 +129,8 @@ class _ClauseReader:
         self.subject = self._subject()
 
     def _subject(self) -> NamedPhrase | None:
-        token = self._clause.subject
+        clause = self._clause
+        token = clause.subject
         if token is None:
             return NamedPhrase(self._referents.speaker, self._verb, self._verb.i)
         if token.dep_ in ("csubj", "csubjpass", "expl"):
@@ -151,7 +146,11 @@ class _ClauseReader:
             return None
         if token.tag_ == "PRP" or phrase.is_proper or phrase.owner is not None or phrase.given_name is not None:
             return phrase
-        return phrase if phrase.determiner == "the" and token.tag_ in ("NN", "NNS") else None
+        if phrase.determiner != "the" or token.tag_ not in ("NN", "NNS"):
+            return None
+        # "the report" of a story may be any; "the lamp is broken" speaks of one that the reader knows
+        happens = clause.is_past or clause.is_perfect or clause.is_progressive or clause.is_passive
+        return None if happens and not phrase.is_modified else phrase
 
     def _role(self, noun: Token) -> str:
         """Return a noun with the adjectives before it: "best friend", "younger sister"."""
@@ -235,7 +234,7 @@ class _ClauseReader:
 
     def _of_negation(self, subject: NamedPhrase) -> list[Fact]:
         clause = self._clause
-        if clause.is_past or clause.is_perfect or clause.lemma not in _HABITS or "do" not in clause.auxiliaries:
+        if clause.is_past or clause.is_perfect or clause.lemma not in WORDS["habits"] or "do" not in clause.auxiliaries:
             return []
         if any(c.lower_ in ("anymore", "longer") or (c.lower_ == "more") for c in self._verb.subtree):
             return []
@@ -589,7 +588,7 @@ class _ClauseReader:
         if clause.is_progressive:
             return ("was " if clause.is_past else "is ") + self._verb_text()
         if clause.is_perfect and not clause.is_past:
-            if clause.lemma in _STATIVE and self._lasts():
+            if clause.lemma in WORDS["states"] and self._lasts():
                 return third_person(clause.lemma)
             return "has " + self._verb_text()
         return self._verb_text() if clause.is_past else third_person(clause.lemma)
@@ -627,7 +626,7 @@ class _ClauseReader:
         if thing.determiner == "the":
             return thing.is_unspecific and lemma != "play"
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
-        return is_bare and (self._clause.is_past or lemma not in _HABITS | _FEELINGS | _DISLIKES)
+        return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
     def _extended(self, last: int) -> int:
         """Return where an object ends with the prepositional phrases of the verb that follow it directly."""

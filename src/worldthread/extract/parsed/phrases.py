@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
-_UNNAMED: Final = frozenset(["no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these", "those", "this", "that"])  # fmt: skip
-_PRONOUNS: Final = frozenset(
-    ["i", "you", "he", "she", "it", "we", "they", "me", "him", "her", "us", "them", "my", "your", "his", "its", "our", "their", "mine", "yours", "hers", "ours", "theirs", "myself", "yourself", "himself", "herself", "itself", "ourselves", "themselves", "one", "oneself", "ya", "u", "em", "'em", "thee", "y'all"]
-)
-_PERSONAL: Final = frozenset(["i", "we", "he", "she", "it", "me", "us", "him"])
-_POSSESSIVE: Final = frozenset(["my", "our", "his", "her", "its"])
+_UNNAMED: Final = frozenset([
+    "no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these",
+    "those", "this", "that",
+])  # fmt: skip
 _BREAKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", ".", "/", "~"])
 _LONGEST: Final = 16  # words of a phrase
 _CODE: Final = re.compile(r"[`{}<>|=*\\\\]|\(\)|::|->")
@@ -28,7 +26,7 @@ _EMOTICON: Final = re.compile(r"[:;=xX]-?[()DPp3]+|<3|[^\w\s'’&%$€£@+#./:,-
 
 def is_pronoun(token: Token) -> bool:
     """Return whether a word is a pronoun; the tagger alone takes odd names for pronouns."""
-    return token.tag_ in ("PRP", "PRP$") and token.lower_ in _PRONOUNS
+    return token.tag_ in ("PRP", "PRP$") and token.lower_ in WORDS["pronouns"]
 
 
 class NamedPhrase(NamedTuple):
@@ -174,8 +172,7 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
         if is_pronoun(token):
             if token.text_with_ws == token.text and token.i < last and doc[token.i + 1].text == "-":
                 return None  # "me-time"
-            name = referents.of("i" if low in ("me", "we", "us", "i") else "my" if low in ("my", "our") else
-                                "he" if low == "him" else low) if low in _PERSONAL | _POSSESSIVE else None  # fmt: skip
+            name = referents.of(low)
             if name is None:
                 return None
             parts.append(name + ("'s" if token.tag_ == "PRP$" else "") + token.whitespace_)
@@ -202,9 +199,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     """
     if is_pronoun(token):
         low = token.lower_
-        name = None
-        if low in _PERSONAL:
-            name = referents.of("i" if low in ("i", "we", "me", "us") else "he" if low == "him" else low)
+        name = referents.of(low)
         return None if name is None else NamedPhrase(name, token, token.i + 1)
     if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB"):
         return None
@@ -231,7 +226,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     end = last_of(token) if last is None else last
     given = None
     if owner is not None and token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]:
-        given = next((c for c in token.children if c.dep_ == "appos" and c.pos_ == "PROPN" and c.i == token.i + 1 + sum(1 for d in c.children if d.i < c.i)), None)  # fmt: skip
+        given = _given_name(token)
     if given is not None:
         name = render(given.left_edge, given.i, referents)
         return None if name is None else NamedPhrase(name, token, end + 1, determiner, owner, name)
@@ -239,3 +234,12 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     if name is None or not any(c.isalnum() for c in name):
         return None
     return NamedPhrase(name, token, end + 1, determiner, owner)
+
+
+def _given_name(token: Token) -> Token | None:
+    """Return the name that directly follows a noun: "Maria" in "my sister Maria"."""
+    for child in token.children:
+        between = token.doc[token.i + 1 : child.i]
+        if child.dep_ == "appos" and child.pos_ == "PROPN" and all(t.head == child for t in between):
+            return child
+    return None

@@ -196,7 +196,13 @@ class PassageExtractor:
                 person = None
         classes = frozenset(self._classes)
         return Referents(
-            sentence.speaker or self._speaker, person, thing, self._topic, classes, not self._is_about_topic
+            sentence.speaker or self._speaker,
+            person,
+            thing,
+            self._topic,
+            classes,
+            not self._is_about_topic,
+            sentence.speaker is not None,
         )
 
     def _objects(
