@@ -25,6 +25,10 @@ _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 
 
+IS_ON: Final = "is on"
+"""The relation of a thing to its day."""
+
+
 class StatedFact(NamedTuple):
     """A fact and the clause that states it.
 
@@ -149,7 +153,8 @@ class _ClauseReader:
         if phrase.determiner != "the" or token.tag_ not in ("NN", "NNS"):
             return None
         # "the report" of a story may be any; "the lamp is broken" speaks of one that the reader knows
-        happens = clause.is_past or clause.is_perfect or clause.is_progressive or clause.is_passive
+        is_state = clause.verb.lower_ in WORDS["lasting_adjectives"]
+        happens = clause.is_past or clause.is_perfect or clause.is_progressive or (clause.is_passive and not is_state)
         return None if happens and not phrase.is_modified else phrase
 
     def _role(self, noun: Token) -> str:
@@ -201,7 +206,8 @@ class _ClauseReader:
         if lemma in ("start", "get", "land", "take") and (found := self._of_new_job(subject)):
             return found
         verb = lemma.partition(" ")[0]
-        if lemma == "stay" and clause.is_progressive:
+        takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
+        if takes_clause or (lemma == "stay" and clause.is_progressive):
             return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
@@ -251,7 +257,12 @@ class _ClauseReader:
             (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
             None,
         )
-        if complement is None or complement.i <= self._verb.i:
+        if complement is None or (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"]):
+            if subject.lemma not in WORDS["attributes"]:
+                return self._of_day(subject)
+        if complement is None:
+            return []
+        if complement.i <= self._verb.i:
             return []
         owner_of = subject.owner is not None and subject.given_name is None
         if complement.dep_ == "prep":
@@ -309,6 +320,14 @@ class _ClauseReader:
             return [Fact(subject.name, "is", phrase.name)]
         return []
 
+    def _of_day(self, subject: NamedPhrase) -> list[Fact]:
+        """Return the day of "the concert is tomorrow" and "my exam is in two weeks"."""
+        when = [c for c in self._verb.rights if is_time(c) or c.dep_ == "attr"]
+        if not when or self._clause.is_past or self._clause.is_perfect or self._is_person(subject):
+            return []
+        value = render(when[0].left_edge, last_of(when[-1]), self._referents)
+        return [] if value is None else [Fact(subject.name, IS_ON, value, f"day of {subject.name}".lower())]
+
     def _is_attribute(self, subject: NamedPhrase) -> bool:
         return subject.lemma in WORDS["attributes"] | WORDS["relations"] | WORDS["pets"] or subject.head.i > 0
 
@@ -356,9 +375,19 @@ class _ClauseReader:
 
     def _of_place(self, subject: NamedPhrase, prep: Token) -> list[Fact]:
         """Return where a thing is, or where a person is from."""
-        if self._clause.is_past or self._clause.is_perfect:
-            return []
+        clause = self._clause
         inner = next((c for c in prep.children if c.dep_ == "pobj"), None)
+        is_stay = subject.head.tag_ == "PRP" and prep.lower_ in ("in", "at") and inner is not None
+        if is_stay and inner is not None and inner.lemma_.lower() not in WORDS["groups"]:
+            has_time = any(is_time(c) for c in self._verb.children)
+            is_named = inner.pos_ == "PROPN" or any(c.dep_ == "det" and c.lower_ == "the" for c in inner.children)
+            if not is_named or not (has_time or clause.is_past) or (clause.is_perfect and not self._lasts()):
+                return []
+            value = self._after(prep)
+            state = "was" if clause.is_past else "is"
+            return [] if value is None else [Fact(subject.name, f"{state} {prep.lower_}", value)]
+        if clause.is_past or clause.is_perfect:
+            return []
         if subject.lemma in WORDS["attributes"] and subject.owner is not None and inner is not None:
             value = render(inner.left_edge, last_of(inner), self._referents)
             value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
@@ -389,6 +418,12 @@ class _ClauseReader:
             return []
         if verb in ("engage", "marry", "divorce", "separate"):
             return self._of_new_state(subject)
+        if (
+            self._verb.lower_ in WORDS["lasting_adjectives"]
+            and not self._clause.is_past
+            and not self._clause.is_perfect
+        ):
+            return [Fact(subject.name, "is", self._verb.lower_)]
         prep = next((c for c in self._verb.rights if c.dep_ in ("prep", "agent") and not is_time(c)), None)
         time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
         participle = self._verb.lower_
@@ -624,7 +659,7 @@ class _ClauseReader:
         """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
         lemma = self._clause.lemma
         if thing.determiner == "the":
-            return thing.is_unspecific and lemma != "play"
+            return thing.is_unspecific and lemma not in ("play", "buy", "sell", "rent", "drive", "own")
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 

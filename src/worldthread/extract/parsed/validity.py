@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import StatedFact
+from worldthread.extract.parsed.facts import IS_ON, StatedFact
 from worldthread.extract.times import time_expressions, validity
+from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -55,9 +56,22 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state)
     if valid_from is None and valid_to is None:
         return stated
-    return stated._replace(fact=replace(stated.fact, valid_from=valid_from, valid_to=valid_to))
+    fact = stated.fact
+    if (
+        (fact.aspect or "").startswith("day of ")
+        and fact.relation == IS_ON
+        and valid_from is not None
+        and valid_to is not None
+    ):
+        fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
+    if valid_from is None and valid_to is not None and valid_to <= at:
+        valid_from = valid_to - 1  # it held just before; nothing says since when
+    return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
 def _is_state(clause: Clause) -> bool:
     """Return whether a verb tells what lasts, not what changes."""
-    return clause.is_progressive or clause.is_passive or clause.lemma.partition(" ")[0] in WORDS["states"]
+    is_new = "get" in clause.auxiliaries  # "got married"
+    return (
+        clause.is_progressive or (clause.is_passive and not is_new) or clause.lemma.partition(" ")[0] in WORDS["states"]
+    )
