@@ -257,9 +257,9 @@ class _ClauseReader:
             (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
             None,
         )
-        if complement is None or (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"]):
-            if subject.lemma not in WORDS["attributes"]:
-                return self._of_day(subject)
+        is_time_only = complement is None or (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
+        if is_time_only and subject.lemma not in WORDS["attributes"]:
+            return self._of_day(subject)
         if complement is None:
             return []
         if complement.i <= self._verb.i:
