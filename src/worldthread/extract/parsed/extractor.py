@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.base import USER
 from worldthread.extract.parsed.facts import facts_of
-from worldthread.extract.parsed.parser import parse
+from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.clauses import Clauses
@@ -97,7 +97,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         super().__init__(passage, speaker)
         self._at = at
         begins = [_begin(sentence) for sentence, _ in passage.sentences]
-        texts = [sentence.text[begin:] for (sentence, _), begin in zip(passage.sentences, begins, strict=True)]
+        texts = [normalised(sentence.text[begin:]) for (sentence, _), begin in zip(passage.sentences, begins, strict=True)]
         self._docs: dict[int, tuple[Doc, int]] = {
             id(sentence): (doc, begin)
             for (sentence, _), doc, begin in zip(passage.sentences, parse(texts), begins, strict=True)
@@ -111,7 +111,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
             return Clauses(), []
         doc, begin = self._docs[id(sentence)]
-        names = tuple((e.start - begin, e.end - begin) for e in found if e.kind in ("person", "name"))
+        names = frozenset(word for e in found if e.kind in ("person", "name") for word in e.name.split())
         read = facts_of(doc, referents, names)
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
         stated = read.facts if self._at is None else with_times(doc, read.facts, self._at)

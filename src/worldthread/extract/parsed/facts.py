@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses
 from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
@@ -20,9 +20,6 @@ _MOVING: Final = frozenset(["move", "relocate", "emigrate"])
 _NAMING: Final = frozenset(["call", "name", "nickname"])
 _DISLIKES: Final = frozenset(["stand", "bear"])
 _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore", "prefer"])
-
-
-Spans: TypeAlias = tuple[tuple[int, int], ...]
 
 
 IS_ON: Final = "is on"
@@ -56,14 +53,14 @@ class SentenceFacts(NamedTuple):
     whole: bool
 
 
-def facts_of(doc: Doc, referents: Referents, names: Spans | None = None) -> SentenceFacts:
+def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None) -> SentenceFacts:
     """Return what a sentence states.
 
     Args:
         doc: the dependency tree of the sentence.
         referents: whom its pronouns mean.
-        names: where proper names are in the sentence, as offsets of characters, ends exclusive; ``None`` to take every
-            word that the parser takes for a name.
+        names: the words of the proper names in the sentence; ``None`` to take every word that the parser takes for a
+            name.
 
     Returns:
         Its facts and clauses.
@@ -107,6 +104,8 @@ def is_time(token: Token) -> bool:
             return not any(c.lower_ in ("every", "each") for c in token.children)
         if lemma in ("ago", "before", "since") and token.dep_ == "advmod":
             return True
+        if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
+            return token.dep_ == "pobj"
         return token.like_num and len(token.text) == 4 and token.text[:2] in ("19", "20")
     if token.dep_ == "prep":
         inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]
@@ -122,10 +121,10 @@ class _ClauseReader:
     Args:
         clause: the clause.
         referents: whom pronouns mean.
-        names: where proper names are in the sentence; ``None`` where that is not known.
+        names: the words of the proper names in the sentence; ``None`` where they are not known.
     """
 
-    def __init__(self, clause: Clause, referents: Referents, names: Spans | None) -> None:
+    def __init__(self, clause: Clause, referents: Referents, names: frozenset[str] | None) -> None:
         self._clause = clause
         self._names = names
         self._referents = referents
@@ -163,12 +162,14 @@ class _ClauseReader:
         return " ".join([*words, noun.lemma_.lower()])
 
     def _is_name(self, token: Token) -> bool:
-        return self._names is None or any(start <= token.idx < end for start, end in self._names)
+        return self._names is None or token.text in self._names
 
     def facts(self) -> list[Fact]:
         """Return the facts of the clause, none twice."""
         subject = self.subject
         token = self._clause.subject
+        if self._clause.lemma == "call" and token is not None and token.lower_ in ("people", "everyone", "everybody"):
+            return self._of_calling()
         if subject is None and token is not None and token.lower_ == "you":
             subject = NamedPhrase("you", token, token.i + 1)
             return self._of_modal(subject) if self._clause.lemma == "call" else []
@@ -193,16 +194,23 @@ class _ClauseReader:
             return self._of_copula(subject)
         if clause.is_passive or (lemma in _NAMING and clause.verb.tag_ == "VBN"):
             return self._of_passive(subject)
+        if lemma == "go" and (by := next((c for c in self._verb.rights if c.lower_ == "by"), None)) is not None:
+            value = self._after(by)
+            is_name = any(c.pos_ == "PROPN" for c in by.children)
+            return [Fact(subject.name, "is called", value)] if value is not None and is_name else []
         if lemma in _LIVING or lemma == "work" or lemma in _MOVING:
             return self._of_home_or_work(subject)
         if lemma == "turn":
             return self._of_turning(subject)
-        if lemma == "have":
-            return self._of_having(subject)
+        has_got = lemma == "get" and clause.is_perfect and not clause.is_past and clause.verb.lower_ == "got"
+        if lemma == "have" or has_got:
+            return self._of_having(subject, has_got=has_got)
         if self._verb.i + 1 < len(self._verb.doc) and self._verb.nbor().lower_ in ("na", "ta"):
             return []  # "gonna", "gotta"
         if lemma == "go":
             return self._of_going(subject)
+        if lemma == "get" and clause.is_past and any(c.dep_ == "dobj" for c in self._verb.rights):
+            return self._of_new_job(subject) or self._of_any_verb(subject)
         if lemma in ("start", "get", "land", "take") and (found := self._of_new_job(subject)):
             return found
         verb = lemma.partition(" ")[0]
@@ -224,6 +232,10 @@ class _ClauseReader:
             and token.lower_ == "you"
         ):
             return self._of_calling()
+        if self._clause.modal in ("ca", "can") and self._clause.lemma in WORDS["abilities"]:
+            value = self._object()
+            able = "cannot" if self._clause.negation else "can"
+            return [] if value is None else [Fact(subject.name, f"{able} {self._clause.lemma}", value)]
         if self._clause.modal in ("ca", "can") and self._clause.negation and self._clause.lemma in _DISLIKES:
             value = self._object()
             return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
@@ -240,11 +252,20 @@ class _ClauseReader:
 
     def _of_negation(self, subject: NamedPhrase) -> list[Fact]:
         clause = self._clause
-        if clause.is_past or clause.is_perfect or clause.lemma not in WORDS["habits"] or "do" not in clause.auxiliaries:
+        if any(c.lower_ in ("anymore", "longer", "more", "yet") for c in self._verb.subtree):
             return []
-        if any(c.lower_ in ("anymore", "longer") or (c.lower_ == "more") for c in self._verb.subtree):
+        if clause.lemma == "be" and not clause.is_past and not clause.is_perfect and clause.negation != "never":
+            attribute = next((c for c in self._verb.rights if c.dep_ == "attr" and c.tag_ == "NN"), None)
+            phrase = noun_phrase(attribute, self._referents) if attribute is not None else None
+            if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
+                return []
+            return [Fact(subject.name, "is not a", phrase.name)]
+        habits = WORDS["habits"] | WORDS["alone"]
+        if clause.is_past or clause.is_perfect or clause.lemma not in habits or "do" not in clause.auxiliaries:
             return []
         value = self._object()
+        if value is None and clause.lemma in WORDS["alone"] and not _has_complement(self._verb):
+            return [Fact(subject.name, "does not", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
         if value is None:
             return []
         aspect = _feeling(subject.name, value) if clause.lemma in _FEELINGS else None
@@ -261,13 +282,14 @@ class _ClauseReader:
         if is_time_only and subject.lemma not in WORDS["attributes"]:
             return self._of_day(subject)
         if complement is None:
-            return []
+            complement = next((c for c in self._verb.rights if c.dep_ == "prep"), None)
+            return [] if complement is None else self._of_place(subject, complement)
         if complement.i <= self._verb.i:
             return []
         owner_of = subject.owner is not None and subject.given_name is None
         if complement.dep_ == "prep":
             return self._of_place(subject, complement)
-        past = clause.is_past or clause.is_perfect
+        past = clause.is_past or (clause.is_perfect and not self._lasts())
         if complement.like_num or complement.tag_ == "CD":
             return self._of_number(subject, complement)
         if complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN"):
@@ -287,10 +309,10 @@ class _ClauseReader:
         if phrase is None or phrase.is_vague:
             return []
         if owner_of and not past and self._is_attribute(subject) and (
-            phrase.is_proper or subject.lemma in WORDS["attributes"]
+            phrase.is_proper or subject.lemma in WORDS["attributes"] or _is_favourite(subject.head)
         ):  # fmt: skip
             assert subject.owner is not None
-            return [Fact(subject.owner, f"has {_without_owner(subject)}", phrase.name)]
+            return [Fact(subject.owner, f"has {self._role(subject.head)}", phrase.name)]
         if subject.lemma in ("favorite", "favourite"):
             return []
         if (
@@ -305,11 +327,8 @@ class _ClauseReader:
         ):
             if phrase.determiner == "" and complement.tag_ == "NN" and not self._is_person(subject):
                 return []
-            kind = (
-                ""
-                if complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
-                else " a"
-            )
+            is_plural = complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
+            kind = "" if is_plural or phrase.name[0].isdigit() else " a"
             return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
         if past:
             return []
@@ -343,6 +362,8 @@ class _ClauseReader:
             return []
         if subject.owner is not None and subject.given_name is None and subject.lemma in WORDS["attributes"]:
             return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        if subject.given_name is None and subject.head.tag_ in ("NN", "NNS") and not self._is_person(subject):
+            return [Fact(subject.name, "is", value, f"value of {subject.name}".lower())]
         is_age = self._is_person(subject) and complement.text.isdigit() and int(complement.text) < 120
         return [Fact(subject.name, "has age", complement.text)] if is_age else []
 
@@ -353,7 +374,8 @@ class _ClauseReader:
             years = next((c for c in complement.children if c.lemma_.lower() == "year"), None)
             number = next((c for c in years.children if c.like_num), None) if years is not None else None
             return [] if number is None else [Fact(subject.name, "has age", number.text)]
-        prep = next((c for c in complement.rights if c.dep_ == "prep" and not is_time(c)), None)
+        nearby = (*complement.rights, *(c for c in self._verb.rights if c.i > complement.i))
+        prep = next((c for c in nearby if c.dep_ == "prep" and not is_time(c)), None)
         is_kind = complement.text[:1].isupper() and complement.i > 0 and complement.tag_ in ("JJ", "NNP")
         if lemma in WORDS["adjectives_with_preposition"] and prep is not None:
             value = self._after(prep)
@@ -361,14 +383,16 @@ class _ClauseReader:
                 married = lemma == "married" and prep.lower_ == "to"
                 return [Fact(subject.name, "married to" if married else f"is {lemma} {prep.lower_}", value)]
         noun = next((c for c in complement.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
-        if lemma in ("allergic", "addicted", "engaged") and noun is not None and not list(noun.rights):
+        if lemma in ("allergic", "addicted", "engaged", "intolerant") and noun is not None and not list(noun.rights):
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
         if lemma not in WORDS["lasting_adjectives"] and not is_kind:
             return []
         if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged", "single", "retired", "based"}:
             return []
         first = complement.left_edge
-        while first.i < complement.i and first.dep_ in ("advmod", "neg", "punct", "intj"):
+        while first.i < complement.i and first.tag_ in ("RB", "RBR", "UH", ",") and (
+            first.lower_ not in ("colour", "color")
+        ):
             first = first.doc[first.i + 1]
         value = render(first, complement.i, self._referents)
         return [] if value is None else [Fact(subject.name, "is", value)]
@@ -395,6 +419,8 @@ class _ClauseReader:
         value = self._after(prep)
         if value is None or inner is None:
             return []
+        if prep.lower_ == "into" and self._is_person(subject):
+            return [Fact(subject.name, "is into", value)]
         if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
             return [Fact(subject.name, f"is {prep.lower_}", value)] if inner.lemma_.lower() in WORDS["groups"] else []
         if prep.lower_ == "from":
@@ -447,6 +473,8 @@ class _ClauseReader:
     def _of_new_state(self, subject: NamedPhrase) -> list[Fact]:
         """Return the marital state of "got engaged", with the other one where that is said."""
         state = self._verb.lower_
+        if "get" in self._clause.auxiliaries and "be" in self._clause.auxiliaries:
+            return [Fact(subject.name, "plans to get", state)]  # "is getting married"
         to = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         other = self._after(to) if to is not None else None
         if other is not None and state in ("engaged", "married"):
@@ -490,7 +518,8 @@ class _ClauseReader:
                         or inner.lemma_.lower() in ("city", "town", "village", "country", "flat", "apartment", "house")
                     )
                 ):
-                    found.append(Fact(subject.name, "lives in", value))
+                    plans = clause.is_progressive and not clause.is_past
+                    found.append(Fact(subject.name, "plans to move to" if plans else "lives in", value))
             elif word in ("in", "at", "on", "near", "with"):
                 value = self._after(prep, others)
                 if value is not None:
@@ -499,7 +528,11 @@ class _ClauseReader:
 
     def _lasts(self) -> bool:
         """Return whether "since" or "for" says that what began lasts."""
-        return any(c.lower_ in ("since", "for") and is_time(c) for c in self._verb.children if c.dep_ == "prep")
+        return any(
+            (c.dep_ == "prep" and c.lower_ in ("since", "for") and is_time(c))
+            or (c.dep_ == "advcl" and any(m.lower_ == "since" for m in c.children))
+            for c in self._verb.children
+        )
 
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
@@ -531,12 +564,16 @@ class _ClauseReader:
         """Return where somebody goes by habit: "goes to the gym on Tuesdays"."""
         clause = self._clause
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
-        if prep is None or clause.is_past or clause.is_perfect or clause.is_progressive:
+        inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
+        if prep is None or inner is None or clause.is_past or clause.is_perfect:
+            return []
+        if clause.is_progressive and inner.pos_ != "PROPN":
             return []
         value = self._after(prep, whole=True)
-        return [] if value is None else [Fact(subject.name, "goes to", value)]
+        return [] if value is None else [Fact(subject.name, "is going to" if clause.is_progressive else "goes to", value)]
 
-    def _of_having(self, subject: NamedPhrase) -> list[Fact]:
+    def _of_having(self, subject: NamedPhrase, *, has_got: bool) -> list[Fact]:
+        """Return what somebody or something has: "has two brothers", "has got a dog called Rex"."""
         clause = self._clause
         thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
         if thing is None:
@@ -551,11 +588,11 @@ class _ClauseReader:
             return []
         if (
             phrase.determiner == ""
-            and thing.tag_ == "NN"
+            and phrase.lemma in WORDS["abstract"]
             and not any(c.dep_ in ("amod", "compound", "nummod") for c in thing.children)
         ):
             return []  # "has time"
-        was = clause.is_past or (clause.is_perfect and not self._lasts())
+        was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
         found = [Fact(subject.name, "had" if was else "has", phrase.name)]
         naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
         given = (
@@ -583,13 +620,9 @@ class _ClauseReader:
             ),
             None,
         )
-        if complement is None or complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
-            if (
-                complement is None
-                and lemma in ("leave", "arrive", "open", "close", "start", "end")
-                and subject.head.tag_ != "PRP"
-            ):
-                return self._of_schedule(subject)
+        if complement is None:
+            return self._of_intransitive(subject, relation)
+        if complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
             return []
         if complement.dep_ == "xcomp":
             if lemma not in WORDS["takes_clause"]:
@@ -616,6 +649,21 @@ class _ClauseReader:
         value = render(prep, last_of(prep), self._referents)
         relation = third_person(self._clause.lemma)
         return [] if value is None else [Fact(subject.name, relation, value, f"{relation} of {subject.name}".lower())]
+
+    def _of_intransitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
+        """Return a habit without an object, or when something is planned: "runs three times a week", "smokes"."""
+        clause = self._clause
+        if clause.is_past:
+            return []
+        times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.lower_ in ("times", "days")), None)
+        often = render(times.left_edge, times.right_edge.i, self._referents) if times is not None else None
+        if often is not None:
+            return [Fact(subject.name, relation, often)]
+        if clause.lemma in WORDS["alone"] and not any(not c.is_punct for c in self._verb.rights):
+            return [Fact(subject.name, "does", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
+        if clause.lemma in WORDS["schedules"] and subject.head.tag_ != "PRP":
+            return self._of_schedule(subject)
+        return []
 
     def _relation(self) -> str:
         """Return the verb in words: "reads", "is reading", "read", "has read"."""
@@ -659,8 +707,10 @@ class _ClauseReader:
         """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
         lemma = self._clause.lemma
         if thing.determiner == "the":
-            return thing.is_unspecific and lemma not in ("play", "buy", "sell", "rent", "drive", "own")
+            return thing.is_unspecific and lemma not in WORDS["takes_known"]
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
+        if is_bare and lemma in ("study", "teach", "play", "learn"):
+            return False
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
     def _extended(self, last: int) -> int:
@@ -685,7 +735,9 @@ class _ClauseReader:
         if whole:
             last = self._extended(last)
         phrase = noun_phrase(inner, self._referents, last)
-        if phrase is None or phrase.is_vague or (phrase.is_unspecific and self._clause.is_past):
+        if phrase is None or phrase.is_vague or (
+            phrase.is_unspecific and self._clause.is_past and phrase.lemma not in WORDS["groups"]
+        ):
             return None
         return phrase.name
 
@@ -698,6 +750,14 @@ class _ClauseReader:
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
         return render(first, self._extended(last), self._referents)
+
+
+def _has_complement(verb: Token) -> bool:
+    return any(c.dep_ in ("dobj", "xcomp", "ccomp", "prep", "attr", "acomp") and not is_time(c) for c in verb.rights)
+
+
+def _is_favourite(head: Token) -> bool:
+    return any(c.lower_ in ("favorite", "favourite") for c in head.lefts)
 
 
 def _is_of_story(head: Token) -> bool:

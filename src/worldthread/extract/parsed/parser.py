@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable
 from functools import cache
@@ -52,3 +53,25 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
     """
     with _LOCK:
         return list(_language().pipe(sentences))
+
+
+_APOSTROPHES: Final = {
+    "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't", "arent": "aren't",
+    "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't", "i": "I", "i'm": "I'm", "i've": "I've",
+    "i'd": "I'd", "i'll": "I'll",
+}  # fmt: skip
+_INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_FILLER: Final = re.compile(r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah)\b[,:]? +", re.IGNORECASE)
+
+
+def normalised(sentence: str) -> str:
+    """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
+
+    Args:
+        sentence: a sentence as it was typed.
+
+    Returns:
+        The sentence with apostrophes and the capital of "I", without fillers at its beginning.
+    """
+    sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
+    return _FILLER.sub("", sentence).replace("’", "'")
