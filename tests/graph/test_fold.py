@@ -289,7 +289,7 @@ def test_compacting_takes_time_linear_in_what_is_left(growth: Callable[[Callable
         graph.forget(noise(-1).id)
         return graph
 
-    graphs = {size: [made(size) for _ in range(times)] for size, times in ((150, 4), (1200, 2))}
+    graphs = {size: [made(size) for _ in range(times)] for size, times in ((150, 13), (1200, 4))}
     assert growth(lambda size: graphs[size].pop().compact(), 150) < 3
 
 
