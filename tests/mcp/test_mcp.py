@@ -49,7 +49,7 @@ async def call(client: Any, tool: str, **arguments: Any) -> Any:
     return await client.call_tool(tool, arguments)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
     async def trip() -> None:
         async with connect(tmp_path / "m", mode=mode) as client:
