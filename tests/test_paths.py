@@ -135,7 +135,9 @@ Memory(Path(sys.argv[1]), readonly=True, embedder="fake").export(Path(sys.argv[2
 """
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end", [signal.SIGKILL, *(pytest.param(end, marks=pytest.mark.slow) for end in (signal.SIGTERM, signal.SIGINT))]
+)
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_killed_export_leaves_no_text(end: signal.Signals, is_new: bool, naming: str, tmp_path: Path) -> None:
     folder = tmp_path / "exports"
