@@ -41,16 +41,6 @@ def seen(at: float, text: str = "") -> Episode:
     return Episode(text or f"seen at {at}", at, "test", Extraction("test/1", facts))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "house" / "memory"
-
-
-@pytest.fixture(autouse=True)
-def _folder(path: Path) -> None:
-    path.parent.mkdir()
-
-
 def fill(path: Path, count: int = 60, *, checkpoint: bool = False) -> list[Episode]:
     episodes = [seen(at) for at in range(count)]
     with SQLiteStore.open(path) as store:
