@@ -192,6 +192,7 @@ def test_text_that_looks_like_json_stays_text(tmp_path: Path) -> None:
         assert "".join(e.text for e in memory.episodes()) == text
 
 
+@pytest.mark.parametrize("connect", ["stdio", pytest.param("http", marks=pytest.mark.slow)], indirect=True)
 def test_mistakes_are_told_and_leave_no_trace(connect: Any, tmp_path: Path) -> None:
     async def err() -> None:
         async with connect(tmp_path / "m") as client:
