@@ -19,6 +19,11 @@ from worldthread.stores.codec import decode_episode, encode_episode
 DAY = 86_400.0
 
 
+@pytest.fixture(autouse=True)
+def _fast_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLDTHREAD_EMBEDDER", "fake")
+
+
 class Clock:
     """A clock that tests set."""
 

@@ -17,19 +17,10 @@ ATTACKS = Path(__file__).parents[2] / "benchmarks" / "hardening"
 Attack = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize(
-    ("name", "trials", "at_least"),
-    [
-        ("simulate", 8, 8),
-        ("kills", 10, 10),
-        ("interrupts", 20, 20),
-        ("histories", 20, 20),
-    ],
-)
-def test_a_few_trials_break_no_promise(name: str, trials: int, at_least: int, attack: Attack) -> None:
-    found = attack(name, "--trials", str(trials))
+def test_a_few_trials_break_no_promise(attack: Attack) -> None:
+    found = attack("simulate", "--trials", "8")
     assert found["violations"] == []
-    assert found["trials"] >= at_least
+    assert found["trials"] >= 8
 
 
 @pytest.mark.slow
@@ -73,6 +64,7 @@ def test_no_pair_of_calls_on_one_memory_is_a_deadlock(attack: Attack) -> None:
     assert found["trials"] > 1000
 
 
+@pytest.mark.slow
 def test_a_seed_replays_a_simulation_exactly() -> None:
     traces = []
     for _ in range(2):

@@ -49,7 +49,7 @@ async def call(client: Any, tool: str, **arguments: Any) -> Any:
     return await client.call_tool(tool, arguments)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
     async def trip() -> None:
         async with connect(tmp_path / "m", mode=mode) as client:
@@ -192,6 +192,7 @@ def test_text_that_looks_like_json_stays_text(tmp_path: Path) -> None:
         assert "".join(e.text for e in memory.episodes()) == text
 
 
+@pytest.mark.parametrize("connect", ["stdio", pytest.param("http", marks=pytest.mark.slow)], indirect=True)
 def test_mistakes_are_told_and_leave_no_trace(connect: Any, tmp_path: Path) -> None:
     async def err() -> None:
         async with connect(tmp_path / "m") as client:

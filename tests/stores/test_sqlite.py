@@ -41,16 +41,6 @@ def seen(at: float, text: str = "") -> Episode:
     return Episode(text or f"seen at {at}", at, "test", Extraction("test/1", facts))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "house" / "memory"
-
-
-@pytest.fixture(autouse=True)
-def _folder(path: Path) -> None:
-    path.parent.mkdir()
-
-
 def fill(path: Path, count: int = 60, *, checkpoint: bool = False) -> list[Episode]:
     episodes = [seen(at) for at in range(count)]
     with SQLiteStore.open(path) as store:
@@ -625,7 +615,7 @@ print(json.dumps([w for w in json.load(sys.stdin) if w.encode() in data]))
     return set(json.loads(run.stdout))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_what_is_forgotten_is_in_no_file(seed: int, path: Path) -> None:
     chance = random.Random(seed)
     kept: dict[str, set[str]] = {}
@@ -667,6 +657,7 @@ def test_what_is_forgotten_is_in_no_file(seed: int, path: Path) -> None:
         assert holds_any(path.parent, left) == set()
 
 
+@pytest.mark.slow
 def test_forgotten_rows_leave_no_copies(path: Path) -> None:
     # deleting a row makes SQLite move others to another page and leave copies of them, to be found when those are
     # forgotten; it is rare, so it takes many: deleting with secure_delete leaves four here
@@ -837,6 +828,7 @@ os.kill(os.getpid(), 9)
         assert snapshot_files(path)
 
 
+@pytest.mark.slow
 def test_opening_does_not_read_the_texts(path: Path) -> None:
     with SQLiteStore.open(path) as store:
         store.append_many(seen(at, f"{at} " + "text " * 20_000) for at in range(300))
