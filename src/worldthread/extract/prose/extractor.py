@@ -6,6 +6,9 @@ import re
 from typing import Final
 
 from worldthread.extract.base import USER
+from worldthread.extract.languages.detection import ENGLISH, detect_language, is_foreign
+from worldthread.extract.languages.reader import read_passage
+from worldthread.extract.languages.tables import LANGUAGES
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages, find_entities
 from worldthread.extract.prose.patterns import is_doubtful
@@ -58,6 +61,8 @@ class ProseExtractor:
 
     A :class:`~worldthread.extract.base.Extractor`. Thread-safe.
 
+    * A passage in German, French or Spanish is read by the tables of its language
+      (:mod:`worldthread.extract.languages`); a passage in a language without rules has theses and no facts.
     * Every sentence but a question is a thesis. Its objects are the names, numbers, dates and noun phrases in it, the
       title of the passage, and the person or thing that a pronoun at its beginning means, where that is clear.
     * Plain statements are facts (:mod:`worldthread.extract.prose.patterns`). A thesis that says nothing else has their
@@ -84,11 +89,15 @@ class ProseExtractor:
         """
         if _CONTROL.search(text):
             text = _CONTROL.sub(_space_for_control, text)
-        groups = [
-            group
-            for passage in annotated_passages(text, speaker)
-            for group in _PassageExtractor(passage, speaker or USER).extract()
-        ]
+        groups: list[tuple[list[Statement], list[Ending]]] = []
+        for passage in annotated_passages(text, speaker):
+            body = _running_text(passage)
+            language = detect_language(body)
+            if language in LANGUAGES:
+                groups += read_passage(passage, speaker or USER, language)
+            else:
+                is_english = language == ENGLISH or not is_foreign(body)
+                groups += _PassageExtractor(passage, speaker or USER, is_english).extract()
         return _merge(groups)
 
     def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
@@ -105,6 +114,12 @@ class ProseExtractor:
         return extraction
 
 
+def _running_text(passage: AnnotatedPassage) -> str:
+    """Return the text of a passage without labels and without its title, which may be in another language."""
+    text = " ".join(sentence.text[sentence.body :] for sentence, _ in passage.sentences)
+    return text if passage.topic is None else text.replace(passage.topic, " ")
+
+
 def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
@@ -115,10 +130,12 @@ class _PassageExtractor:
     Args:
         passage: the passage.
         speaker: the meaning of "I" in sentences that name no speaker.
+        states_facts: whether its plain statements are read; not in a language without rules.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str) -> None:
+    def __init__(self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True) -> None:
         self._passage = passage
+        self._states_facts = states_facts
         self._speaker = speaker
         topic = passage.topic
         self._topic = topic
@@ -157,7 +174,7 @@ class _PassageExtractor:
         referents = self._referents(sentence)
         clauses = Clauses()
         endings: list[Ending] = []
-        if not quoted and not is_doubtful(sentence.text):
+        if self._states_facts and not quoted and not is_doubtful(sentence.text):
             clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
             if not clauses.facts:
                 endings = self._endings(sentence, referents)
