@@ -302,7 +302,8 @@ class NounPhrases:
     def _is_of_kind(self, noun: Noun, kind: str) -> bool:
         words = self.language.words
         head = noun.noun.split()
-        is_vague = noun.noun in words["vague"] or head[-1] in words["vague"] or head[0] in words["vague"]
+        is_name_only = noun.is_proper and not self.language.capital_nouns
+        is_vague = not is_name_only and not words["vague"].isdisjoint((noun.noun, head[0], head[-1]))
         if kind in ("name", "person"):
             is_name = noun.is_proper or (self._is_lower and " " not in noun.name and kind == "name")
             return is_name and not noun.determiner and len(head) < 5
