@@ -448,6 +448,9 @@ class StatementReader:
         elif noun.determiner == "":
             if heads[-1] in words["persons"] or heads[0] in words["persons"] or self._ends_like_person(heads[-1]):
                 yield noun.end, [Fact(name, "is a", noun.name)]
+            elif subject.relation is not None and not subject.is_named and heads[0] in WORDS["given_names"]:
+                role, owner = subject.relation
+                yield noun.end, [_fact(noun.name, f"is {role} of", owner)]
             elif subject.person == _FIRST and noun.is_proper and noun.noun in WORDS["given_names"]:
                 yield noun.end, [_fact(name, "has name", noun.name)]
 
