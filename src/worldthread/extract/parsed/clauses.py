@@ -133,8 +133,13 @@ def _clause(head: Token) -> Clause | None:
     if _is_question(head, auxiliaries, subject) or (head.tag_ == "VB" and not auxiliaries and subject is None):
         return None
     names = tuple(child.lemma_.lower() for child in auxiliaries)
-    is_past = head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries) or any(child.tag_ == "VBD" for child in auxiliaries)
-    is_elliptic = head.i - head.sent.start <= 2 and (head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries))
+    is_past = (
+        head.tag_ == "VBD"
+        or (head.tag_ == "VBN" and not auxiliaries)
+        or any(child.tag_ == "VBD" for child in auxiliaries)
+    )
+    is_bare_past = head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries)
+    is_elliptic = is_bare_past and head.i - head.sent.start <= 2
     if subject is None and not is_elliptic:
         return None
     particle = next((child.lower_ for child in head.children if child.dep_ == "prt"), "")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from worldthread.extract.base import USER
 from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.clauses import Clauses
-from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages
-from worldthread.extract.prose.extractor import PassageExtractor, merged
+from worldthread.extract.prose.entities import AnnotatedPassage, Entity
+from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.graph import GraphView
@@ -59,12 +59,7 @@ class ParsedExtractor:
         Raises:
             MissingExtraError: the parser or its model is not installed.
         """
-        groups = [
-            group
-            for passage in annotated_passages(text, speaker)
-            for group in _ParsedPassageExtractor(passage, speaker or USER, at).extract()
-        ]
-        return merged(ParsedExtractor.name, groups)
+        return merged(ParsedExtractor.name, statements_of(text, speaker, partial(_ParsedPassageExtractor, at=at)))
 
     def outdate(
         self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
@@ -90,18 +85,20 @@ class _ParsedPassageExtractor(PassageExtractor):
     Args:
         passage: the passage.
         speaker: the meaning of "I" in sentences that name no speaker.
+        states_facts: whether its plain statements are read; not in a language without rules.
         at: world time of the text; ``None`` where that is not known.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str, at: float | None) -> None:
-        super().__init__(passage, speaker)
+    def __init__(
+        self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
+    ) -> None:
+        super().__init__(passage, speaker, states_facts)
         self._at = at
-        begins = [_begin(sentence) for sentence, _ in passage.sentences]
-        texts = [normalised(sentence.text[begin:]) for (sentence, _), begin in zip(passage.sentences, begins, strict=True)]
-        self._docs: dict[int, tuple[Doc, int]] = {
-            id(sentence): (doc, begin)
-            for (sentence, _), doc, begin in zip(passage.sentences, parse(texts), begins, strict=True)
-        }
+        self._docs: dict[int, Doc] = {}
+        if states_facts:
+            sentences = [sentence for sentence, _ in passage.sentences]
+            docs = parse(normalised(sentence.text[_begin(sentence) :]) for sentence in sentences)
+            self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
 
     def _statements(
         self, sentence: Sentence, found: list[Entity], referents: Referents
@@ -110,7 +107,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             return Clauses(), []
         if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
             return Clauses(), []
-        doc, begin = self._docs[id(sentence)]
+        doc = self._docs[id(sentence)]
         names = frozenset(word for e in found if e.kind in ("person", "name") for word in e.name.split())
         read = facts_of(doc, referents, names)
         subject = next((subject for _, subject in read.clauses if subject is not None), None)

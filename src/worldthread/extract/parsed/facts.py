@@ -390,8 +390,10 @@ class _ClauseReader:
         if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged", "single", "retired", "based"}:
             return []
         first = complement.left_edge
-        while first.i < complement.i and first.tag_ in ("RB", "RBR", "UH", ",") and (
-            first.lower_ not in ("colour", "color")
+        while (
+            first.i < complement.i
+            and first.tag_ in ("RB", "RBR", "UH", ",")
+            and (first.lower_ not in ("colour", "color"))
         ):
             first = first.doc[first.i + 1]
         value = render(first, complement.i, self._referents)
@@ -570,7 +572,8 @@ class _ClauseReader:
         if clause.is_progressive and inner.pos_ != "PROPN":
             return []
         value = self._after(prep, whole=True)
-        return [] if value is None else [Fact(subject.name, "is going to" if clause.is_progressive else "goes to", value)]
+        relation = "is going to" if clause.is_progressive else "goes to"
+        return [] if value is None else [Fact(subject.name, relation, value)]
 
     def _of_having(self, subject: NamedPhrase, *, has_got: bool) -> list[Fact]:
         """Return what somebody or something has: "has two brothers", "has got a dog called Rex"."""
@@ -735,8 +738,10 @@ class _ClauseReader:
         if whole:
             last = self._extended(last)
         phrase = noun_phrase(inner, self._referents, last)
-        if phrase is None or phrase.is_vague or (
-            phrase.is_unspecific and self._clause.is_past and phrase.lemma not in WORDS["groups"]
+        if (
+            phrase is None
+            or phrase.is_vague
+            or (phrase.is_unspecific and self._clause.is_past and phrase.lemma not in WORDS["groups"])
         ):
             return None
         return phrase.name

@@ -56,12 +56,14 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
 
 
 _APOSTROPHES: Final = {
-    "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't", "arent": "aren't",
-    "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't", "i": "I", "i'm": "I'm", "i've": "I've",
+    "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't",
+    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't", "i": "I", "i'm": "I'm", "i've": "I've",
     "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
 _INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
-_FILLER: Final = re.compile(r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah)\b[,:]? +", re.IGNORECASE)
+_FILLER: Final = re.compile(
+    r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah)\b[,:]? +", re.IGNORECASE
+)
 
 
 def normalised(sentence: str) -> str:

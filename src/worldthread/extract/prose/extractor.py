@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from worldthread.extract.base import USER
+from worldthread.extract.languages.detection import ENGLISH, detect_language, is_foreign
+from worldthread.extract.languages.reader import read_passage
+from worldthread.extract.languages.tables import LANGUAGES
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages, find_entities
 from worldthread.extract.prose.patterns import is_doubtful
@@ -58,6 +62,8 @@ class ProseExtractor:
 
     A :class:`~worldthread.extract.base.Extractor`. Thread-safe.
 
+    * A passage in German, French or Spanish is read by the tables of its language
+      (:mod:`worldthread.extract.languages`); a passage in a language without rules has theses and no facts.
     * Every sentence but a question is a thesis. Its objects are the names, numbers, dates and noun phrases in it, the
       title of the passage, and the person or thing that a pronoun at its beginning means, where that is clear.
     * Plain statements are facts (:mod:`worldthread.extract.prose.patterns`). A thesis that says nothing else has their
@@ -67,7 +73,7 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/2"
+    name: Final = "prose/3"
     concurrency: Final = 1
 
     def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
@@ -83,14 +89,7 @@ class ProseExtractor:
         Returns:
             An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
         """
-        if _CONTROL.search(text):
-            text = _CONTROL.sub(_space_for_control, text)
-        groups = [
-            group
-            for passage in annotated_passages(text, speaker)
-            for group in PassageExtractor(passage, speaker or USER).extract()
-        ]
-        return merged(ProseExtractor.name, groups)
+        return merged(ProseExtractor.name, statements_of(text, speaker, PassageExtractor))
 
     def outdate(
         self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
@@ -110,6 +109,40 @@ class ProseExtractor:
         return extraction
 
 
+def statements_of(
+    text: str, speaker: str, read_english: Callable[[AnnotatedPassage, str, bool], PassageExtractor]
+) -> list[tuple[list[Statement], list[Ending]]]:
+    """Return what the sentences of a text state and end, each passage read in its language.
+
+    Args:
+        text: the text.
+        speaker: who says it; empty when nobody is known to say it.
+        read_english: makes what reads a passage of English, or of an unknown language when its third argument is
+            ``False``: then it states no facts.
+
+    Returns:
+        The statements and endings of each sentence, in order.
+    """
+    if _CONTROL.search(text):
+        text = _CONTROL.sub(_space_for_control, text)
+    groups: list[tuple[list[Statement], list[Ending]]] = []
+    for passage in annotated_passages(text, speaker):
+        body = _running_text(passage)
+        language = detect_language(body)
+        if language in LANGUAGES:
+            groups += read_passage(passage, speaker or USER, language)
+        else:
+            is_english = language == ENGLISH or not is_foreign(body)
+            groups += read_english(passage, speaker or USER, is_english).extract()
+    return groups
+
+
+def _running_text(passage: AnnotatedPassage) -> str:
+    """Return the text of a passage without labels and without its title, which may be in another language."""
+    text = " ".join(sentence.text[sentence.body :] for sentence, _ in passage.sentences)
+    return text if passage.topic is None else text.replace(passage.topic, " ")
+
+
 def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
@@ -120,10 +153,12 @@ class PassageExtractor:
     Args:
         passage: the passage.
         speaker: the meaning of "I" in sentences that name no speaker.
+        states_facts: whether its plain statements are read; not in a language without rules.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str) -> None:
+    def __init__(self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True) -> None:
         self._passage = passage
+        self._states_facts = states_facts
         self._speaker = speaker
         topic = passage.topic
         self._topic = topic
@@ -160,7 +195,9 @@ class PassageExtractor:
             self._quoted = not quoted
             quoted = True
         referents = self._referents(sentence)
-        clauses, endings = self._statements(sentence, found, referents) if not quoted else (Clauses(), [])
+        clauses, endings = Clauses(), list[Ending]()
+        if self._states_facts and not quoted:
+            clauses, endings = self._statements(sentence, found, referents)
         objects = self._objects(sentence, found, referents, clauses)
         aspects = {fact.aspect for fact in clauses.facts if fact.aspect is not None} if clauses.whole else set()
         theses = [Thesis(sentence.text, objects, aspect) for aspect in sorted(aspects)] or [
