@@ -1048,7 +1048,7 @@ def _padded(keys: Sequence[bytes]) -> Sequence[bytes]:
         As many as a power of two, or as one statement can take.
     """
     size = min(_CHUNK, 1 << max(0, len(keys) - 1).bit_length())
-    return [*keys, *keys[-1:] * (size - len(keys))]
+    return [*keys, *(list(keys[-1:]) * (size - len(keys)))]
 
 
 def _placeholders(values: Sequence[object]) -> str:

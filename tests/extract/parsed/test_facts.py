@@ -75,5 +75,18 @@ def test_code_and_long_lists_give_no_cut_facts() -> None:
 
 
 def test_any_text_is_read_without_an_error() -> None:
-    for text in ("", " ", "...", "I", "I am", "?!", "My", "\u202eabc", "a" * 5000, "I am " * 300, "Tom's's 's", "is is is"):
+    for text in (
+        "",
+        " ",
+        "...",
+        "I",
+        "I am",
+        "?!",
+        "My",
+        "\u202eabc",
+        "a" * 5000,
+        "I am " * 300,
+        "Tom's's 's",
+        "is is is",
+    ):
         facts(text)

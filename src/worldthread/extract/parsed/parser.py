@@ -57,8 +57,8 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
 
 _APOSTROPHES: Final = {
     "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't",
-    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't", "i": "I", "i'm": "I'm", "i've": "I've",
-    "i'd": "I'd", "i'll": "I'll",
+    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't",
+    "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
 _INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
 _FILLER: Final = re.compile(
