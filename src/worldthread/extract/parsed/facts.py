@@ -106,7 +106,7 @@ def is_time(token: Token) -> bool:
             return True
         if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
             return token.dep_ == "pobj"
-        return bool(token.like_num and re.fullmatch(r"(?:19|20)\d\d", token.text))
+        return re.fullmatch(r"(?:19|20)\d\d", token.text) is not None
     if token.dep_ == "prep":
         inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]
         if token.lower_ == "at" and any(c.lemma_.lower() in ("night", "dawn", "dusk", "noon") for c in inner):
