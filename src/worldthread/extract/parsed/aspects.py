@@ -12,7 +12,9 @@ from worldthread.types import Fact
 
 _TABLE: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("changes.toml").read_text(encoding="utf-8"))
 _SINGLE: Final = frozenset(_TABLE["single"]["names"].split())
-_HOURS: Final = re.compile(r"(?P<verb>opens|closes|shuts|starts|begins|ends|leaves|departs|arrives|finishes) (?:at|from)")
+_HOURS: Final = re.compile(
+    r"(?P<verb>opens|closes|shuts|starts|begins|ends|leaves|departs|arrives|finishes) (?:at|from)"
+)
 _AMOUNT: Final = re.compile(
     r"[$€£] ?\d[\d.,]*|\d[\d.,]* ?(?:euros?|dollars?|pounds?|francs?|eur|usd|gbp|chf|quid|bucks|[$€£])"
 )

@@ -43,18 +43,85 @@ for _rule in _TABLE["rules"]:
 
 _PAST: Final = re.compile(r"(?:was|were|had|did|lived|worked|born|died|[a-z]+ed)\b(?<!married)")
 _PREPOSITIONS: Final = frozenset(
-    "in at on of for with from to by under near behind about over into after before called named nicknamed at "
-    "between against without on about".split()
+    [
+        "in",
+        "at",
+        "on",
+        "of",
+        "for",
+        "with",
+        "from",
+        "to",
+        "by",
+        "under",
+        "near",
+        "behind",
+        "about",
+        "over",
+        "into",
+        "after",
+        "before",
+        "called",
+        "named",
+        "nicknamed",
+        "at",
+        "between",
+        "against",
+        "without",
+        "on",
+        "about",
+    ]
 )
-_NUMBERS: Final = frozenset("a an the one two three four five six seven eight nine ten both some".split())
-_GENERIC: Final = frozenset("old new own beloved poor dear current former big little whole entire both all last".split())
+_NUMBERS: Final = frozenset(
+    ["a", "an", "the", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "both", "some"]
+)
+_GENERIC: Final = frozenset(
+    [
+        "old",
+        "new",
+        "own",
+        "beloved",
+        "poor",
+        "dear",
+        "current",
+        "former",
+        "big",
+        "little",
+        "whole",
+        "entire",
+        "both",
+        "all",
+        "last",
+    ]
+)
 _FINAL: Final = frozenset(["anymore", "longer"])
 _HAVING: Final = frozenset(["have", "own", "possess", "get"])
 _OBJECTS: Final = frozenset(["dobj", "obj", "oprd", "attr", "npadvmod", "dative"])
 _AGENTS: Final = frozenset(["nsubj", "nsubjpass"])
 _TRANSIENT: Final = frozenset(
-    "early late tonight morning evening afternoon noon midnight home back soon hour hours minute minutes quickly crying "
-    "angry message note behind".split()
+    [
+        "early",
+        "late",
+        "tonight",
+        "morning",
+        "evening",
+        "afternoon",
+        "noon",
+        "midnight",
+        "home",
+        "back",
+        "soon",
+        "hour",
+        "hours",
+        "minute",
+        "minutes",
+        "quickly",
+        "crying",
+        "angry",
+        "message",
+        "note",
+        "behind",
+    ]
 )
 _SHARING: Final = re.compile(r"lives with|has (?:roommate|flatmate|housemate|lodger|tenant|subtenant)")
 _NAMINGS: Final = ("has name", "is called", "is")
@@ -63,9 +130,42 @@ _STOPPING: Final = frozenset(
      "be", "kick", "stop from", "be done"]
 )  # fmt: skip
 _COARSE: Final = frozenset(
-    "year month week yesterday today ago january february march april may june july august september october november "
-    "december monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter recently lately "
-    "christmas easter".split()
+    [
+        "year",
+        "month",
+        "week",
+        "yesterday",
+        "today",
+        "ago",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "spring",
+        "summer",
+        "autumn",
+        "fall",
+        "winter",
+        "recently",
+        "lately",
+        "christmas",
+        "easter",
+    ]
 )
 
 
@@ -87,7 +187,11 @@ def _stem(word: str) -> str:
 def _forms(lemma: str) -> frozenset[str]:
     """Return the forms of a verb that relations have: "smoke", "smokes", "smoking"."""
     verb = lemma.partition(" ")[0]
-    gerund = verb[:-2] + "ying" if verb.endswith("ie") else (verb.removesuffix("e") if not verb.endswith("ee") else verb) + "ing"
+    gerund = (
+        verb[:-2] + "ying"
+        if verb.endswith("ie")
+        else (verb.removesuffix("e") if not verb.endswith("ee") else verb) + "ing"
+    )
     return frozenset({verb, third_person(verb), gerund, verb + verb[-1] + "ing"})
 
 
@@ -152,8 +256,19 @@ def _named(token: Token, referents: Referents) -> Named | None:
         low = token.lower_
         key = "i" if low in ("i", "we", "me", "us") else {"him": "he", "his": "he"}.get(low, low)
         name = referents.of(key)
-        return None if name is None else Named(normalise_name(name), frozenset(), frozenset(), name, person=True, proper=True)
-    if token.tag_ in ("WP", "WDT", "EX", "WRB") or token.lower_ in ("somebody", "someone", "they", "everybody", "this", "that"):
+        return (
+            None
+            if name is None
+            else Named(normalise_name(name), frozenset(), frozenset(), name, person=True, proper=True)
+        )
+    if token.tag_ in ("WP", "WDT", "EX", "WRB") or token.lower_ in (
+        "somebody",
+        "someone",
+        "they",
+        "everybody",
+        "this",
+        "that",
+    ):
         return None
     owner, determiner = None, ""
     words: list[str] = []
@@ -168,7 +283,11 @@ def _named(token: Token, referents: Referents) -> Named | None:
             determiner = child.lower_
         elif child.i < token.i and child.dep_ in ("amod", "compound", "nmod", "nummod", "npadvmod", "advmod"):
             words += [t.lower_ for t in child.subtree if t.i < token.i and t.is_alpha | t.like_num | ("-" in t.text)]
-        elif child.i > token.i and child.dep_ in ("prep", "acl", "relcl", "nummod", "advmod", "amod", "appos", "npadvmod") and not _is_coarse_time(child):
+        elif (
+            child.i > token.i
+            and child.dep_ in ("prep", "acl", "relcl", "nummod", "advmod", "amod", "appos", "npadvmod")
+            and not _is_coarse_time(child)
+        ):
             tail += [t.lower_ for t in child.subtree if t.is_alpha or t.like_num]
             if child.dep_ == "nummod" or (child.dep_ == "appos" and child.i == token.i + 1):
                 words += [child.lower_]
@@ -332,15 +451,21 @@ class _Deed:
         is_active = verb.lemma_.lower() == "rid"  # "got rid of" has the form of a passive
         self.passive = clause.is_passive and not is_active if passive is None else passive
         self.subject = subject
-        objects = [c for c in verb.rights if c.dep_ in _OBJECTS and c.pos_ not in ("VERB", "AUX") and not _is_coarse_time(c)]
+        objects = [
+            c for c in verb.rights if c.dep_ in _OBJECTS and c.pos_ not in ("VERB", "AUX") and not _is_coarse_time(c)
+        ]
         direct = [c for c in objects if c.dep_ in ("dobj", "obj")]
         self.object = patient if patient is not None else (direct or objects or [None])[0]
         self.has_dative = any(c.dep_ == "dative" for c in verb.children)
-        self.preps = [c for c in verb.children if c.dep_ in ("prep", "agent", "dative") and c.pos_ in ("ADP", "PART", "SCONJ")]
+        self.preps = [
+            c for c in verb.children if c.dep_ in ("prep", "agent", "dative") and c.pos_ in ("ADP", "PART", "SCONJ")
+        ]
         for prep in list(self.preps):
             self.preps += [c for c in prep.children if c.dep_ == "prep"]
         if self.object is not None:
-            self.preps += [c for c in self.object.children if c.dep_ == "prep" and c.lower_ in ("to", "with", "from", "at")]
+            self.preps += [
+                c for c in self.object.children if c.dep_ == "prep" and c.lower_ in ("to", "with", "from", "at")
+            ]
         self.words = {t.lower_ for t in verb.subtree} | {t.lemma_.lower() for t in verb.subtree}
 
     def pobj(self, preposition: str) -> Token | None:
@@ -359,7 +484,21 @@ class _Deed:
         found = {verb, lemma.replace(" ", "_")}
         for child in self.verb.children:
             low = child.lemma_.lower()
-            if child.dep_ in ("prt", "advmod", "prep", "acomp", "oprd", "attr", "dobj", "agent", "ccomp", "xcomp", "advcl", "npadvmod", "dative"):
+            if child.dep_ in (
+                "prt",
+                "advmod",
+                "prep",
+                "acomp",
+                "oprd",
+                "attr",
+                "dobj",
+                "agent",
+                "ccomp",
+                "xcomp",
+                "advcl",
+                "npadvmod",
+                "dative",
+            ):
                 found |= {f"{verb}_{low}", f"{verb}_{child.lower_}"}
             if child.dep_ in ("acomp", "attr", "oprd", "dobj", "advmod"):
                 found |= {f"{verb}_{a.lower_}" for a in child.children if a.dep_ in ("amod", "advmod")}
@@ -387,7 +526,9 @@ class _Deed:
 
     def agents(self) -> list[Named]:
         """Return the grammatical subjects: "Lena and I"."""
-        heads = [c for c in self.clause.verb.children if c.dep_ in _AGENTS] or ([self.subject] if self.subject is not None else [])
+        heads = [c for c in self.clause.verb.children if c.dep_ in _AGENTS] or (
+            [self.subject] if self.subject is not None else []
+        )
         if self.subject is None or not heads:
             return [_speaker(self.referents)]
         return [named for head in heads for named in self.people(head)]
@@ -433,7 +574,7 @@ class _ClauseChanges:
     def changes(self) -> list[Change]:
         clause = self._clause
         verb = clause.verb
-        tokens = [t for t in verb.children] + [g for c in verb.children for g in c.children]
+        tokens = list(verb.children) + [g for c in verb.children for g in c.children]
         final = any(t.lower_ in _FINAL for t in tokens) or any(
             t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in verb.subtree
         )
@@ -462,10 +603,18 @@ class _ClauseChanges:
             lemma = verb.lemma_.lower()
             own = next((c for c in child.children if c.dep_ in _AGENTS), None)
             if (lemma == "have" and clause.is_past and child.tag_ == "VB") or (
-                lemma in ("manage", "end", "wind", "finish") and child.dep_ == "xcomp" and child.tag_ in ("VB", "VBG") and lemma != "finish"
+                lemma in ("manage", "end", "wind", "finish")
+                and child.dep_ == "xcomp"
+                and child.tag_ in ("VB", "VBG")
+                and lemma != "finish"
             ):
                 yield _Deed(child, clause, clause.subject, self._referents, passive=False)
-            elif lemma == "have" and clause.is_past and child.tag_ == "VBN" and any(c.dep_ == "auxpass" for c in child.children):
+            elif (
+                lemma == "have"
+                and clause.is_past
+                and child.tag_ == "VBN"
+                and any(c.dep_ == "auxpass" for c in child.children)
+            ):
                 yield _Deed(child, clause, clause.subject, self._referents, passive=True)
             elif lemma in ("have", "get") and child.tag_ in ("VBN", "VBD") and own is not None:
                 yield _Deed(child, clause, clause.subject, self._referents, patient=own, passive=False)
@@ -478,7 +627,14 @@ class _ClauseChanges:
 
     def _is_wish(self) -> bool:
         clause = self._clause
-        return clause.is_progressive and clause.verb.lemma_.lower() in ("plan", "think", "consider", "go", "hope", "try")
+        return clause.is_progressive and clause.verb.lemma_.lower() in (
+            "plan",
+            "think",
+            "consider",
+            "go",
+            "hope",
+            "try",
+        )
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
@@ -499,7 +655,11 @@ class _ClauseChanges:
         """Return whether the conditions of a rule hold."""
         clause = deed.clause
         is_done = clause.is_past or clause.is_perfect or clause.is_passive or deed.verb.tag_ in ("VBN", "VBD")
-        if not is_done and deed.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see") and not clause.is_progressive:
+        if (
+            not is_done
+            and deed.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see")
+            and not clause.is_progressive
+        ):
             return False  # "I sell cars"
         if clause.is_progressive and not clause.is_perfect and deed.verb.lemma_.lower() not in ("date", "see"):
             return False  # "I'm selling my car"
@@ -511,7 +671,9 @@ class _ClauseChanges:
         if words & set(rule.get("without", "").split()):
             return False
         if "life" in rule["ends"] and any(
-            p.dep_ == "prep" and p.lower_ == "on" and any(c.dep_ == "pobj" and not _is_coarse_time(c) for c in p.children)
+            p.dep_ == "prep"
+            and p.lower_ == "on"
+            and any(c.dep_ == "pobj" and not _is_coarse_time(c) for c in p.children)
             for p in deed.verb.children
         ):
             return False  # "passed on the cake"
@@ -531,16 +693,41 @@ class _ClauseChanges:
     @staticmethod
     def _is_for_good(deed: _Deed, *, bare: bool) -> bool:
         """Return whether somebody left for good, and not only for the day."""
-        if deed.verb.lemma_.lower() not in ("leave", "exit", "depart", "stop", "drop", "go", "part", "dump", "ditch", "chuck"):
+        if deed.verb.lemma_.lower() not in (
+            "leave",
+            "exit",
+            "depart",
+            "stop",
+            "drop",
+            "go",
+            "part",
+            "dump",
+            "ditch",
+            "chuck",
+        ):
             return True
         if "good" in deed.words:
             return True
         if deed.words & _TRANSIENT or any(t.lower_ == "back" for t in deed.verb.doc):
             return False
         for prep in deed.verb.children:
-            if prep.dep_ == "prep" and prep.lower_ not in ("in", "after", "since", "because", "for", "of", "out") and not _is_coarse_time(prep):
+            if (
+                prep.dep_ == "prep"
+                and prep.lower_ not in ("in", "after", "since", "because", "for", "of", "out")
+                and not _is_coarse_time(prep)
+            ):
                 return False
-        return not (bare and (deed.has_dative or any(c.dep_ in ("advmod", "oprd", "acomp", "xcomp") and c.lower_ not in ("just", "recently", "finally", "already", "ago", "suddenly") for c in deed.verb.children)))
+        return not (
+            bare
+            and (
+                deed.has_dative
+                or any(
+                    c.dep_ in ("advmod", "oprd", "acomp", "xcomp")
+                    and c.lower_ not in ("just", "recently", "finally", "already", "ago", "suddenly")
+                    for c in deed.verb.children
+                )
+            )
+        )
 
     def _change(self, rule: dict[str, Any], deed: _Deed) -> list[Change]:
         """Return the change of a rule that applies."""
@@ -596,20 +783,33 @@ class _ClauseChanges:
                 if rule.get("common") and (new.pos_ == "PROPN" or any(c.dep_ == "det" for c in new.children)):
                     return []
                 kept = [n for t in _conjuncts(new) if (n := deed.named(t)) is not None]
-            elif rule.get("proper") or rule.get("common"):
-                return []
-            elif rule.get("place") and not deed.keys() & _LEAVING_HOME and deed.pobj("from") is None and not _is_bare(deed):
+            elif (
+                rule.get("proper")
+                or rule.get("common")
+                or (
+                    rule.get("place")
+                    and not deed.keys() & _LEAVING_HOME
+                    and deed.pobj("from") is None
+                    and not _is_bare(deed)
+                )
+            ):
                 return []
         if rule.get("parent") and not self._is_birth(deed):
             return []
         if families == ("life",):
-            return [Change(self._sentence, who=(_speaker(self._referents),), targets=tuple(targets), life=True)] if targets else []
+            return (
+                [Change(self._sentence, who=(_speaker(self._referents),), targets=tuple(targets), life=True)]
+                if targets
+                else []
+            )
         if families == ("lives_with",):
             return [Change(self._sentence, ("home",), (), tuple(deed.agents()), things=False, relation="lives with")]
         who = self._who(who_is, deed, targets)
         if not who:
             return []
-        loosely = not set(families) & {"own", "partner", "price", "schedule", "health"} or bool({"membership", "plan"} & set(families))
+        loosely = not set(families) & {"own", "partner", "price", "schedule", "health"} or bool(
+            {"membership", "plan"} & set(families)
+        )
         return [
             Change(
                 self._sentence, families, tuple(who), tuple(targets), tuple(kept), loosely=loosely,
@@ -658,7 +858,11 @@ class _ClauseChanges:
 
     @staticmethod
     def _is_job_word(token: Token) -> bool:
-        return token.lemma_.lower() in _LISTS["jobs"] | {"notice", "resignation", "redundancy", "company", "firm", "work", "age", "end"} or token.like_num
+        return (
+            token.lemma_.lower()
+            in _LISTS["jobs"] | {"notice", "resignation", "redundancy", "company", "firm", "work", "age", "end"}
+            or token.like_num
+        )
 
     @staticmethod
     def _is_living(target: Named) -> bool:
@@ -667,8 +871,10 @@ class _ClauseChanges:
     def _is_birth(self, deed: _Deed) -> bool:
         token = deed.subject
         times = " ".join(t.lower_ for t in deed.verb.subtree)
-        return token is not None and any(c.dep_ == "poss" and c.lower_ in ("our", "my") for c in token.children) and not re.search(
-            r"\b(?:19|20)\d\d\b|\bago\b|\blast year\b", times
+        return (
+            token is not None
+            and any(c.dep_ == "poss" and c.lower_ in ("our", "my") for c in token.children)
+            and not re.search(r"\b(?:19|20)\d\d\b|\bago\b|\blast year\b", times)
         )
 
     def _who(self, who_is: str, deed: _Deed, targets: list[Named]) -> list[Named]:
@@ -705,7 +911,25 @@ class _ClauseChanges:
             if token is None or (deed.passive and role == "object"):
                 continue
             if "?" in wanted and role == "object" and not self._fits(token, wanted.partition("?")[2]):
-                if token.lemma_.lower() not in ("thing", "relationship", "engagement", "marriage", "it", "knot", "way", "quit", "vow", "wedding", "yes", "up", "off") and token.dep_ == "dobj":
+                if (
+                    token.lemma_.lower()
+                    not in (
+                        "thing",
+                        "relationship",
+                        "engagement",
+                        "marriage",
+                        "it",
+                        "knot",
+                        "way",
+                        "quit",
+                        "vow",
+                        "wedding",
+                        "yes",
+                        "up",
+                        "off",
+                    )
+                    and token.dep_ == "dobj"
+                ):
                     return []
                 continue
             if role == "complement":
@@ -720,7 +944,9 @@ class _ClauseChanges:
         everybody = [*people, *others]
         if not everybody:
             return []
-        return [Change(self._sentence, families, tuple(everybody), others=tuple(everybody) if len(everybody) > 1 else ())]
+        return [
+            Change(self._sentence, families, tuple(everybody), others=tuple(everybody) if len(everybody) > 1 else ())
+        ]
 
     # -- "not any more", "stopped" ------------------------------------------------------------------------------------
 
@@ -736,7 +962,12 @@ class _ClauseChanges:
             return []
         if not final:
             allowed = {"nsubj", "aux", "neg", "dobj", "punct", "attr", "acomp", "advmod", "prep", "intj", "cc", "conj"}
-            extra = [c for c in verb.children if c.dep_ not in allowed or (c.dep_ in ("advmod",) and c.lower_ not in ("now", "really", "actually", "currently"))]
+            extra = [
+                c
+                for c in verb.children
+                if c.dep_ not in allowed
+                or (c.dep_ in ("advmod",) and c.lower_ not in ("now", "really", "actually", "currently"))
+            ]
             preps = [c for c in verb.children if c.dep_ == "prep"]
             if extra or (preps and clause.lemma not in ("live", "work", "be")) or clause.modal:
                 return []
@@ -754,37 +985,69 @@ class _ClauseChanges:
             nouns += [c for p in verb.children if p.dep_ == "prep" for c in p.children if c.dep_ == "pobj"]
             targets = [named for noun in nouns for named in deed.people(noun)]
         who = tuple(deed.agents())
-        return [Change(self._sentence, (), who, tuple(targets), verb=verb.lemma_.lower(), never=True)] if targets else []
+        return (
+            [Change(self._sentence, (), who, tuple(targets), verb=verb.lemma_.lower(), never=True)] if targets else []
+        )
 
     def _stopped(self) -> list[Change]:
         """Return what "stopped", "gave up" or "used to" leads to."""
         clause, verb = self._clause, self._clause.verb
-        inner = next((c for c in verb.children if c.dep_ in ("xcomp", "ccomp", "pcomp", "dobj") and (c.tag_ in ("VBG", "VB") or c.lower_.endswith("ing"))), None)
+        inner = next(
+            (
+                c
+                for c in verb.children
+                if c.dep_ in ("xcomp", "ccomp", "pcomp", "dobj")
+                and (c.tag_ in ("VBG", "VB") or c.lower_.endswith("ing"))
+            ),
+            None,
+        )
         if inner is None:
             prep = next((c for c in verb.children if c.dep_ in ("prep", "prt")), None)
             inner = next((c for c in prep.children if c.dep_ == "pcomp"), None) if prep is not None else None
         if inner is None:
             thing = next((c for c in verb.children if c.dep_ == "dobj"), None)
-            inner = next((c for c in thing.children if c.dep_ in ("compound", "amod", "acl") and c.lower_.endswith("ing")), None) if thing is not None else None
+            inner = (
+                next(
+                    (c for c in thing.children if c.dep_ in ("compound", "amod", "acl") and c.lower_.endswith("ing")),
+                    None,
+                )
+                if thing is not None
+                else None
+            )
         if inner is None:
             return []
         lemma = clause.lemma
         if lemma == "use" and clause.is_past and inner.tag_ == "VB":
             if any(c.dep_ == "neg" for c in inner.children):
                 return []
-            return self._ended_state(_Deed(inner, clause, clause.subject, self._referents, passive=False), inner, inner.lemma_.lower(), exact=False)
-        if lemma in _STOPPING and inner.lower_.endswith("ing") and (clause.is_past or clause.is_perfect or lemma in ("quit", "be")):
+            return self._ended_state(
+                _Deed(inner, clause, clause.subject, self._referents, passive=False),
+                inner,
+                inner.lemma_.lower(),
+                exact=False,
+            )
+        if (
+            lemma in _STOPPING
+            and inner.lower_.endswith("ing")
+            and (clause.is_past or clause.is_perfect or lemma in ("quit", "be"))
+        ):
             if lemma == "be" and not {"done", "finished", "through", "over"} & {c.lower_ for c in verb.children}:
                 return []
             deed = _Deed(inner, clause, clause.subject, self._referents, passive=False)
             if inner.dep_ in ("compound", "amod", "acl"):
                 deed.object = inner.head
             return self._ended_state(deed, inner, _gerund_lemma(inner), exact=False)
-        if lemma in ("start", "begin", "resume", "go") and inner.tag_ in ("VBG", "VB") and (clause.is_past or clause.is_perfect or clause.is_progressive):
+        if (
+            lemma in ("start", "begin", "resume", "go")
+            and inner.tag_ in ("VBG", "VB")
+            and (clause.is_past or clause.is_perfect or clause.is_progressive)
+        ):
             deed = _Deed(inner, clause, clause.subject, self._referents, passive=False)
             thing = deed.named(deed.object)
             relation = f"does not {inner.lemma_.lower()}"
-            found = [Change(self._sentence, (), tuple(deed.agents()), () if thing is None else (thing,), relation=relation)]
+            found = [
+                Change(self._sentence, (), tuple(deed.agents()), () if thing is None else (thing,), relation=relation)
+            ]
             if inner.lemma_.lower() == "eat" and thing is not None and thing.head in _MEAT:
                 found.append(Change(self._sentence, ("diet",), tuple(deed.agents())))
             return found
@@ -800,7 +1063,9 @@ class _ClauseChanges:
             if child.dep_ in ("dobj", "attr", "acomp", "oprd") and not _is_coarse_time(child):
                 targets += deed.people(child)
             elif child.dep_ == "prep" and child.i > verb.i:
-                targets += [n for c in child.children if c.dep_ == "pobj" and c.lower_ != "more" for n in deed.people(c)]
+                targets += [
+                    n for c in child.children if c.dep_ == "pobj" and c.lower_ != "more" for n in deed.people(c)
+                ]
         if deed.object is not None and not targets:
             targets = deed.people(deed.object)
         pair = tuple(who) if len(who) > 1 else ()
@@ -821,9 +1086,20 @@ class _ClauseChanges:
             if owners and owners[0].owner is not None:
                 owner = Named(normalise_name(owners[0].owner), frozenset(), frozenset(), owners[0].owner, proper=True)
                 role = Change(self._sentence, ("state",), (owner,), who, relation=f"has {owners[0].head}")
-                return [role, Change(self._sentence, ("partner",), (owner, *who), others=(owner, *who))] if owners[0].head in _LISTS["partners"] else [role]
-            partner = [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))] if deed.pobj("with") is not None else []
-            return [Change(self._sentence, ("state",), who, tuple(targets), loosely=not exact, exact=exact, verb="be"), *partner]
+                return (
+                    [role, Change(self._sentence, ("partner",), (owner, *who), others=(owner, *who))]
+                    if owners[0].head in _LISTS["partners"]
+                    else [role]
+                )
+            partner = (
+                [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
+                if deed.pobj("with") is not None
+                else []
+            )
+            return [
+                Change(self._sentence, ("state",), who, tuple(targets), loosely=not exact, exact=exact, verb="be"),
+                *partner,
+            ]
         if lemma in ("see", "date", "love") and targets:
             partner = [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
             if lemma != "love":
@@ -833,7 +1109,11 @@ class _ClauseChanges:
         if lemma in ("live", "reside", "stay"):
             return [Change(self._sentence, ("home",), who, tuple(targets))] if targets else []
         if lemma in _HAVING:
-            return [Change(self._sentence, ("own", "health", "partner", "plan"), who, tuple(targets), exact=exact)] if targets else []
+            return (
+                [Change(self._sentence, ("own", "health", "partner", "plan"), who, tuple(targets), exact=exact)]
+                if targets
+                else []
+            )
         if exact:
             return [Change(self._sentence, (), who, tuple(targets), verb=lemma, exact=True)] if targets else []
         found = [Change(self._sentence, (), who, tuple(targets), verb=lemma)]
@@ -852,15 +1132,34 @@ class _ClauseChanges:
         thing: Token | None = None
         if lemma in ("have", "get", "change", "update", "switch", "receive") and not clause.is_passive:
             thing = next((c for c in verb.children if c.dep_ == "dobj"), None)
-            if thing is not None and lemma not in ("change", "update", "switch") and not any(c.lower_ == "new" for c in thing.children):
+            if (
+                thing is not None
+                and lemma not in ("change", "update", "switch")
+                and not any(c.lower_ == "new" for c in thing.children)
+            ):
                 thing = None
             if thing is None and lemma == "change":
                 thing = clause.subject
         elif lemma in ("be", "work", "stop", "expire", "exist") and clause.subject is not None:
             words = {c.lower_ for c in clause.subject.children}
-            if "old" in words and (doc.text and {"dead", "gone", "history", "invalid", "inactive", "disconnected", "closed", "wrong", "obsolete"} & {t.lower_ for t in verb.subtree}):
-                thing = clause.subject
-            elif "new" in words and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children):
+            if (
+                "old" in words
+                and (
+                    doc.text
+                    and {
+                        "dead",
+                        "gone",
+                        "history",
+                        "invalid",
+                        "inactive",
+                        "disconnected",
+                        "closed",
+                        "wrong",
+                        "obsolete",
+                    }
+                    & {t.lower_ for t in verb.subtree}
+                )
+            ) or ("new" in words and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children)):
                 thing = clause.subject
         if thing is None or thing.tag_ == "PRP":
             return []
@@ -881,7 +1180,16 @@ class _ClauseChanges:
             who = [_speaker(self._referents)]
         else:
             who = deed.agents()
-        names = "|".join(sorted(set(re.findall(r"phone number|mobile number|telephone number|cell number|home address|postal address|email address|e-mail address|mail address|last name|family name|user name|\S+", nouns))))
+        names = "|".join(
+            sorted(
+                set(
+                    re.findall(
+                        r"phone number|mobile number|telephone number|cell number|home address|postal address|email address|e-mail address|mail address|last name|family name|user name|\S+",
+                        nouns,
+                    )
+                )
+            )
+        )
         return [Change(self._sentence, (), tuple(who), relation=f"has (?:{names})", kept=tuple(self._values(doc)))]
 
     def _values(self, doc: Doc) -> list[Named]:
@@ -889,23 +1197,74 @@ class _ClauseChanges:
 
 
 _PLACES: Final = frozenset(
-    "city town village country flat apartment house home place room studio cottage bungalow farm dorm condo suburb "
-    "countryside abroad overseas district area boat houseboat neighbourhood neighborhood hostel street road".split()
+    [
+        "city",
+        "town",
+        "village",
+        "country",
+        "flat",
+        "apartment",
+        "house",
+        "home",
+        "place",
+        "room",
+        "studio",
+        "cottage",
+        "bungalow",
+        "farm",
+        "dorm",
+        "condo",
+        "suburb",
+        "countryside",
+        "abroad",
+        "overseas",
+        "district",
+        "area",
+        "boat",
+        "houseboat",
+        "neighbourhood",
+        "neighborhood",
+        "hostel",
+        "street",
+        "road",
+    ]
 )
 _LEAVING_HOME: Final = frozenset(
-    "move_out move_away move_house relocate emigrate evict be_evicted leave_home move_home move_back move_abroad "
-    "move_overseas move_on fly_nest leave_nest vacate".split()
+    [
+        "move_out",
+        "move_away",
+        "move_house",
+        "relocate",
+        "emigrate",
+        "evict",
+        "be_evicted",
+        "leave_home",
+        "move_home",
+        "move_back",
+        "move_abroad",
+        "move_overseas",
+        "move_on",
+        "fly_nest",
+        "leave_nest",
+        "vacate",
+    ]
 )
-_MEAT: Final = frozenset("meat fish chicken beef pork steak bacon seafood burger lamb ham sausage".split())
+_MEAT: Final = frozenset(
+    ["meat", "fish", "chicken", "beef", "pork", "steak", "bacon", "seafood", "burger", "lamb", "ham", "sausage"]
+)
 
 
 def _is_bare(deed: _Deed) -> bool:
     """Return whether a verb has nothing but a subject and times: "we finally moved"."""
-    return deed.subject is not None and deed.subject.tag_ == "PRP" and all(
-        c.dep_ in ("nsubj", "aux", "punct", "cc", "conj", "ccomp", "parataxis", "npadvmod", "intj")
-        or c.lower_ in ("finally", "just", "recently", "already", "again", "house", "home", "together")
-        or _is_coarse_time(c)
-        for c in deed.verb.children
+    return (
+        deed.subject is not None
+        and deed.subject.tag_ == "PRP"
+        and all(
+            c.dep_ in ("nsubj", "aux", "punct", "cc", "conj", "ccomp", "parataxis", "npadvmod", "intj")
+            or c.lower_ in ("finally", "just", "recently", "already", "again", "house", "home", "together")
+            or _is_coarse_time(c)
+            for c in deed.verb.children
+        )
     )
 
 
@@ -925,7 +1284,7 @@ def _after_adjective(verb: Token) -> tuple[str, str, Token] | None:
 def _gerund_lemma(token: Token) -> str:
     """Return the verb of a gerund, also where the parser takes it for a noun: "smoke" for "smoking"."""
     if token.tag_ == "VBG":
-        return token.lemma_.lower()
+        return str(token.lemma_.lower())
     stem = token.lower_.removesuffix("ing")
     return stem
 
@@ -957,7 +1316,9 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
     subject, relation, value = fact.key
     if relation.startswith("does not "):
         return view.facts(subject=subject, relation=third_person(relation[9:]), object=value)
-    diet = [f for f in view.facts(subject=subject) if _is_in("diet", f)] if relation == "eats" and value in _MEAT else []
+    diet = (
+        [f for f in view.facts(subject=subject) if _is_in("diet", f)] if relation == "eats" and value in _MEAT else []
+    )
     return diet + [
         other
         for other in view.facts(subject=subject, object=value)
@@ -983,7 +1344,13 @@ def _names(named: Named, view: GraphView) -> list[str]:
 def _of_people(change: Change, view: GraphView) -> list[Fact]:
     found: list[Fact] = []
     if change.relation == "lives with":
-        return [f for t in change.targets for name in _names(t, view) for f in view.facts(object=name) if _SHARING.fullmatch(f.key[1])]
+        return [
+            f
+            for t in change.targets
+            for name in _names(t, view)
+            for f in view.facts(object=name)
+            if _SHARING.fullmatch(f.key[1])
+        ]
     for who in change.who:
         for name in _names(who, view):
             found += [f for f in view.facts(subject=name) if _ends(change, f)]
@@ -1001,7 +1368,11 @@ def _of_people(change: Change, view: GraphView) -> list[Fact]:
 def _thing_names(target: Named, change: Change) -> list[str]:
     """Return the names under which a thing may be known: "the meeting" is "meeting" or "Tom's meeting"."""
     plain = target.name.removeprefix(f"{target.owner}'s ") if target.owner is not None else target.name
-    names = [target.name, plain] if target.owner is not None and any(w.name == target.owner for w in change.who) else [target.name]
+    names = (
+        [target.name, plain]
+        if target.owner is not None and any(w.name == target.owner for w in change.who)
+        else [target.name]
+    )
     if target.owner is None and target.determiner == "the":
         names += [f"{who.name}'s {plain}" for who in change.who]
     return list(dict.fromkeys(names))
@@ -1016,7 +1387,11 @@ def _ends(change: Change, fact: Fact) -> bool:
         is_same = change.verb == "be" or any(word[:3] == change.verb[:3] for word in relation.split()) or (
             change.verb in _HAVING and relation.split()[0] in ("has", "had", "owns", "owned")
         )  # fmt: skip
-        return is_same and not relation.startswith("does not") and all(_is_about(t, fact, loosely=True) for t in change.targets)
+        return (
+            is_same
+            and not relation.startswith("does not")
+            and all(_is_about(t, fact, loosely=True) for t in change.targets)
+        )
     if change.relation:
         if re.fullmatch(change.relation, relation) is None:
             return False
@@ -1025,14 +1400,19 @@ def _ends(change: Change, fact: Fact) -> bool:
         return not change.targets or any(_is_about(t, fact) or t.person for t in change.targets)
     if change.families and not any(_is_in(family, fact) for family in change.families):
         return False
-    if not change.families and (_PAST.match(relation) or relation.startswith("does not") or not set(relation.split()) & _forms(change.verb)):
+    if not change.families and (
+        _PAST.match(relation) or relation.startswith("does not") or not set(relation.split()) & _forms(change.verb)
+    ):
         return False
     if change.verb == "be" and not relation.startswith("is"):
         return False
     if not change.targets:
         return True
     if change.exact:
-        return any(t.name == fact.key[2] or normalise_name(t.name) == fact.key[2] or (t.head == fact.key[2] and not t.words) for t in change.targets)
+        return any(
+            t.name == fact.key[2] or normalise_name(t.name) == fact.key[2] or (t.head == fact.key[2] and not t.words)
+            for t in change.targets
+        )
     return any(_is_about(t, fact, loosely=change.loosely) for t in change.targets)
 
 
@@ -1042,7 +1422,7 @@ def _unambiguous(facts: list[Fact], change: Change) -> list[Fact]:
         return facts
     heads = [_of_text(f.object) for f in facts if _is_in("own", f) and not _is_in("job", f)]
     distinct = [one for one in heads if not any(one.all < other.all for other in heads)]
-    if len({one.all for one in distinct}) > 1 and not any("s" == t.name[-1:] for t in change.targets):
+    if len({one.all for one in distinct}) > 1 and not any(t.name[-1:] == "s" for t in change.targets):
         return [f for f in facts if not _is_in("own", f)]
     return facts
 
@@ -1080,9 +1460,17 @@ def _is_between(fact: Fact, others: list[Named], known: set[str], change: Change
     roles = {o.head for o in others}
     if noun in roles or _of_text(fact.object).head in roles:
         return True
-    return relation == "is" or relation == "is a" if change.families != ("partner",) else (
-        relation in ("is", "married", "is in") and bool(roles & (_LISTS["partners"]) or known)
-        and any(o.head in _LISTS["partners"] or any(k.endswith(tuple(_LISTS["partners"])) for k in known) for o in others)
+    return (
+        relation == "is" or relation == "is a"
+        if change.families != ("partner",)
+        else (
+            relation in ("is", "married", "is in")
+            and bool(roles & (_LISTS["partners"]) or known)
+            and any(
+                o.head in _LISTS["partners"] or any(k.endswith(tuple(_LISTS["partners"])) for k in known)
+                for o in others
+            )
+        )
     )
 
 
@@ -1094,11 +1482,26 @@ def _life(target: Named, change: Change, view: GraphView) -> list[Fact]:
         names = []
     for name in names:
         found += [f for f in view.facts(subject=name) if not _PAST.match(f.key[1])]
-        found += [f for f in view.facts(object=name) if _is_in("own", f) or _is_in("partner", f) or f.key[1] in ("lives with", "works with", "works for") or f.key[1].startswith("has ")]
-    owners = {target.owner} if target.owner is not None else {f.subject for name in names for f in found} if target.proper else set()
+        found += [
+            f
+            for f in view.facts(object=name)
+            if _is_in("own", f)
+            or _is_in("partner", f)
+            or f.key[1] in ("lives with", "works with", "works for")
+            or f.key[1].startswith("has ")
+        ]
+    owners = (
+        {target.owner}
+        if target.owner is not None
+        else {f.subject for name in names for f in found}
+        if target.proper
+        else set()
+    )
     if target.owner is None:
         owners |= {who.name for who in change.who}
     for owner in sorted(o for o in owners if o is not None):
-        about = [f for f in view.facts(subject=owner) if (_is_in("own", f) or _is_in("partner", f)) and _is_about(target, f)]
+        about = [
+            f for f in view.facts(subject=owner) if (_is_in("own", f) or _is_in("partner", f)) and _is_about(target, f)
+        ]
         found += _unambiguous(about, Change("", targets=(target,)))
     return found

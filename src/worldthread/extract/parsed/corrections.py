@@ -31,11 +31,32 @@ _INSTEAD: Final = re.compile(
     r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
     re.IGNORECASE,
 )
-_MISSPELT: Final = re.compile(r"\b(?:meant?|mis\w+|typo|autocorrect|spell(?:ed|ing)?|spelt|correction|sorry|oops)\b", re.IGNORECASE)
+_MISSPELT: Final = re.compile(
+    r"\b(?:meant?|mis\w+|typo|autocorrect|spell(?:ed|ing)?|spelt|correction|sorry|oops)\b", re.IGNORECASE
+)
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.'’-][^\W_]+)*")
 _MONTHS: Final = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday".split()
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ]
 )
 _SINGLE: Final = re.compile(
     r"(?:born|died|liv(?:es|ed)|work(?:s|ed)|has name|is called|is from|is (?:on|at|in)|leaves|opens|closes|starts|arrives|"
