@@ -128,6 +128,8 @@ def _clause(head: Token) -> Clause | None:
     negation = next(
         (t.lower_ for t in head.children if t.dep_ == "neg" or (t.lower_ in _NEGATIONS and t.dep_ == "advmod")), ""
     )
+    if not negation and any(t.lower_ == "longer" and any(n.lower_ == "no" for n in t.children) for t in head.children):
+        negation = "no longer"
     if any(_is_doubtful(child) for link in chain for child in link.children):
         return None
     if _is_question(head, auxiliaries, subject) or (head.tag_ == "VB" and not auxiliaries and subject is None):

