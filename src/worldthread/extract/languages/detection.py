@@ -69,6 +69,14 @@ def _inverse(items: Mapping[str, frozenset[str]], weight: float) -> dict[str, tu
     return {m: tuple((code, weight / len(codes)) for code in codes) for m, codes in owners.items()}
 
 
+_ENGLISH_FRAME: Final = re.compile(
+    r"\bmy (?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|will|can|and|lives?|works?|got|in|on"
+    r"|at|for|to|turned|just)\b"
+    r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s|we['’]re|we['’]ve) \w",
+    re.IGNORECASE,
+)
+
+
 def detect_language(text: str) -> str:
     """Return the language of a text.
 
@@ -126,6 +134,10 @@ def _scores(text: str) -> tuple[dict[str, float], int, int]:
             for letter in set(low):
                 for code, weight in by_letter.get(letter, ()):
                     scores[code] = scores.get(code, 0.0) + weight
+    # English words that other languages spell alike say more together
+    frames = 2.0 * sum(1 for _ in _ENGLISH_FRAME.finditer(text))
+    if frames:
+        scores[ENGLISH] = scores.get(ENGLISH, 0.0) + frames
     for mark, code in _MARKS.items():
         if mark in text:
             scores[code] = scores.get(code, 0.0) + 1.0

@@ -169,7 +169,7 @@ _COARSE: Final = frozenset(
 )
 
 
-# -- words --------------------------------------------------------------------------------------------------------------
+# -- words ----------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -326,7 +326,7 @@ def _conjuncts(token: Token) -> list[Token]:
     return found
 
 
-# -- facts --------------------------------------------------------------------------------------------------------------
+# -- facts ----------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -1180,22 +1180,16 @@ class _ClauseChanges:
             who = [_speaker(self._referents)]
         else:
             who = deed.agents()
-        names = "|".join(
-            sorted(
-                set(
-                    re.findall(
-                        r"phone number|mobile number|telephone number|cell number|home address|postal address|email address|e-mail address|mail address|last name|family name|user name|\S+",
-                        nouns,
-                    )
-                )
-            )
-        )
+        names = "|".join(sorted(set(_CONTACT_NAME.findall(nouns))))
         return [Change(self._sentence, (), tuple(who), relation=f"has (?:{names})", kept=tuple(self._values(doc)))]
 
     def _values(self, doc: Doc) -> list[Named]:
         return [Named(t.lower_, frozenset(), frozenset(), t.text) for t in doc if t.like_num or t.like_email]
 
 
+_CONTACT_NAME: Final = re.compile(
+    r"(?:phone|mobile|telephone|cell) number|(?:home|postal|e-?mail|mail) address|(?:last|family|user) name|\S+"
+)
 _PLACES: Final = frozenset(
     [
         "city",
@@ -1285,8 +1279,7 @@ def _gerund_lemma(token: Token) -> str:
     """Return the verb of a gerund, also where the parser takes it for a noun: "smoke" for "smoking"."""
     if token.tag_ == "VBG":
         return str(token.lemma_.lower())
-    stem = token.lower_.removesuffix("ing")
-    return stem
+    return str(token.lower_).removesuffix("ing")
 
 
 # -- against what the memory holds ------------------------------------------------------------------------------------

@@ -20,14 +20,18 @@ OPENING: Final = re.compile(
     r"(?:(?:no|wait|oops|whoops|sorry|actually|ah|oh|hm|my bad|my mistake|hang on|hold on|scratch that|strike that|"
     r"correction|small correction|edit|typo|"
     r"i (?:was (?:wrong|mistaken)|stand corrected|made a (?:mistake|typo|slip)|misread (?:it|that|this|the \w+)|"
-    r"(?:mixed|got) (?:that|it|them|this|those) (?:up|wrong|mixed up)|misspoke|misremembered|miscounted|mistyped(?: that| it)?|"
-    r"misheard(?: that| it)?|had (?:that|it) wrong|said (?:that|it) wrong)(?: about (?:that|it)| (?:there|earlier|before|yesterday))?|"
-    r"(?:that|this|it|what i said|what i wrote)(?:['’]s| is| was) (?:wrong|not right|not true|not correct|incorrect|false|a mistake|a typo|an error))"
+    r"(?:mixed|got) (?:that|it|them|this|those) (?:up|wrong|mixed up)|misspoke|misremembered|miscounted|"
+    r"mistyped(?: that| it)?|"
+    r"misheard(?: that| it)?|had (?:that|it) wrong|said (?:that|it) wrong)"
+    r"(?: about (?:that|it)| (?:there|earlier|before|yesterday))?|"
+    r"(?:that|this|it|what i said|what i wrote)(?:['’]s| is| was) "
+    r"(?:wrong|not right|not true|not correct|incorrect|false|a mistake|a typo|an error))"
     r"[,:;.!–—-]++ ?)+",
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(
-    r"(?:(?:,| and| but) not|\binstead of|\brather than|\b(?:wrong|mistaken) about|\bit (?:isn't|wasn't|is not|was not))"
+    r"(?:(?:,| and| but) not|\binstead of|\brather than|\b(?:wrong|mistaken) about|"
+    r"\bit (?:isn't|wasn't|is not|was not))"
     r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
     re.IGNORECASE,
 )
@@ -59,7 +63,8 @@ _MONTHS: Final = frozenset(
     ]
 )
 _SINGLE: Final = re.compile(
-    r"(?:born|died|liv(?:es|ed)|work(?:s|ed)|has name|is called|is from|is (?:on|at|in)|leaves|opens|closes|starts|arrives|"
+    r"(?:born|died|liv(?:es|ed)|work(?:s|ed)|has name|is called|is from|is (?:on|at|in)|leaves|opens|closes|starts|"
+    r"arrives|"
     r"stud(?:ies|ied)|moved|graduated|married|weighs|costs|has (?:birthday|age|.*name|.*number|.*address|.*colou?r)|"
     r"was .* (?:in|on|by|at)|speaks)\b.*"
 )

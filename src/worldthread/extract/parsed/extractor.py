@@ -99,23 +99,28 @@ class ParsedExtractor:
             if isinstance(statement, Fact):
                 for fact in contradicted_facts(statement, view):
                     reasons.setdefault(fact, str(statement))
+        corrected: set[Statement] = set()
+        correction = self._read(text, speaker, at).correction
         for change in changes:
             for fact in ended_facts(change, view):
                 if fact not in stated:
                     reasons.setdefault(fact, change.sentence)
-        correction = self._read(text, speaker, at).correction
+                    if change.never or correction is not None:
+                        corrected.add(fact)
         if correction is not None:
             for fact in corrected_facts(correction, [s for s in extraction.statements if isinstance(s, Fact)], view):
                 if fact not in stated:
-                    reasons.setdefault(fact, correction.text)
-        endings: dict[Statement, Ending] = {fact: Ending(fact, reason) for fact, reason in reasons.items()}
+                    reasons[fact] = correction.text
+                    corrected.add(fact)
+        endings: dict[Statement, Ending] = {
+            fact: Ending(fact, reason, never=fact in corrected) for fact, reason in reasons.items()
+        }
         for fact, reason in reasons.items():
             for thesis in self._theses_of(fact, view):
                 if thesis not in stated and set(self._facts_of(thesis)) <= reasons.keys():
-                    endings.setdefault(thesis, Ending(thesis, reason))
-        known = {ending.statement for ending in extraction.endings}
-        new = tuple(ending for statement, ending in endings.items() if statement not in known)
-        return replace(extraction, endings=extraction.endings + new)
+                    endings.setdefault(thesis, Ending(thesis, reason, never=fact in corrected))
+        kept = tuple(ending for ending in extraction.endings if ending.statement not in endings)
+        return replace(extraction, endings=kept + tuple(endings.values()))
 
     def _theses_of(self, fact: Fact, view: GraphView) -> list[Thesis]:
         """Return the theses that state a fact and nothing else."""

