@@ -395,7 +395,7 @@ class Memory:
         with self.record.read_lock() as graph:
             view = graph.view(at)
             found = (v for key in known_keys(entity, graph) for s in view.about(key) for v in graph.versions(s))
-            return [v for v in found if (v.interval.is_open if at is None else at in v.interval)]
+            return [version for version in found if view.covers(version.interval)]
 
     def timeline(self, entity: str) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.

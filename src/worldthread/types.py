@@ -61,9 +61,13 @@ class Fact:
         aspect: the single-valued property that the fact states, such as ``"place of key 1"``. A later episode that
             states other facts under the same aspect ends this fact. With ``None`` the fact ends only when an episode
             says so. The aspect is not part of the identity of the fact.
+        valid_from: the world time from which the fact holds, as the text states it; ``None`` when it states none.
+            Not part of the identity, like ``valid_to``.
+        valid_to: the world time at which the fact ends, or ended, as the text states it; ``None`` when it states none.
 
     Raises:
-        InputError: a name is empty, is not valid Unicode, or holds control characters.
+        InputError: a name is empty, is not valid Unicode, or holds control characters; or a time is not finite, or the
+            end comes before the beginning.
 
     Examples:
         >>> print(Fact("Anna", "lives in", "Rome"))
@@ -74,6 +78,8 @@ class Fact:
     relation: str
     object: str
     aspect: str | None = field(default=None, compare=False)
+    valid_from: float | None = field(default=None, compare=False)
+    valid_to: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_name(self.subject, "subject")
@@ -81,6 +87,7 @@ class Fact:
         require_name(self.object, "object")
         if self.aspect is not None:
             require_name(self.aspect, "aspect")
+        _require_interval(self)
 
     @cached_property
     def key(self) -> tuple[str, str, str]:
@@ -112,14 +119,18 @@ class Thesis:
         text: the sentence.
         objects: names of the objects that the sentence speaks of.
         aspect: as for :class:`Fact`.
+        valid_from: as for :class:`Fact`.
+        valid_to: as for :class:`Fact`.
 
     Raises:
-        InputError: the text or a name is empty, or cannot be recorded.
+        InputError: the text or a name is empty, or cannot be recorded; or the times are as a fact cannot have them.
     """
 
     text: str
     objects: tuple[str, ...] = ()
     aspect: str | None = field(default=None, compare=False)
+    valid_from: float | None = field(default=None, compare=False)
+    valid_to: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         require_text(self.text, "text of a thesis")
@@ -128,6 +139,7 @@ class Thesis:
             require_name(name, "object of a thesis")
         if self.aspect is not None:
             require_name(self.aspect, "aspect")
+        _require_interval(self)
 
     @cached_property
     def key(self) -> tuple[str, tuple[str, ...]]:
@@ -154,6 +166,22 @@ Statement: TypeAlias = Fact | Thesis
 """A fact or a thesis."""
 
 
+def _require_time(owner: Fact | Thesis | Ending, name: str) -> float | None:
+    """Set an optional time to a float, and return it."""
+    given = getattr(owner, name)
+    if given is None:
+        return None
+    time = require_finite(given, name)
+    object.__setattr__(owner, name, time)
+    return time
+
+
+def _require_interval(statement: Statement) -> None:
+    start, end = _require_time(statement, "valid_from"), _require_time(statement, "valid_to")
+    if start is not None and end is not None and end < start:
+        raise InputError(f"valid_to is {end:.16g}, which is before valid_from, {start:.16g}")
+
+
 @dataclass(frozen=True)
 class Ending:
     """The end of an older statement, as said by an episode.
@@ -161,6 +189,7 @@ class Ending:
     Args:
         statement: the statement that no longer holds.
         reason: why it ended, in words.
+        at: the world time at which it ended, or will end, as the text states it; ``None`` for the time of the episode.
 
     Raises:
         InputError: an argument cannot be used.
@@ -168,6 +197,7 @@ class Ending:
 
     statement: Statement
     reason: str
+    at: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.statement, Fact | Thesis):
@@ -175,6 +205,7 @@ class Ending:
                 f"the statement of an ending must be a Fact or a Thesis, not {type(self.statement).__name__}"
             )
         require_text(self.reason, "reason of an ending")
+        _require_time(self, "at")
 
 
 @dataclass(frozen=True)
@@ -186,9 +217,9 @@ class Extraction:
     Args:
         extractor: name and version of the extractor, such as ``"game/1"``; empty when no extractor has read the
             episode.
-        statements: facts and theses that hold from the episode's world time on.
-        endings: older statements that end at the episode's world time. A statement that is also in ``statements`` does
-            not end.
+        statements: facts and theses that hold from the episode's world time on, or in the interval that they state.
+        endings: older statements that end at the episode's world time, or at the time that the ending states. A
+            statement that is also in ``statements`` does not end.
         failures: parts of the extractor's output that could not be understood, verbatim.
 
     Raises:
@@ -223,6 +254,10 @@ class Extraction:
             head = statement.text if isinstance(statement, Thesis) else statement.subject
             parts += [type(statement).__name__, statement.aspect or "", str(len(names)), head, *names]
         parts += [ending.reason for ending in self.endings]
+        # what follows is told apart by its place, and left out where no times are stated: older digests stay
+        times = [time for s in self.statements for time in (s.valid_from, s.valid_to)] + [e.at for e in self.endings]
+        if any(time is not None for time in times):
+            parts += ["" if time is None else time.hex() for time in times]
         counts = (len(self.failures), len(self.statements), len(self.endings))
         return _digest(*map(str, counts), *parts)
 
@@ -308,11 +343,12 @@ class Version:
 
     Args:
         statement: the statement.
-        interval: when it held, in world time.
-        sources: ids of the episodes that asserted it in this interval, in order of world time, then id; the first one
-            opened the interval.
-        ended_by: id of the episode that ended it; ``None`` while it holds.
-        reason: why it ended; ``None`` while it holds.
+        interval: when it held, in world time. It can lie in the future. It is empty when the statement turned out not
+            to have held at all.
+        sources: ids of the episodes that asserted it in this interval, in the order in which they count (see
+            :mod:`worldthread.graph.fold`); without stated times, in order of world time, then id.
+        ended_by: id of the episode that ended it or states its end; ``None`` while no end is known.
+        reason: why it ended; ``None`` while no end is known.
     """
 
     statement: Statement

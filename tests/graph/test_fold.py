@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -29,6 +31,18 @@ THESES = st.builds(
     ASPECTS,
 )
 STATEMENTS = FACTS | THESES
+TIMES = st.none() | st.integers(-1, 6).map(float)
+
+
+@st.composite
+def timed_statements(draw: st.DrawFn) -> Fact | Thesis:
+    """A statement whose text states when it begins, when it ends, both or neither."""
+    begin, end = draw(TIMES), draw(TIMES)
+    if begin is not None and end is not None:
+        begin, end = min(begin, end), max(begin, end)
+    return replace(draw(STATEMENTS), valid_from=begin, valid_to=end)
+
+
 ENDINGS = st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]))
 EXTRACTIONS = st.builds(
     Extraction,
@@ -36,14 +50,22 @@ EXTRACTIONS = st.builds(
     st.lists(STATEMENTS, max_size=3).map(tuple),
     st.lists(ENDINGS, max_size=2).map(tuple),
 )
+TIMED_EXTRACTIONS = st.builds(
+    Extraction,
+    st.just("test/1"),
+    st.lists(timed_statements(), max_size=3).map(tuple),
+    st.lists(st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]), TIMES), max_size=2).map(tuple),
+)
 
 THOROUGH = 5 if os.environ.get("WORLDTHREAD_THOROUGH") else 1  # `make test-slow` draws five times as many histories
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[Episode]:
+def histories(draw: st.DrawFn, times_stated: bool | None = None) -> list[Episode]:
     """Episodes with unique ids, in no order, with ties and with recorded times that contradict world time."""
-    extractions = draw(st.lists(EXTRACTIONS, max_size=9))
+    if times_stated is None:
+        times_stated = draw(st.booleans())
+    extractions = draw(st.lists(TIMED_EXTRACTIONS if times_stated else EXTRACTIONS, max_size=9))
     return [
         Episode(
             f"text {number}",
@@ -117,11 +139,19 @@ def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: in
     assert graph.as_of(world_time=world_time).state_hash() == reference_hash(by_world)
     assert graph.as_of(recorded_time=recorded_time).state_hash() == reference_hash(by_recorded)
     assert graph.as_of(world_time, recorded_time).state_hash() == reference_hash(both)
-    # the cheap view on world time agrees with the prefix about what holds
-    view = graph.view(at=world_time)
-    assert {*view.facts(), *view.theses()} == fold(by_world).current()
     now = graph.view()
     assert {*now.facts(), *now.theses()} == fold(episodes).current()
+    view = graph.view(at=world_time)
+    held = {s for s, versions in fold(episodes).versions.items() if any(world_time in v.interval for v in versions)}
+    assert {*view.facts(), *view.theses()} == held
+
+
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 100)
+@given(histories(times_stated=False), st.integers(-1, 5))
+def test_where_no_times_are_stated_a_view_sees_what_the_prefix_says(episodes: list[Episode], time: int) -> None:
+    view = TemporalGraph(episodes).view(at=time)
+    assert {*view.facts(), *view.theses()} == fold(e for e in episodes if e.at <= time).current()
 
 
 @pytest.mark.thorough
@@ -131,15 +161,32 @@ def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], st
     graph = TemporalGraph(episodes)
     assert graph.versions(statement) == fold(episodes).versions.get(statement, ())
     for versions in graph.all_versions():
-        for earlier, later in pairwise(versions):
+        assert list(versions) == sorted(versions, key=lambda v: v.interval)
+        for earlier, later in pairwise(v for v in versions if v.interval.valid_from < v.interval.valid_to):
             assert earlier.interval.valid_to <= later.interval.valid_from
         for version in versions:
             assert version.sources
-            assert version.interval.valid_from == graph.episode(version.sources[0]).at
+            assert version.interval.valid_from <= version.interval.valid_to
             assert version.interval.is_open == (version.ended_by is None) == (version.reason is None)
+
+
+@pytest.mark.thorough
+@settings(max_examples=THOROUGH * 60)
+@given(histories(times_stated=False))
+def test_where_no_times_are_stated_episodes_are_the_borders(episodes: list[Episode]) -> None:
+    graph = TemporalGraph(episodes)
+    for versions in graph.all_versions():
+        for earlier, later in pairwise(versions):
+            assert earlier.interval.valid_to <= later.interval.valid_from
+        for version in versions:
+            assert version.interval.valid_from == graph.episode(version.sources[0]).at
             if version.ended_by is not None:
                 assert version.ended_by not in version.sources
                 assert graph.episode(version.ended_by).at == version.interval.valid_to
+
+
+def test_a_graph_of_nothing_has_no_values() -> None:
+    assert TemporalGraph().view().value("key", "is in") is None
 
 
 def step(at: float, *statements: Fact | Thesis, ends: tuple[Ending, ...] = ()) -> Episode:
@@ -172,6 +219,140 @@ def test_a_life_of_one_key() -> None:
     assert only.sources == (found.id, dropped.id)
     assert graph.versions(place("key", "hand")) == ()
     assert graph.objects() == ["key", "room"]
+
+
+def work(employer: str, valid_from: float | None = None, valid_to: float | None = None) -> Fact:
+    return Fact("Tom", "works for", employer, "employer of tom", valid_from, valid_to)
+
+
+def intervals(graph: TemporalGraph, statement: Fact | Thesis) -> list[tuple[float, float, str | None]]:
+    return [(v.interval.valid_from, v.interval.valid_to, v.reason) for v in graph.versions(statement)]
+
+
+# months of one year are the numbers from 1 to 12
+LATER = math.inf
+REPLACED = "replaced by: Tom, works for, Airbus"
+
+
+def test_what_is_announced_counts_from_when_it_begins() -> None:
+    graph = TemporalGraph([step(1, work("Siemens")), step(5, work("Airbus", 6)), step(5.5, work("Siemens"))])
+    assert intervals(graph, work("Siemens")) == [(1, 6, REPLACED)], "said again in the meantime, it is still true"
+    assert intervals(graph, work("Airbus")) == [(6, LATER, None)]
+    view = graph.view()
+    assert view.holds(work("Siemens"))
+    assert view.holds(work("Airbus")), "an announcement is not over"
+    assert view.value("Tom", "works for") == "Siemens", "what has not begun is no value"
+    assert graph.view(at=5.9).value("Tom", "works for") == "Siemens"
+    assert graph.view(at=6).value("Tom", "works for") == "Airbus"
+    graph.add(step(7, Fact("Tom", "likes", "tea")))
+    assert not graph.view().holds(work("Siemens")), "now is when the latest episode is"
+    assert graph.counts()["current_facts"] == 2
+    assert graph.view().value("Tom", "works for") == "Airbus"
+    # somebody who is first heard of after the announcement ends there too
+    late = TemporalGraph([step(5, work("Airbus", 6)), step(5.5, work("Siemens"))])
+    assert intervals(late, work("Siemens")) == [(5.5, 6, REPLACED)]
+
+
+def test_what_has_been_so_for_a_while_ends_what_was_before() -> None:
+    graph = TemporalGraph([step(1, work("Siemens")), step(4, work("Bosch")), step(5, work("Airbus", 3))])
+    assert intervals(graph, work("Siemens")) == [(1, 3, REPLACED)]
+    assert intervals(graph, work("Bosch")) == [(4, 4, REPLACED)], "it never held, by what was said last"
+    assert intervals(graph, work("Airbus")) == [(3, LATER, None)]
+    assert graph.ended_by(step(5, work("Airbus", 3)).id) == tuple((work(w), REPLACED) for w in ("Bosch", "Siemens"))
+
+
+def test_what_is_past_replaces_nothing() -> None:
+    graph = TemporalGraph([step(2020, work("Siemens")), step(2021, work("Airbus", 2010, 2014))])
+    assert intervals(graph, work("Siemens")) == [(2020, LATER, None)]
+    assert intervals(graph, work("Airbus")) == [(2010, 2014, "said to end")]
+    assert graph.view(at=2012).value("Tom", "works for") == "Airbus"
+    assert not graph.view().holds(work("Airbus"))
+    graph.add(step(2022, work("Siemens", None, 2021.5)))
+    assert intervals(graph, work("Siemens")) == [(2020, 2021.5, "said to end")]
+    graph.add(step(2023, work("Bosch", None, 2022)))
+    assert intervals(graph, work("Bosch")) == [(2022, 2022, "said to end")], "nobody says when it began"
+
+
+def test_the_end_that_was_stated_last_counts() -> None:
+    graph = TemporalGraph([step(1, work("Airbus", None, 8)), step(2, work("Airbus"))])
+    assert intervals(graph, work("Airbus")) == [(1, 8, "said to end")]
+    assert graph.view().holds(work("Airbus"))
+    graph.add(step(3, work("Airbus", None, 10)))
+    assert intervals(graph, work("Airbus")) == [(1, 10, "said to end")]
+    graph.add(step(4, work("Airbus", 0.5, 7)))
+    assert intervals(graph, work("Airbus")) == [(0.5, 7, "said to end")], "the earliest beginning counts"
+    graph.add(step(9, work("Airbus")))
+    assert intervals(graph, work("Airbus")) == [(0.5, 7, "said to end"), (9, LATER, None)]
+    graph.add(step(10, work("Airbus", 5)))
+    assert intervals(graph, work("Airbus")) == [(0.5, LATER, None)], "there was no interruption"
+
+
+@pytest.mark.parametrize(
+    ("at", "end"), [(None, 5), (3, 3), (8, 8), (0, 1)], ids=["now", "earlier", "later", "before it began"]
+)
+def test_an_ending_states_its_time(at: float | None, end: float) -> None:
+    graph = TemporalGraph([step(1, work("Airbus")), step(5, ends=(Ending(work("Airbus"), "she quit", at),))])
+    assert intervals(graph, work("Airbus")) == [(1, end, "she quit")]
+    graph.add(step(6, Fact("Tom", "likes", "tea")))
+    assert graph.view().holds(work("Airbus")) == (end > 6)
+    assert not any(graph.view(at=time).holds(work("Airbus")) for time in (end, end + 5))
+
+
+def test_an_announcement_that_is_taken_back_ends_nothing() -> None:
+    said = [step(1, work("Siemens")), step(2, work("Airbus", 6))]
+    called_off = step(3, ends=(Ending(work("Airbus"), "they withdrew"),))
+    graph = TemporalGraph([*said, called_off])
+    assert intervals(graph, work("Siemens")) == [(1, LATER, None)]
+    assert intervals(graph, work("Airbus")) == [(6, 6, "they withdrew")]
+    graph.forget(called_off.id)
+    assert intervals(graph, work("Siemens")) == [(1, 6, REPLACED)]
+    graph.add(step(4, work("Airbus", 9)))
+    assert intervals(graph, work("Siemens")) == [(1, 9, REPLACED)]
+    assert intervals(graph, work("Airbus")) == [(6, 6, "put off"), (9, LATER, None)]
+    graph.add(step(12, ends=(Ending(work("Airbus"), "he never came", 9),)))
+    assert intervals(graph, work("Siemens")) == [(1, LATER, None)]
+
+
+def test_one_text_can_state_what_is_and_what_will_be() -> None:
+    graph = TemporalGraph([step(5, work("Siemens"), work("Airbus", 6))])
+    assert intervals(graph, work("Siemens")) == [(5, 6, REPLACED)]
+    graph = TemporalGraph([step(5, work("Siemens", 2, 4), work("Airbus", 4))])
+    assert intervals(graph, work("Siemens")) == [(2, 4, "said to end")]
+
+
+def test_times_are_part_of_the_extraction_and_not_of_the_statement() -> None:
+    assert work("Airbus", 1, 2) == work("Airbus")
+    assert work("Airbus", 1, 2).id == work("Airbus").id
+    said = [
+        (work("Airbus"),), (work("Airbus", 1),), (work("Airbus", None, 1),), (work("Airbus", 1, 1),),
+        (work("Airbus", 1), work("Bosch")), (work("Airbus"), work("Bosch", 1)), (work("Airbus"), work("Bosch")),
+    ]  # fmt: skip
+    digests = {Extraction("x", statements).digest for statements in said}
+    digests |= {Extraction("x", (), (Ending(work("Airbus"), "gone", at),)).digest for at in (None, 1)}
+    assert len(digests) == len(said) + 2
+    assert str(work("Airbus", -0.0).valid_from) == "0.0"
+    for wrong, why in (((2, 1), "before valid_from"), ((math.inf,), "finite"), (("x",), "must be a number")):
+        with pytest.raises(InputError, match=why):
+            work("Airbus", *wrong)
+
+
+def test_arrays_without_times_are_read() -> None:
+    episodes = [
+        step(1, place("key", "room"), ends=(Ending(place("lamp", "room"), "gone"),)),
+        step(2, place("key", "hand")),
+    ]
+    arrays = TemporalGraph(episodes).to_arrays()
+    columns = {"forms": 5, "ended_rows": 2, "endings_rows": 2, "versions_rows": 4}
+    old = {name: array[:, : columns[name]] if name in columns else array for name, array in arrays.items()}
+    graph = TemporalGraph.from_arrays({**old, "format": arrays["format"] * 0 + 3})
+    assert graph.state_hash() == reference_hash(episodes)
+    assert graph.to_arrays().keys() == arrays.keys()
+    with pytest.raises(InputError, match="do not hold a graph"):
+        TemporalGraph.from_arrays(old)
+    wrong = arrays["forms"].copy()
+    wrong[0, 5] = -2
+    with pytest.raises(InputError, match="not finite"):
+        TemporalGraph.from_arrays({**arrays, "forms": wrong})
 
 
 def test_a_statement_confirmed_by_another_episode_survives_forgetting_the_first() -> None:
@@ -388,7 +569,7 @@ def test_representations_say_what_is_inside() -> None:
 
 def test_arrays_of_another_format_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
-    with pytest.raises(InputError, match="they have format 9, not 2 or 3"):
+    with pytest.raises(InputError, match="they have format 9, not 2 to 4"):
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
     with pytest.raises(InputError, match="do not hold a graph"):
         TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})

@@ -58,35 +58,90 @@ class Held:
     reason: str | None
 
 
+def said_interval(at: float, statement: Statement) -> tuple[float, float]:
+    end = math.inf if statement.valid_to is None else statement.valid_to
+    return (min(at, end) if statement.valid_from is None else statement.valid_from), end
+
+
+def nearest(at: float, begin: float, end: float) -> float:
+    return begin if at < begin else end if at > end else at
+
+
+def end_of(episode: Episode, ending: Ending) -> float:
+    return episode.at if ending.at is None else ending.at
+
+
+def taken_back(episodes: list[Episode], episode: Episode, statement: Statement) -> tuple[str, str] | None:
+    """Which episode takes an announcement back, and why."""
+    begin, end = said_interval(episode.at, statement)
+    wanted, seen = key_of(statement), False
+    for later in sorted(episodes, key=lambda e: (e.at, e.id)):
+        if seen and begin > episode.at:
+            again = [said_interval(later.at, s)[0] for s in later.extraction.statements if key_of(s) == wanted]
+            if later.at < begin and [other for other in again if begin < other < end]:
+                return later.id, "put off"
+            ends = [e for e in later.extraction.endings if key_of(e.statement) == wanted and end_of(later, e) <= begin]
+            if ends and not again:
+                return later.id, ends[0].reason
+        seen = seen or later.id == episode.id
+    return None
+
+
 def oracle(episodes: list[Episode], wanted: Key) -> tuple[str | None, list[Held]]:
     """How a statement is shown, and when it held."""
+    said: list[tuple[float, float, str, list[Statement], list[Ending]]] = []
+    void: list[tuple[float, float, str, Statement, Held]] = []
+    for episode in episodes:
+        moments: dict[float, tuple[list[Statement], list[Ending]]] = {}
+        for statement in episode.extraction.statements:
+            begin, end = said_interval(episode.at, statement)
+            back = taken_back(episodes, episode, statement)
+            if back is None:
+                moments.setdefault(nearest(episode.at, begin, end), ([], []))[0].append(statement)
+            elif key_of(statement) == wanted:
+                void.append((begin, episode.at, episode.id, statement, Held(begin, begin, (episode.id,), *back)))
+        asserted = {key_of(statement) for statement in episode.extraction.statements}
+        for ending in episode.extraction.endings:
+            if key_of(ending.statement) == wanted not in asserted:
+                moments.setdefault(max(episode.at, end_of(episode, ending)), ([], []))[1].append(ending)
+        said += [(moment, episode.at, episode.id, *what) for moment, what in moments.items()]
+    by_id = {episode.id: episode for episode in episodes}
     shown = None
-    found: list[Held] = []
-    sources: list[str] = []  # of the interval that is open, which is so while there are any
-    start, aspects = math.nan, set[str]()
-    for episode in sorted(episodes, key=lambda e: (e.at, e.id)):
-        own = [s for s in episode.extraction.statements if key_of(s) == wanted]
-        if own:
-            shown = shown or words_of(own[0])
-            if not sources:
-                start, aspects = episode.at, set()
-            sources.append(episode.id)
-            aspects |= {s.aspect for s in own if s.aspect}
-        elif sources:
-            reason = None
-            for ending in reversed(episode.extraction.endings):
-                if key_of(ending.statement) == wanted:
-                    reason = ending.reason
-            if reason is None:
-                rivals = [(s.aspect, s.id, words_of(s)) for s in episode.extraction.statements if s.aspect in aspects]
-                if rivals:
-                    reason = "replaced by: " + sorted(rivals)[0][2]
-            if reason is not None:
-                found.append(Held(start, episode.at, tuple(sources), episode.id, reason))
-                sources = []
-    if sources:
-        found.append(Held(start, math.inf, tuple(sources), None, None))
-    return shown, found
+    found: list[tuple[Held, set[str]]] = []
+    for moment, at, id_, statements, endings in sorted(said, key=lambda one: one[:3]):
+        for ending in endings:
+            found = [stopped(one, end_of(by_id[id_], ending), id_, ending.reason) for one in found]
+        own = [s for s in statements if key_of(s) == wanted]
+        lasting = [s for s in statements if said_interval(at, s)[1] > at]
+        for aspect in () if own else sorted({s.aspect for s in lasting if s.aspect}):
+            rivals = [s for s in lasting if s.aspect == aspect]
+            begin = min(said_interval(at, s)[0] for s in rivals)
+            reason = "replaced by: " + min((s.id, words_of(s)) for s in rivals)[1]
+            found = [stopped(one, begin, id_, reason) if aspect in one[1] else one for one in found]
+        for statement in own:
+            shown = shown or words_of(statement)
+            begin, end = said_interval(at, statement)
+            joined = [one for one in found if one[0].end > begin]
+            found = [one for one in found if one[0].end <= begin]
+            sources = tuple(dict.fromkeys([*(id_ for one, _ in joined for id_ in one.sources), id_]))
+            aspects = {aspect for _, ones in joined for aspect in ones} | {a for a in (statement.aspect,) if a}
+            limits = [(one.end, one.ender, one.reason) for one, _ in joined if moment < one.end < math.inf]
+            last = limits[-1] if limits else (math.inf, None, None)
+            if end < math.inf and (last[1] is None or (by_id[last[1]].at, last[1]) <= (at, id_)):
+                last = end, id_, "said to end"
+            start = min([begin, *(one.start for one, _ in joined)])
+            found.append((Held(start, last[0], sources, *last[1:]), aspects))
+    for *_, statement, held_never in sorted(void, key=lambda one: one[:3]):
+        shown = shown or words_of(statement)
+        found.append((held_never, set()))
+    return shown, sorted((one for one, _ in found), key=lambda one: (one.start, one.end))
+
+
+def stopped(one: tuple[Held, set[str]], at: float, ender: str, reason: str) -> tuple[Held, set[str]]:
+    held_so, aspects = one
+    if held_so.end <= at:
+        return one
+    return replace(held_so, end=max(at, held_so.start), ender=ender, reason=reason), aspects
 
 
 def every_key(episodes: list[Episode]) -> set[Key]:
@@ -112,8 +167,12 @@ def compare(graph: TemporalGraph, episodes: list[Episode]) -> None:
         assert held(versions) == intervals
     for at in (None, -1.0, 0.0, 1.0, 2.0, 2.5, 9.0):
         view = graph.view(at)
-        time = math.nextafter(math.inf, 0) if at is None else at
-        now = {key for key, (_, intervals) in stated.items() if any(one.start <= time < one.end for one in intervals)}
+        latest = max((e.at for e in episodes), default=0.0)
+        now = {
+            key
+            for key, (_, intervals) in stated.items()
+            if any(one.end > latest if at is None else one.start <= at < one.end for one in intervals)
+        }
         assert {key_of(s) for s in (*view.facts(), *view.theses())} == now
         for name in ("KEY", "strasse 5", "nobody"):
             normal = NAMES.get(name, name)
@@ -133,11 +192,27 @@ def random_statement(chance: random.Random) -> Statement:
     return Thesis(chance.choice(list(SENTENCES)), objects, aspect)
 
 
-def random_extraction(chance: random.Random, pool: list[Statement]) -> Extraction:
+def random_times(chance: random.Random, statement: Statement) -> Statement:
+    """A statement with stated times in two of three cases."""
+    begin, end = sorted(chance.choice((0.0, 1.0, 2.0, 2.5, 3.0, 7.0, 12.0)) for _ in range(2))
+    return replace(
+        statement,
+        valid_from=begin if chance.random() < 0.4 else None,
+        valid_to=end if chance.random() < 0.4 else None,
+    )
+
+
+def random_extraction(chance: random.Random, pool: list[Statement], timed: bool) -> Extraction:
     if chance.random() < 0.1:
         return Extraction(failures=("?",) if chance.random() < 0.5 else ())
     statements = tuple(chance.choice(pool) for _ in range(chance.randint(0, 4)))
-    endings = tuple(Ending(chance.choice(pool), chance.choice(REASONS)) for _ in range(chance.randint(0, 2)))
+    times: list[float | None] = [None] * 2
+    if timed:
+        statements = tuple(random_times(chance, statement) for statement in statements)
+        times = [chance.choice((None, 0.0, 2.0, 7.0)) for _ in times]
+    endings = tuple(
+        Ending(chance.choice(pool), chance.choice(REASONS), times[number]) for number in range(chance.randint(0, 2))
+    )
     return Extraction(f"test/{chance.randint(1, 2)}", statements, endings)
 
 
@@ -145,6 +220,7 @@ def run(seed: int) -> int:
     """Live one random history, compare on the way, and return the number of comparisons."""
     chance = random.Random(seed)
     pool = [random_statement(chance) for _ in range(chance.randint(2, 9))]
+    timed = chance.random() < 0.6
     known: dict[str, Episode] = {}
     forgotten: list[Episode] = []
     graph = TemporalGraph()
@@ -154,14 +230,14 @@ def run(seed: int) -> int:
         what = chance.random()
         if what < 0.6 or not known:
             at = float(chance.choice((number, chance.randint(0, 3), 2, 2.5)))
-            new = Episode(f"text {number}", at, "", random_extraction(chance, pool), clock)
+            new = Episode(f"text {number}", at, "", random_extraction(chance, pool, timed), clock)
             if forgotten and chance.random() < 0.2:
                 new = forgotten.pop()
             assert graph.add(new)
             known[new.id] = new
         elif what < 0.75:
             old = known[chance.choice(list(known))]
-            known[old.id] = replace(old, extraction=random_extraction(chance, pool), extracted_at=clock)
+            known[old.id] = replace(old, extraction=random_extraction(chance, pool, timed), extracted_at=clock)
             graph.forget(old.id)
             graph.add(known[old.id])
         elif what < 0.9:

@@ -283,7 +283,7 @@ def _statements(answer: FactsAnswer | ThesesAnswer | StatementsAnswer, dropped: 
         names = [_SPACE.sub(" ", name).strip() for name in (item.subject, item.relation, item.object)]
         problem = next(filter(None, map(_problem, names)), None)
         if problem is None:
-            yield Fact(*names)
+            yield Fact(names[0], names[1], names[2])
         else:
             dropped[problem] += 1
     for thesis in () if isinstance(answer, FactsAnswer) else answer.theses:
@@ -340,7 +340,7 @@ def _candidates(extraction: Extraction, view: GraphView) -> list[Statement]:
     for name in sorted({normalise_name(name) for statement in extraction.statements for name in _names_in(statement)}):
         for form in sorted({name} | number_variants(name)):
             for version in view.timeline(form):
-                if version.interval.is_open if view.at is None else view.at in version.interval:
+                if view.covers(version.interval):
                     shared[version.statement].add(name)
                     began[version.statement] = version.interval.valid_from
     stated = set(extraction.statements)

@@ -21,16 +21,26 @@ from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, StringTable
 
-ARRAYS_FORMAT: Final = 3
-"""Version of the layout that :func:`state_to_arrays` writes. Format 2 has no array ``extracted``, and is read too."""
+ARRAYS_FORMAT: Final = 4
+"""Version of the layout that :func:`state_to_arrays` writes.
+
+Older ones are read too: format 3 has no columns of times in its rows, and format 2 has no array ``extracted`` either.
+"""
+
+_OLDEST_FORMAT: Final = 2
+_FIRST_WITH_TIMES: Final = 4
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statement", ("episode", "form")),
-    "ended": ("endings", "statement", ("episode", "string")),
+    "ended": ("endings", "statement", ("episode", "string", "time or none")),
     "aspects": ("aspect_assertions", "string", ("episode", "statement")),
     "taken": ("episode_assertions", "episode", ("form",)),
-    "endings": ("episode_endings", "episode", ("form", "string")),
-    "versions": ("versions", "statement", ("assertion", "assertion", "episode or none", "string or none")),
+    "endings": ("episode_endings", "episode", ("form", "string", "time or none")),
+    "versions": (
+        "versions",
+        "statement",
+        ("assertion", "assertion", "episode or none", "string or none", "time or none", "time or none"),
+    ),
 }
 """Array -> attribute of :class:`GraphState`, what the keys of the table number, and what its columns number."""
 
@@ -49,7 +59,7 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
         "format": np.array([ARRAYS_FORMAT], np.int64),
         "strings": pack_strings(state.strings.items),
         "keys": np.array(statements.keys, np.int64).reshape(-1, 3),
-        "forms": np.array(statements.forms, np.int64).reshape(-1, 5),
+        "forms": np.array(statements.forms, np.int64).reshape(-1, 7),
         "ids": pack_strings(episodes.ids),
         "digests": pack_strings(episodes.digests),
         "at": np.array(episodes.at, np.float64),
@@ -91,15 +101,15 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(_column(arrays, "format", 1)[0])
-    if found not in (2, ARRAYS_FORMAT):
-        raise ValueError(f"they have format {found}, not 2 or {ARRAYS_FORMAT}")
+    if not _OLDEST_FORMAT <= found <= ARRAYS_FORMAT:
+        raise ValueError(f"they have format {found}, not {_OLDEST_FORMAT} to {ARRAYS_FORMAT}")
     strings = StringTable(unpack_strings(_column(arrays, "strings", None, np.uint8)))
     ids = unpack_strings(_hexadecimal(_column(arrays, "ids", None, np.uint8)))
     bounds: _Bounds = {"number": (0, 2**62), "string": (0, len(strings.items)), "episode": (0, len(ids))}
     bounds |= {f"{what} or none": (ABSENT, end) for what, (_, end) in bounds.items()}
     key_rows = _rows(arrays, "keys", ("string", "string or none", "string"), bounds)
     bounds["statement"] = 0, len(key_rows)
-    form_columns = ("statement", "string", "string or none", "string", "string or none")
+    form_columns = ("statement", "string", "string or none", "string", "string or none", "time or none", "time or none")
     form_rows = _rows(arrays, "forms", form_columns, bounds)
     bounds["form"] = 0, len(form_rows)
     bounds["assertion"] = 0, len(arrays["asserted_rows"]) + 1
@@ -107,11 +117,13 @@ def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     forms = list(zip(*form_rows.T.tolist(), strict=True))
     number_by_form = dict(zip(zip(*form_rows[:, 1:].T.tolist(), strict=True), range(len(forms)), strict=True))
     incident = RowTable(1, *_table(arrays, "incident", "string", ("statement",), bounds))
-    statements = StatementTable.restored(strings, keys, forms, number_by_form, incident)
+    timed_forms = set(np.flatnonzero((form_rows[:, 5:] != ABSENT).any(axis=1)).tolist())
+    statements = StatementTable.restored(strings, keys, forms, number_by_form, timed_forms, incident)
     state = GraphState(strings, statements, _episodes(arrays, strings, ids, bounds))
     for name, (attribute, keyed_by, columns) in _EVENT_TABLES.items():
         setattr(state, attribute, RowTable(len(columns), *_table(arrays, name, keyed_by, columns, bounds)))
     _check_versions(arrays)
+    state.timed_endings = _timed_endings(arrays)
     if len(strings) < len(strings.items) or len(state.episodes.numbers) < len(ids):
         raise ValueError("a string or an episode comes twice")
     state.size = len(ids) + len(arrays["taken_rows"]) + len(arrays["endings_rows"])
@@ -158,8 +170,11 @@ def _column(
 def _rows(
     arrays: Mapping[str, NDArray[Any]], name: str, columns: tuple[str, ...], bounds: _Bounds
 ) -> NDArray[np.int64]:
-    """Return an array of rows; ``columns`` says what each of its columns numbers."""
+    """Return an array of rows, with the columns of times that older formats lack; ``columns`` says what they number."""
     array = arrays[name]
+    times = columns.count("time or none")
+    if times and arrays["format"][0] < _FIRST_WITH_TIMES and array.ndim == 2:
+        array = np.hstack((array, np.full((len(array), times), ABSENT, np.int64)))
     if array.dtype != np.int64 or array.ndim != 2 or array.shape[1] != len(columns):
         raise ValueError(f"{name!r} has type {array.dtype} and shape {array.shape}")
     for number, what in enumerate(columns):
@@ -179,6 +194,10 @@ def _table(
 
 
 def _within(numbers: NDArray[np.int64], what: str, bounds: _Bounds) -> NDArray[np.int64]:
+    if what == "time or none":
+        if not (np.isfinite(np.ascontiguousarray(numbers).view(np.float64)) | (numbers == ABSENT)).all():
+            raise ValueError("a time that a text states is not finite")
+        return numbers
     least, end = bounds[what]
     if len(numbers) and not (least <= numbers.min() and numbers.max() < end):
         raise ValueError(f"a number of {what!r} is not one from {least} to {end - 1}")
@@ -197,9 +216,18 @@ def _check_versions(arrays: Mapping[str, NDArray[Any]]) -> None:
     """Raise unless every version is made of assertions that its statement has."""
     versions = arrays["versions_rows"]
     counts = np.repeat(np.diff(arrays["asserted_pointers"]), np.diff(arrays["versions_pointers"]))
-    first, after, ended_by, reason = versions.T
+    first, after, ended_by, reason = versions.T[:4]
     if not ((first < after) & (after <= counts) & ((ended_by == ABSENT) == (reason == ABSENT))).all():
         raise ValueError("a version has assertions or an ending that do not exist")
+
+
+def _timed_endings(arrays: Mapping[str, NDArray[Any]]) -> set[int]:
+    """Return the statements that an episode ends at a time which it states."""
+    rows = arrays["ended_rows"]
+    if arrays["format"][0] < _FIRST_WITH_TIMES:
+        return set()
+    timed = np.flatnonzero(rows[:, 2] != ABSENT)
+    return set((np.searchsorted(arrays["ended_pointers"], timed, side="right") - 1).tolist())
 
 
 @contextmanager

@@ -37,17 +37,19 @@ def compacted(state: GraphState) -> GraphState:
     for number, old in enumerate(episodes):
         result.episodes.add(state.episodes.record(old), state.episodes.digests[old])
         _fill(result.episode_assertions, number, [(new_form[form],) for (form,) in state.episode_assertions.get(old)])
-        endings = [(new_form[form], new_string(reason)) for form, reason in state.episode_endings.get(old)]
+        endings = [(new_form[form], new_string(reason), at) for form, reason, at in state.episode_endings.get(old)]
         _fill(result.episode_endings, number, endings)
     result.episodes.latest = state.episodes.latest
     for number, old in enumerate(statements):
         assertions = [(new_episode[episode], new_form[form]) for episode, form in state.assertions.get(old)]
         _fill(result.assertions, number, assertions)
-        endings = [(new_episode[episode], new_string(reason)) for episode, reason in state.endings.get(old)]
+        endings = [(new_episode[episode], new_string(reason), at) for episode, reason, at in state.endings.get(old)]
         _fill(result.endings, number, endings)
+        if any(at != ABSENT for _, _, at in endings):
+            result.timed_endings.add(number)
         versions = [
-            (first, after, new_episode.get(ended_by, ABSENT), new_string(reason))
-            for first, after, ended_by, reason in state.versions.get(old)
+            (first, after, new_episode.get(ended_by, ABSENT), new_string(reason), *times)
+            for first, after, ended_by, reason, *times in state.versions.get(old)
         ]
         _fill(result.versions, number, versions)
     for old in aspects:
@@ -72,9 +74,11 @@ def _statements(state: GraphState, numbers: list[int], forms: list[int], strings
         names = {strings.intern(name) for name in old.vertices(statement)}
         for name in sorted(names if relation == ABSENT else names | {relation}):
             incident.append(name, (number,))
-    rows = [(new_statement[old.forms[form][0]], *moved(old.forms[form][1:])) for form in forms]
+    rows = [(new_statement[row[0]], *moved(row[1:5]), *row[5:]) for row in (old.forms[form] for form in forms)]
     number_by_form = {row[1:]: number for number, row in enumerate(rows)}
-    return StatementTable.restored(strings, keys, rows, number_by_form, incident)
+    new_form = _numbering(forms)
+    timed_forms = {new_form[form] for form in old.timed_forms if form in new_form}
+    return StatementTable.restored(strings, keys, rows, number_by_form, timed_forms, incident)
 
 
 def _numbering(numbers: list[int]) -> dict[int, int]:

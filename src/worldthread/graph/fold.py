@@ -1,91 +1,159 @@
-"""The definition of the graph: a fold of its episodes, ordered by world time, then id.
+"""The definition of the graph: a fold of what its episodes say.
 
-For each episode in that order, with world time *t*:
+An episode with world time *t* says of each statement that it asserts from when to when it holds: from ``valid_from``
+(where the text states none: from *t*, or from ``valid_to`` if that is earlier) until ``valid_to`` (forever). It says
+that a statement ends at ``Ending.at`` (*t*). What is said counts from the *moment* of its interval that is nearest to
+*t*: from *t* when the interval holds *t*, from its beginning when that is announced, at its end when that is past. The
+fold takes what is said in the order of moment, then world time, then id of the episode. Of one episode and one moment:
 
-1. Every statement that its extraction asserts opens a version ``[t, forever)``. If the statement holds already, the
-   episode becomes one more source of that version.
-2. Every statement that its extraction ends, and does not assert, stops holding at *t*, with the reason given.
-3. Every statement that holds with an aspect which the extraction states with *other* statements only stops holding at
-   *t*; the reason names the statement that replaces it. The aspects of a version are those of all its assertions.
+1. Every statement that the episode ends, and does not assert, stops holding at the time stated, with the reason given.
+2. Every statement that holds with an aspect which is stated now with *other* statements only stops holding where the
+   first of these begins; the reason names the statement that replaces it. The aspects of a version are those of all its
+   assertions. A statement that is past (``valid_to <= t``) replaces nothing.
+3. Every statement that is asserted opens a version. If it holds already, or held in a part of the interval stated, this
+   version goes on instead: the earliest beginning counts, and the end that was stated last.
+
+To stop holding at a time means: every version of the statement, with the aspect in question, that lasts beyond this
+time ends there. A version that began later is left empty: it holds at no time.
+
+An announcement (``valid_from > t``) can be taken back. It counts for nothing, and leaves an empty version, when a later
+episode ends the statement at its beginning or before, or asserts it with a later beginning within its interval while it
+has not begun.
 
 A statement that ended and is asserted again opens a new version. Nothing else changes the graph, so the same episodes
-give the same graph in whatever order and grouping they arrive. :class:`~worldthread.graph.temporal.TemporalGraph`
-computes the same incrementally and is tested against this module, which is kept simple enough to be checked by eye.
+give the same graph in whatever order and grouping they arrive. Where no text states times, every moment is *t*: each
+version begins with the episode that opens it and ends with the episode that ends it.
+
+*Now* is the world time of the latest episode. What holds now is what is not over: versions that end later or never,
+those that have not begun included.
+
+:class:`~worldthread.graph.temporal.TemporalGraph` computes the same incrementally and is tested against this module,
+which is kept simple enough to be checked by eye.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from worldthread.errors import InputError
-from worldthread.types import FOREVER, Episode, Extraction, Fact, Interval, Statement, Version
+from worldthread.types import FOREVER, Ending, Episode, Fact, Interval, Statement, Version
 
 STATE_HASH_VERSION: Final = 2
 """The version of the hash that :func:`state_hash` computes unless it is asked for an older one."""
 
 
-def replacements(extraction: Extraction) -> dict[str, Statement]:
-    """Return what an extraction states under each aspect, to explain why statements end.
+SAID_TO_END: Final = "said to end"
+"""The reason of an end that the statement itself states."""
+PUT_OFF: Final = "put off"
+"""The reason of an announcement that was taken back by one for later."""
+
+
+def stated_interval(at: float, statement: Statement) -> tuple[float, float]:
+    """Return from when to when a statement holds, as an episode says.
 
     Args:
-        extraction: the extraction of the ending episode.
+        at: the world time of the episode.
+        statement: as the episode asserts it.
 
     Returns:
-        For each aspect that it states, the first of the statements by id; so the order in which an extractor listed
-        them does not matter.
+        The beginning and the end; an end that is not stated is :data:`~worldthread.types.FOREVER`.
     """
-    stated = [s for s in extraction.statements if s.aspect is not None]
-    stated.sort(key=lambda s: (s.id, str(s)), reverse=True)
-    return {s.aspect or "": s for s in stated}  # of equal keys the last one stays
+    end = FOREVER if statement.valid_to is None else statement.valid_to
+    return min(at, end) if statement.valid_from is None else statement.valid_from, end
 
 
-def replacement_reason(replaced: Mapping[str, Statement], aspects: Collection[str]) -> str | None:
-    """Return why a statement ends when an extraction states one of its aspects with other statements.
+def moment_of(at: float, begin: float, end: float = FOREVER) -> float:
+    """Return the time from ``begin`` to ``end`` that is nearest to ``at``."""
+    return max(begin, min(at, end))
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What replaces the other values of an aspect.
 
     Args:
-        replaced: the :func:`replacements` of the ending episode.
-        aspects: the aspects with which the statement holds.
+        statement: the first of the new statements by id; so the order in which an extractor listed them does not
+            matter.
+        begin: the world time at which the first of them begins.
+    """
+
+    statement: Statement
+    begin: float
+
+    @property
+    def reason(self) -> str:
+        """Why the others end."""
+        return f"replaced by: {self.statement}"
+
+
+def replacements(at: float, statements: Iterable[Statement]) -> dict[str, Replacement]:
+    """Return what is stated under each aspect, to end and to explain the end of other statements.
+
+    Args:
+        at: the world time of the episode.
+        statements: what the episode asserts at one moment.
 
     Returns:
-        The reason, or ``None`` when the extraction states none of the aspects. Of several aspects it is the first.
+        For each aspect the replacement; none for what is past.
     """
-    first = min((aspect for aspect in aspects if aspect in replaced), default=None)
-    return None if first is None else f"replaced by: {replaced[first]}"
+    found: dict[str, Replacement] = {}
+    for statement in sorted(statements, key=lambda s: (s.id, str(s))):
+        begin, end = stated_interval(at, statement)
+        if statement.aspect is not None and end > at:
+            known = found.get(statement.aspect, Replacement(statement, begin))
+            found[statement.aspect] = Replacement(known.statement, min(known.begin, begin))
+    return found
 
 
 @dataclass
-class _Open:
-    """A version that is still growing."""
+class _Growing:
+    """A version while the fold runs."""
 
-    valid_from: float
+    start: float
+    end: float
     sources: list[str]
     aspects: set[str]
+    ended_by: str | None = None
+    reason: str | None = None
+    end_said: tuple[float, str] = (-FOREVER, "")  # world time and id of the episode that states the end
+
+    def stop(self, at: float, ended_by: str, reason: str) -> None:
+        if self.end > at:
+            self.end, self.ended_by, self.reason = max(self.start, at), ended_by, reason
 
 
 @dataclass
 class _History:
-    """The versions of one statement while the fold runs."""
+    """The versions of one statement while the fold runs: disjoint and in order of time."""
 
     display: Statement
-    closed: list[Version] = field(default_factory=list)
-    open: _Open | None = None
+    versions: list[_Growing] = field(default_factory=list)
 
-    def close(self, at: float, ended_by: str, reason: str) -> None:
-        assert self.open is not None
-        interval = Interval(self.open.valid_from, at)
-        self.closed.append(Version(self.display, interval, tuple(self.open.sources), ended_by, reason))
-        self.open = None
+    def stop(self, at: float, ended_by: str, reason: str) -> None:
+        for version in self.versions:
+            version.stop(at, ended_by, reason)
 
-    def versions(self) -> tuple[Version, ...]:
-        if self.open is None:
-            return tuple(self.closed)
-        return (
-            *self.closed,
-            Version(self.display, Interval(self.open.valid_from, FOREVER), tuple(self.open.sources)),
-        )
+    def replace(self, replaced: dict[str, Replacement], ended_by: str) -> None:
+        for version in self.versions:
+            for aspect in sorted(aspect for aspect in version.aspects if aspect in replaced):
+                version.stop(replaced[aspect].begin, ended_by, replaced[aspect].reason)
+
+    def extend(self, episode: Episode, statement: Statement) -> None:
+        begin, end = stated_interval(episode.at, statement)
+        moment, said = moment_of(episode.at, begin, end), (episode.at, episode.id)
+        grown = _Growing(begin, FOREVER, [episode.id], set() if statement.aspect is None else {statement.aspect})
+        while self.versions and self.versions[-1].end > begin:
+            last = self.versions.pop()
+            sources = list(dict.fromkeys((*last.sources, *grown.sources)))
+            grown = replace(grown, start=min(last.start, begin), sources=sources, aspects=last.aspects | grown.aspects)
+            if moment < last.end < FOREVER:  # the end that is stated for the version that holds
+                grown = replace(grown, end=last.end, ended_by=last.ended_by, reason=last.reason, end_said=last.end_said)
+        if end < FOREVER and said >= grown.end_said:
+            grown = replace(grown, end=end, ended_by=episode.id, reason=SAID_TO_END, end_said=said)
+        self.versions.append(grown)
 
 
 @dataclass(frozen=True)
@@ -102,8 +170,9 @@ class Fold:
     versions: dict[Statement, tuple[Version, ...]]
 
     def current(self) -> set[Statement]:
-        """Return the statements that hold now."""
-        return {statement for statement, versions in self.versions.items() if versions[-1].interval.is_open}
+        """Return the statements that hold now: those that are not over."""
+        now = self.episodes[-1].at if self.episodes else 0.0
+        return {s for s, versions in self.versions.items() if any(v.interval.valid_to > now for v in versions)}
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Iterate over the result in canonical form, for :func:`state_hash`.
@@ -137,28 +206,61 @@ def fold(episodes: Iterable[Episode]) -> Fold:
             raise InputError(f"episode {episode.id} comes with two different extractions")
     ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
     histories: dict[Statement, _History] = {}
-    for episode in ordered:
-        extraction = episode.extraction
-        asserted = set(extraction.statements)
-        ended: dict[Statement, str] = {}
-        for ending in extraction.endings:
-            ended.setdefault(ending.statement, ending.reason)
-        replaced = replacements(extraction)
-        for statement, history in histories.items():
-            if history.open is None or statement in asserted:
+    taken_back: list[Version] = []
+    said: dict[tuple[float, float, str], tuple[Episode, list[Statement], list[tuple[float, Ending]]]] = {}
+    for number, episode in enumerate(ordered):
+        for statement in episode.extraction.statements:
+            begin, end = stated_interval(episode.at, statement)
+            withdrawn = _taken_back(statement, begin, end, ordered[number + 1 :]) if begin > episode.at else None
+            if withdrawn is not None:
+                taken_back.append(Version(statement, Interval(begin, begin), (episode.id,), *withdrawn))
                 continue
-            reason = ended.get(statement) or replacement_reason(replaced, history.open.aspects)
-            if reason is not None:
-                history.close(episode.at, episode.id, reason)
-        for statement in extraction.statements:
-            history = histories.setdefault(statement, _History(statement))
-            if history.open is None:
-                history.open = _Open(episode.at, [], set())
-            if episode.id not in history.open.sources:
-                history.open.sources.append(episode.id)
-            if statement.aspect is not None:
-                history.open.aspects.add(statement.aspect)
-    return Fold(tuple(ordered), {s: history.versions() for s, history in histories.items()})
+            moment = moment_of(episode.at, begin, end)
+            said.setdefault((moment, episode.at, episode.id), (episode, [], []))[1].append(statement)
+        for ending in episode.extraction.endings:
+            if ending.statement not in episode.extraction.statements:
+                begin = episode.at if ending.at is None else ending.at
+                key = moment_of(episode.at, begin), episode.at, episode.id
+                said.setdefault(key, (episode, [], []))[2].append((begin, ending))
+    for _, (episode, statements, endings) in sorted(said.items(), key=lambda item: item[0]):
+        asserted = set(statements)
+        for at, ending in endings:
+            if ending.statement in histories:
+                histories[ending.statement].stop(at, episode.id, ending.reason)
+        replaced = replacements(episode.at, statements)
+        for statement, history in histories.items():
+            if replaced and statement not in asserted:
+                history.replace(replaced, episode.id)
+        for statement in statements:
+            histories.setdefault(statement, _History(statement)).extend(episode, statement)
+    return Fold(tuple(ordered), _versions(histories, taken_back))
+
+
+def _taken_back(statement: Statement, begin: float, end: float, later: Iterable[Episode]) -> tuple[str, str] | None:
+    """Return which episode takes an announcement back, and why; ``None`` when none does."""
+    for episode in later:
+        again = [s for s in episode.extraction.statements if s == statement]
+        if any(episode.at < begin < stated_interval(episode.at, other)[0] < end for other in again):
+            return episode.id, PUT_OFF
+        for ending in () if again else episode.extraction.endings:
+            if ending.statement == statement and (episode.at if ending.at is None else ending.at) <= begin:
+                return episode.id, ending.reason
+    return None
+
+
+def _versions(histories: dict[Statement, _History], taken_back: list[Version]) -> dict[Statement, tuple[Version, ...]]:
+    """Return the versions of every statement in order of time."""
+    found: dict[Statement, list[Version]] = {}
+    for history in histories.values():
+        found[history.display] = [
+            Version(history.display, Interval(v.start, v.end), tuple(v.sources), v.ended_by, v.reason)
+            for v in history.versions
+        ]
+    for version in sorted(taken_back, key=lambda v: v.interval.valid_from):
+        # shown as its first assertion that counts wrote it; else as the announcement that would have begun first did
+        display = next((s for s in found if s == version.statement), version.statement)
+        found.setdefault(display, []).append(replace(version, statement=display))
+    return {s: tuple(sorted(versions, key=lambda v: v.interval)) for s, versions in found.items()}
 
 
 def version_row(version: Version) -> tuple[str, ...]:

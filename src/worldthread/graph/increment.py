@@ -1,20 +1,22 @@
 """Adding and removing single episodes without folding all of them again.
 
 An episode that is later than all others (the usual case) is applied by looking at what it touches. An episode that
-arrives late, or is forgotten, recomputes the touched statements from their events. The result is that of
-:func:`worldthread.graph.fold.fold`, which tests check over random histories.
+arrives late, or is forgotten, recomputes the touched statements from their events, and so does one that has to do with
+times which a text states. The result is that of :func:`worldthread.graph.fold.fold`, which tests check over random
+histories.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from worldthread.graph.columns import Row
 from worldthread.graph.episodes import EpisodeRecord
-from worldthread.graph.fold import replacement_reason, replacements
+from worldthread.graph.fold import PUT_OFF, SAID_TO_END, Replacement, moment_of, replacements, stated_interval
 from worldthread.graph.state import GraphState
-from worldthread.graph.strings import ABSENT
-from worldthread.types import Extraction, Statement
+from worldthread.graph.strings import ABSENT, integer_to_time, time_to_integer
+from worldthread.types import FOREVER, Extraction
 
 
 class IncrementalFold:
@@ -24,11 +26,21 @@ class IncrementalFold:
         state: the tables to change; nothing else changes them.
     """
 
-    __slots__ = ("_held_aspects", "_holders", "_last", "_state")
+    __slots__ = ("_aspects_of_timed", "_held_aspects", "_holders", "_last", "_state", "_timed", "_timed_aspects")
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
-        self._last = state.episodes.last()
+        self._set_last(state.episodes.last())
+        self._timed: set[int] = set()
+        """Statements whose versions depend on times that a text states; forgetting takes none away."""
+        self._timed_aspects: set[int] = set()
+        """Aspects that are stated with such times."""
+        self._aspects_of_timed: set[int] = set()
+        """Aspects of the statements in ``_timed``."""
+        for statement in state.timed_endings:
+            self._mark_timed(statement)
+        for form in state.statements.timed_forms:
+            self._note_timed(form)
         # caches of what the tables say, filled on first use
         self._holders: dict[int, set[int]] = {}  # aspect -> statements that hold now with it
         self._held_aspects: dict[int, set[int]] = {}  # statement -> aspects of its open version
@@ -37,9 +49,11 @@ class IncrementalFold:
         """Add an episode that the graph does not have; ``digest`` is that of its extraction as recorded."""
         number = self._record_events(record, extraction, digest)
         order = (record.at, record.id)
-        if self._last is None or order > self._last:
+        is_last = self._last is None or order > self._last
+        if is_last:
+            self._set_last(order)
+        if is_last and not self._is_timed(number):
             self._apply(number)
-            self._last = order
         else:
             self._recompute(self._touched_by(number) | self._disturbed_by(number))
 
@@ -63,8 +77,12 @@ class IncrementalFold:
         state.episode_endings.replace(number, [])
         episodes.remove(number)
         if self._last == episodes.order(number):
-            self._last = episodes.last()
+            self._set_last(episodes.last())
         self._recompute(touched | disturbed, aspects)
+
+    def _set_last(self, order: tuple[float, str] | None) -> None:
+        self._last = order
+        self._state.now = -FOREVER if order is None else order[0]
 
     def _record_events(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> int:
         """Record an episode and its events, and return its number."""
@@ -74,17 +92,49 @@ class IncrementalFold:
         intern_form, forms = state.statements.intern_form, state.statements.forms
         for statement in extraction.statements:
             form = intern_form(statement)
-            owner, *_, aspect = forms[form]
+            owner, aspect = forms[form][0], forms[form][4]
             state.episode_assertions.append(number, (form,))
             state.assertions.append(owner, (number, form))
             if aspect != ABSENT:
                 state.aspect_assertions.append(aspect, (number, owner))
+            if form in state.statements.timed_forms:
+                self._note_timed(form)
+            elif owner in self._timed:
+                self._aspects_of_timed.add(aspect)
+            elif aspect in self._timed_aspects:
+                self._mark_timed(owner)
         for ending in extraction.endings:
             form = intern_form(ending.statement)
-            reason = state.strings.intern(ending.reason)
-            state.episode_endings.append(number, (form, reason))
-            state.endings.append(forms[form][0], (number, reason))
+            reason, at = state.strings.intern(ending.reason), time_to_integer(ending.at)
+            state.episode_endings.append(number, (form, reason, at))
+            state.endings.append(forms[form][0], (number, reason, at))
+            if at != ABSENT:
+                state.timed_endings.add(forms[form][0])
+                self._mark_timed(forms[form][0])
         return number
+
+    def _mark_timed(self, statement: int) -> None:
+        if statement not in self._timed:
+            self._timed.add(statement)
+            self._aspects_of_timed |= self._aspects_ever(statement)
+
+    def _note_timed(self, form: int) -> None:
+        """Note that a form states times: its statement, and all under its aspect, depend on times."""
+        state = self._state
+        owner, aspect = state.statements.forms[form][0], state.statements.forms[form][4]
+        self._mark_timed(owner)
+        self._aspects_of_timed.add(aspect)
+        if aspect not in self._timed_aspects and aspect != ABSENT:
+            self._timed_aspects.add(aspect)
+            for statement in {statement for _, statement in state.aspect_assertions.get(aspect)}:
+                self._mark_timed(statement)
+
+    def _is_timed(self, number: int) -> bool:
+        """Return whether what an episode does depends on times that it or another one states."""
+        if not self._timed:
+            return False
+        touched, aspects = self._touched_by(number), self._state.aspects_stated(number)
+        return not (self._timed.isdisjoint(touched) and self._aspects_of_timed.isdisjoint(aspects))
 
     def _touched_by(self, number: int) -> set[int]:
         """Return the statements that an episode asserts or ends."""
@@ -93,22 +143,30 @@ class IncrementalFold:
         return {state.statements.forms[row[0]][0] for row in rows}
 
     def _disturbed_by(self, number: int) -> set[int]:
-        """Return the other statements that an episode can end: at its time they hold with an aspect that it states."""
+        """Return the other statements that an episode can end: at its time they hold with an aspect that it states.
+
+        Where times are stated, these are all statements under its aspects, and under the aspects of the announcements
+        that it may take back.
+        """
         state = self._state
         order = state.episodes.order
         own = order(number)
-        candidates = {
-            statement for aspect in state.aspects_stated(number) for _, statement in state.aspect_assertions.get(aspect)
-        }
-        return {
+        aspects = state.aspects_stated(number)
+        candidates = {statement for aspect in aspects for _, statement in state.aspect_assertions.get(aspect)}
+        disturbed = {
             statement
             for statement in candidates
-            if any(
+            if statement in self._timed
+            or any(
                 order(state.assertions.get(statement)[first][0]) < own
                 and (ended_by == ABSENT or own <= order(ended_by))
-                for first, _, ended_by, _ in state.versions.get(statement)
+                for first, _, ended_by, *_ in state.versions.get(statement)
             )
         }
+        for statement in self._touched_by(number) & self._timed:
+            for aspect in self._aspects_ever(statement) & self._timed_aspects:
+                disturbed.update(other for _, other in state.aspect_assertions.get(aspect))
+        return disturbed
 
     # -- the latest episode -----------------------------------------------------------------------------------------
 
@@ -118,27 +176,27 @@ class IncrementalFold:
         forms, versions = state.statements.forms, state.versions
         asserted: dict[int, list[int]] = {}  # statement -> aspects stated with it, one for each assertion
         for (form,) in state.episode_assertions.get(number):
-            owner, *_, aspect = forms[form]
+            owner, aspect = forms[form][0], forms[form][4]
             asserted.setdefault(owner, []).append(aspect)
-        for form, reason in state.episode_endings.get(number):
+        for form, reason, _ in state.episode_endings.get(number):
             statement = forms[form][0]
             if statement not in asserted and state.is_open(statement):
                 self._close(statement, number, reason)
         stated = {aspect for aspects in asserted.values() for aspect in aspects} - {ABSENT}
         outdated = {holder for aspect in stated for holder in self._holders_of(aspect)} - asserted.keys()
         if outdated:
-            replaced = replacements(state.extraction(number))
+            replaced = replacements(state.episodes.at[number], state.extraction(number).statements)
             for statement in outdated:
-                self._close(statement, number, self._replacement(replaced, self._aspects_held(statement)))
+                self._close(statement, number, self._reason(replaced, self._aspects_held(statement)))
         for statement, aspects in asserted.items():
             count = len(state.assertions.get(statement))
             if state.is_open(statement):
                 held = self._aspects_held(statement)
                 first, *_ = versions.get(statement)[-1]
-                versions.set_last(statement, (first, count, ABSENT, ABSENT))
+                versions.set_last(statement, (first, count, *_NO_END))
             else:
                 held = self._held_aspects[statement] = set()
-                versions.append(statement, (count - len(aspects), count, ABSENT, ABSENT))
+                versions.append(statement, (count - len(aspects), count, *_NO_END))
             for aspect in {*aspects} - {ABSENT}:
                 held.add(aspect)
                 if aspect in self._holders:
@@ -152,14 +210,13 @@ class IncrementalFold:
         del self._held_aspects[statement]
         versions = self._state.versions
         first, after, *_ = versions.get(statement)[-1]
-        versions.set_last(statement, (first, after, ended_by, reason))
+        versions.set_last(statement, (first, after, ended_by, reason, ABSENT, ABSENT))
 
-    def _replacement(self, replaced: Mapping[str, Statement], aspects: Iterable[int]) -> int:
-        """Return the number of the reason for which a statement that holds with ``aspects`` ends."""
+    def _reason(self, replaced: Mapping[str, Replacement], aspects: Iterable[int]) -> int:
+        """Return the number of the reason for which a statement that holds with ``aspects`` is replaced."""
         strings = self._state.strings
-        reason = replacement_reason(replaced, [strings.items[aspect] for aspect in aspects])
-        assert reason is not None
-        return strings.intern(reason)
+        aspect = min(name for number in aspects if (name := strings.items[number]) in replaced)
+        return strings.intern(replaced[aspect].reason)
 
     def _aspects_held(self, statement: int) -> set[int]:
         """Return the aspects of the open version of a statement."""
@@ -185,10 +242,13 @@ class IncrementalFold:
 
     def _recompute(self, affected: set[int], dropped: Iterable[int] = ()) -> None:
         """Fold the events of each affected statement again; ``dropped`` are aspects that one of them may have lost."""
-        known = _Stated(self._state)
+        known = _Known(self._state)
         for statement in affected:
             self._held_aspects.pop(statement, None)
-            self._refold(statement, known)
+            if statement in self._timed:
+                self._refold_timed(statement, known)
+            else:
+                self._refold(statement, known)
         for aspect in {aspect for statement in affected for aspect in self._aspects_ever(statement)}.union(dropped):
             self._holders.pop(aspect, None)
 
@@ -197,15 +257,15 @@ class IncrementalFold:
         forms = self._state.statements.forms
         return {forms[form][4] for _, form in self._state.assertions.get(statement)} - {ABSENT}
 
-    def _refold(self, statement: int, known: _Stated) -> None:
-        """Set the assertions (in fold order) and the versions of a statement from its events."""
+    def _refold(self, statement: int, known: _Known) -> None:
+        """Set the assertions (in fold order) and the versions of a statement from its events, which state no times."""
         state = self._state
         forms = state.statements.forms
         asserted: dict[int, list[Row]] = {}  # episode -> its assertions of the statement
         for assertion in state.assertions.get(statement):
             asserted.setdefault(assertion[0], []).append(assertion)
         reasons: dict[int, int] = {}  # episode -> the first reason for which it ends the statement
-        for episode, reason in state.endings.get(statement):
+        for episode, reason, _ in state.endings.get(statement):
             reasons.setdefault(episode, reason)
         stated: dict[int, set[int]] = {}  # episode -> aspects of the statement that it states
         for aspect in self._aspects_ever(statement):
@@ -222,26 +282,154 @@ class IncrementalFold:
                 assertions += asserted[episode]
                 held.update(forms[form][4] for _, form in asserted[episode])
             elif first != ABSENT and (episode in reasons or held & stated.get(episode, set())):
-                reason = (
-                    reasons[episode]
-                    if episode in reasons
-                    else self._replacement(known.replacements(episode), held - {ABSENT})
-                )
-                versions.append((first, len(assertions), episode, reason))
+                if episode in reasons:
+                    reason = reasons[episode]
+                else:
+                    replaced = known.replacements(state.episodes.at[episode], episode)
+                    reason = self._reason(replaced, held - {ABSENT})
+                versions.append((first, len(assertions), episode, reason, ABSENT, ABSENT))
                 first, held = ABSENT, set()
         if first != ABSENT:
-            versions.append((first, len(assertions), ABSENT, ABSENT))
+            versions.append((first, len(assertions), *_NO_END))
         state.assertions.replace(statement, assertions)
         state.versions.replace(statement, versions)
 
+    def _refold_timed(self, statement: int, known: _Known) -> None:
+        """Do the same with times: assertions that count come first, in fold order, then those taken back."""
+        state = self._state
+        forms, strings, times = state.statements.forms, state.strings, state.episodes.at
+        said: dict[_Place, _Said] = {}
+        versions: list[_Version] = []
+        taken_back: list[tuple[Row, float, int, int]] = []  # assertion, beginning, the episode that does it, reason
+        asserting = set()
+        for episode, form in state.assertions.get(statement):
+            asserting.add(episode)
+            begin, end = known.interval(episode, form)
+            withdrawn = known.taken_back(episode, form)
+            if withdrawn is not None:
+                taken_back.append(((episode, form), begin, *withdrawn))
+            else:
+                said.setdefault((moment_of(times[episode], begin, end), episode), _Said()).forms.append(form)
+        for episode, reason, time in state.endings.get(statement):
+            if episode not in asserting:
+                at = times[episode] if time == ABSENT else integer_to_time(time) or 0.0
+                said.setdefault((moment_of(times[episode], at), episode), _Said()).endings.append((at, reason))
+        for aspect in sorted(self._aspects_ever(statement), key=strings.items.__getitem__):
+            for place, begin in known.stated(aspect, aspect in self._timed_aspects):
+                found = said.setdefault(place, _Said())
+                if not found.forms:
+                    found.replaced.append((begin, aspect))
+        assertions: list[Row] = []
+        order = state.episodes.order
+        for moment, episode in sorted(said, key=lambda place: (place[0], order(place[1]))):
+            what = said[moment, episode]
+            for at, reason in what.endings:
+                for version in _lasting_beyond(versions, at):
+                    version.stop(at, episode, reason)
+            for begin, aspect in what.replaced:
+                for version in _lasting_beyond(versions, begin):
+                    if any(forms[form][4] == aspect for _, form in assertions[version.first : version.after]):
+                        replacement = known.replacements(moment, episode)[strings.items[aspect]]
+                        version.stop(begin, episode, strings.intern(replacement.reason))
+            for form in what.forms:
+                assertions.append((episode, form))
+                self._extend(versions, episode, known.interval(episode, form), len(assertions))
+        rows = [version.row(times[assertions[version.first][0]], times) for version in versions]
+        starts = [(version.start, version.end) for version in versions]
+        taken_back.sort(key=lambda one: (one[1], order(one[0][0])))
+        for assertion, begin, ended_by, reason in taken_back:
+            assertions.append(assertion)
+            count, time = len(assertions), time_to_integer(begin)
+            rows.append((count - 1, count, ended_by, reason, time, time))
+            starts.append((begin, begin))
+        if taken_back:
+            rows = [rows[number] for number in sorted(range(len(rows)), key=starts.__getitem__)]
+        state.assertions.replace(statement, assertions)
+        state.versions.replace(statement, rows)
 
-class _Stated:
-    """What episodes state under aspects, read once for all statements that are folded again."""
+    def _extend(self, versions: list[_Version], episode: int, interval: tuple[float, float], after: int) -> None:
+        """Let the assertion before number ``after`` open a version, or go on with those that it overlaps."""
+        state = self._state
+        begin, end = interval
+        moment = moment_of(state.episodes.at[episode], begin, end)
+        grown = _Version(begin, after - 1, after)
+        while versions and versions[-1].end > begin:
+            last = versions.pop()
+            grown.start, grown.first = min(grown.start, last.start), last.first
+            if moment < last.end < FOREVER:
+                grown.end, grown.ended_by, grown.reason = last.end, last.ended_by, last.reason
+        said, order = grown.ended_by, state.episodes.order
+        if end < FOREVER and (said == ABSENT or order(episode) >= order(said)):
+            grown.stop(end, episode, state.strings.intern(SAID_TO_END))
+            grown.end, grown.ended_by = end, episode
+        versions.append(grown)
+
+
+_NO_END = (ABSENT, ABSENT, ABSENT, ABSENT)  # ended by, reason, start, end: as the episodes have it
+
+_Place: TypeAlias = tuple[float, int]
+"""A moment, and an episode that says something which counts from then."""
+
+
+class _Said:
+    """What an episode says at one moment that concerns one statement."""
+
+    __slots__ = ("endings", "forms", "replaced")
+
+    def __init__(self) -> None:
+        self.forms: list[int] = []
+        self.endings: list[tuple[float, int]] = []  # (time, reason)
+        self.replaced: list[tuple[float, int]] = []  # (beginning of other statements, their aspect)
+
+
+class _Version:
+    """A version of a statement while its events are folded; ``first`` and ``after`` are numbers of assertions."""
+
+    __slots__ = ("after", "end", "ended_by", "first", "reason", "start")
+
+    def __init__(self, start: float, first: int, after: int) -> None:
+        self.start = start
+        self.end = FOREVER
+        self.first = first
+        self.after = after
+        self.ended_by = self.reason = ABSENT
+
+    def stop(self, at: float, ended_by: int, reason: int) -> None:
+        self.end, self.ended_by, self.reason = max(self.start, at), ended_by, reason
+
+    def row(self, started: float, times: Sequence[float]) -> Row:
+        """Return the row of :attr:`GraphState.versions`; ``started`` is the world time of the first assertion."""
+        start = ABSENT if self.start == started else time_to_integer(self.start)
+        is_plain = self.ended_by == ABSENT or self.end == times[self.ended_by]
+        end = ABSENT if is_plain else time_to_integer(self.end)
+        return self.first, self.after, self.ended_by, self.reason, start, end
+
+
+def _lasting_beyond(versions: list[_Version], time: float) -> list[_Version]:
+    """Return the versions that end later than a time. Versions are in order of time."""
+    count = len(versions)
+    while count and versions[count - 1].end > time:
+        count -= 1
+    return versions[count:]
+
+
+class _Known:
+    """What episodes say, read once for all statements that are folded again."""
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
         self._episodes: dict[int, list[int]] = {}
-        self._replacements: dict[int, dict[str, Statement]] = {}
+        self._stated: dict[int, list[tuple[_Place, float]]] = {}
+        self._forms: dict[int, dict[int, list[int]]] = {}
+        self._replacements: dict[_Place, dict[str, Replacement]] = {}
+
+    def interval(self, episode: int, form: int) -> tuple[float, float]:
+        """Return from when to when a statement holds, as an episode says."""
+        at = self._state.episodes.at[episode]
+        statements = self._state.statements
+        if form not in statements.timed_forms:
+            return at, FOREVER
+        return stated_interval(at, statements.written(form))
 
     def episodes(self, aspect: int) -> list[int]:
         """Return the episodes that state an aspect, each once."""
@@ -251,12 +439,70 @@ class _Stated:
             self._episodes[aspect] = found
         return found
 
-    def replacements(self, episode: int) -> dict[str, Statement]:
-        """Return the :func:`~worldthread.graph.fold.replacements` of an episode."""
-        found = self._replacements.get(episode)
+    def stated(self, aspect: int, timed: bool) -> list[tuple[_Place, float]]:
+        """Return where an aspect is stated, each with the beginning of the first statement that replaces others.
+
+        Args:
+            aspect: the aspect.
+            timed: whether it is stated with times.
+        """
+        found = self._stated.get(aspect)
         if found is None:
-            found = self._replacements[episode] = replacements(self._state.extraction(episode))
+            times = self._state.episodes.at
+            if timed:
+                begins: dict[_Place, float] = {}
+                for episode in self.episodes(aspect):
+                    for form in self._forms_by_aspect(episode).get(aspect, ()):
+                        begin, end = self.interval(episode, form)
+                        if end > times[episode] and self.taken_back(episode, form) is None:
+                            place = moment_of(times[episode], begin, end), episode
+                            begins[place] = min(begin, begins.get(place, FOREVER))
+                found = list(begins.items())
+            else:
+                found = [((times[episode], episode), times[episode]) for episode in self.episodes(aspect)]
+            self._stated[aspect] = found
         return found
+
+    def _forms_by_aspect(self, episode: int) -> dict[int, list[int]]:
+        found = self._forms.get(episode)
+        if found is None:
+            found = self._forms[episode] = {}
+            for (form,) in self._state.episode_assertions.get(episode):
+                found.setdefault(self._state.statements.forms[form][4], []).append(form)
+        return found
+
+    def replacements(self, moment: float, episode: int) -> dict[str, Replacement]:
+        """Return the :func:`~worldthread.graph.fold.replacements` of what an episode says at a moment."""
+        found = self._replacements.get((moment, episode))
+        if found is None:
+            at, written = self._state.episodes.at[episode], self._state.statements.written
+            said = [
+                written(form)
+                for (form,) in self._state.episode_assertions.get(episode)
+                if moment_of(at, *self.interval(episode, form)) == moment and self.taken_back(episode, form) is None
+            ]
+            found = self._replacements[moment, episode] = replacements(at, said)
+        return found
+
+    def taken_back(self, episode: int, form: int) -> tuple[int, int] | None:
+        """Return which episode takes an announcement back, and the reason; ``None`` for what counts."""
+        state = self._state
+        begin, end = self.interval(episode, form)
+        order, times = state.episodes.order, state.episodes.at
+        if begin <= times[episode]:
+            return None
+        statement = state.statements.forms[form][0]
+        asserting = set()
+        found: list[tuple[tuple[float, str], int, int]] = []  # the first counts, and of one episode its first reason
+        for other, again in state.assertions.get(statement):
+            asserting.add(other)
+            if order(other) > order(episode) and times[other] < begin < self.interval(other, again)[0] < end:
+                found.append((order(other), other, state.strings.intern(PUT_OFF)))
+        for other, reason, time in state.endings.get(statement):
+            at = times[other] if time == ABSENT else integer_to_time(time) or 0.0
+            if order(other) > order(episode) and other not in asserting and at <= begin:
+                found.append((order(other), other, reason))
+        return min(found, key=lambda one: one[0])[1:] if found else None
 
 
 def _size(asserted: Sequence[object], ended: Sequence[object]) -> int:

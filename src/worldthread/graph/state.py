@@ -1,20 +1,21 @@
 """The tables of a temporal graph, and what can be read from them by number.
 
 The versions of one statement depend on three kinds of events alone: its *assertions*, the *endings* that name it, and
-the assertions of other statements under an *aspect* that it holds with. The tables index these events by statement, by
-aspect and by episode, and hold the versions that follow from them. :mod:`worldthread.graph.increment` keeps the
+the assertions of other statements under an *aspect* that it holds with. (Whether an announcement of another statement
+counts depends on that statement's events.) The tables index these events by statement, by aspect and by episode, and
+hold the versions that follow from them. :mod:`worldthread.graph.increment` keeps the
 versions up to date.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from worldthread.graph.columns import RowTable
+from worldthread.graph.columns import Row, RowTable
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.statements import StatementTable
-from worldthread.graph.strings import ABSENT, StringTable
+from worldthread.graph.strings import ABSENT, StringTable, integer_to_time
 from worldthread.names import normalise_name
 from worldthread.types import FOREVER, Ending, Extraction, Interval, Statement, Version
 
@@ -37,9 +38,11 @@ class GraphState:
         "episode_assertions",
         "episode_endings",
         "episodes",
+        "now",
         "size",
         "statements",
         "strings",
+        "timed_endings",
         "unused",
         "versions",
     )
@@ -49,17 +52,22 @@ class GraphState:
         self.statements = statements
         self.episodes = episodes
         self.assertions = RowTable(2)
-        """Statement -> (episode, form); in fold order."""
-        self.endings = RowTable(2)
-        """Statement -> (episode, reason)."""
+        """Statement -> (episode, form); those that count in fold order, then announcements that were taken back."""
+        self.endings = RowTable(3)
+        """Statement -> (episode, reason, time stated)."""
         self.aspect_assertions = RowTable(2)
         """Aspect -> (episode, statement)."""
         self.episode_assertions = RowTable(1)
         """Episode -> (form,); in the order of the extraction."""
-        self.episode_endings = RowTable(2)
-        """Episode -> (form, reason); in the order of the extraction."""
-        self.versions = RowTable(4)
-        """Statement -> (first assertion, assertion after the last, ended by, reason); in order of time."""
+        self.episode_endings = RowTable(3)
+        """Episode -> (form, reason, time stated); in the order of the extraction."""
+        self.versions = RowTable(6)
+        """Statement -> (first assertion, assertion after the last, ended by, reason, start, end); in order of time.
+        Start and end are ``ABSENT`` when they are the world times of the first assertion and of the ending episode."""
+        self.timed_endings: set[int] = set()
+        """Statements that an episode ends at a time which it states; forgetting takes none away."""
+        self.now = -FOREVER
+        """World time of the latest episode."""
         self.size = 0
         """Number of the episodes, of what they assert and of what they end."""
         self.unused = 0
@@ -88,35 +96,46 @@ class GraphState:
         return self.statements.written(self.assertions.get(number)[0][1])
 
     def is_open(self, statement: int) -> bool:
-        """Return whether a statement holds now."""
+        """Return whether no end of the last version of a statement is known."""
         versions = self.versions.get(statement)
         return bool(versions) and versions[-1][2] == ABSENT
 
     def holds(self, statement: int, at: float | None) -> bool:
-        """Return whether a statement holds now (``at`` is ``None``) or held at a world time."""
-        if at is None:
-            return self.is_open(statement)
+        """Return whether a statement holds now (``at`` is ``None``), which means is not over, or at a world time."""
+        rows = self.versions.get(statement)
+        if at is not None:
+            return any(start <= at < end for start, end in self._intervals(statement, rows))
+        if not rows or rows[-1][2:] == (ABSENT, ABSENT, ABSENT, ABSENT):
+            return bool(rows)
+        # what ends later than now begins where a text says, or comes before something that does
+        is_plain = rows[-1][4] == rows[-1][5] == ABSENT
+        return not is_plain and any(end > self.now for _, end in self._intervals(statement, rows))
+
+    def _intervals(self, statement: int, rows: Iterable[Row]) -> Iterator[tuple[float, float]]:
+        """Yield the beginning and the end of each of some versions of a statement."""
         times = self.episodes.at
         assertions = self.assertions.get(statement)
-        return any(
-            times[assertions[first][0]] <= at and (ended_by == ABSENT or at < times[ended_by])
-            for first, _, ended_by, _ in self.versions.get(statement)
-        )
+        for first, _, ended_by, _, start, end in rows:
+            begins, ends = integer_to_time(start), integer_to_time(end)
+            if begins is None:
+                begins = times[assertions[first][0]]
+            if ends is None:
+                ends = FOREVER if ended_by == ABSENT else times[ended_by]
+            yield begins, ends
 
     def versions_of(self, statement: int) -> tuple[Version, ...]:
         """Return the versions of an asserted statement, in order of time."""
         display = self.statement(statement)
-        ids, times, strings = self.episodes.ids, self.episodes.at, self.strings.items
+        ids, strings = self.episodes.ids, self.strings.items
         assertions = self.assertions.get(statement)
+        rows = self.versions.get(statement)
         result = []
-        for first, after, ended_by, reason in self.versions.get(statement):
+        for (first, after, ended_by, reason, *_), times in zip(rows, self._intervals(statement, rows), strict=True):
             sources = tuple(dict.fromkeys(ids[episode] for episode, _ in assertions[first:after]))
-            start = times[assertions[first][0]]
             if ended_by == ABSENT:
-                result.append(Version(display, Interval(start, FOREVER), sources))
+                result.append(Version(display, Interval(*times), sources))
             else:
-                interval = Interval(start, times[ended_by])
-                result.append(Version(display, interval, sources, ids[ended_by], strings[reason]))
+                result.append(Version(display, Interval(*times), sources, ids[ended_by], strings[reason]))
         return tuple(result)
 
     def about(self, name: str) -> list[int]:
@@ -144,7 +163,10 @@ class GraphState:
         return Extraction(
             strings[self.episodes.extractors[episode]],
             tuple(written(row[0]) for row in self.episode_assertions.get(episode)),
-            tuple(Ending(written(form), strings[reason]) for form, reason in self.episode_endings.get(episode)),
+            tuple(
+                Ending(written(form), strings[reason], integer_to_time(at))
+                for form, reason, at in self.episode_endings.get(episode)
+            ),
         )
 
     def aspects_stated(self, episode: int) -> set[int]:
@@ -155,14 +177,15 @@ class GraphState:
     def ended_by(self, episode: int) -> list[tuple[Statement, str]]:
         """Return the statements that an episode ended, with the reasons, in no particular order."""
         forms = self.statements.forms
-        candidates = {forms[form][0] for form, _ in self.episode_endings.get(episode)}
+        rows = (*self.episode_assertions.get(episode), *self.episode_endings.get(episode))
+        candidates = {forms[row[0]][0] for row in rows}
         candidates.update(
             statement for aspect in self.aspects_stated(episode) for _, statement in self.aspect_assertions.get(aspect)
         )
         return [
             (self.statement(candidate), self.strings.items[reason])
             for candidate in candidates
-            for _, _, ended_by, reason in self.versions.get(candidate)
+            for _, _, ended_by, reason, *_ in self.versions.get(candidate)
             if ended_by == episode
         ]
 
@@ -185,6 +208,6 @@ class GraphState:
         for number in self.asserted():
             kind = "theses" if self.statements.keys[number][1] == ABSENT else "facts"
             result[kind] += 1
-            result[f"current_{kind}"] += self.is_open(number)
+            result[f"current_{kind}"] += self.holds(number, None)
             result["ended"] += sum(1 for row in self.versions.get(number) if row[2] != ABSENT)
         return result

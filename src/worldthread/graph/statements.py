@@ -1,7 +1,7 @@
 """The statements that a graph knows, by number: their normalised keys and the forms in which they were written.
 
 A *statement* is identified by its normalised names or text. A *form* is a statement as one episode wrote it, with its
-aspect; several forms can belong to one statement. Names and texts are numbers of a
+aspect and the times that the text states; several forms can belong to one statement. Names and texts are numbers of a
 :class:`~worldthread.graph.strings.StringTable`.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from worldthread.graph.columns import Row, RowTable
-from worldthread.graph.strings import ABSENT, StringTable
+from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time_to_integer
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Statement, Thesis
 
@@ -26,7 +26,7 @@ class StatementTable:
         strings: holds the names and texts.
     """
 
-    __slots__ = ("_made", "_number_by_form", "_number_by_key", "forms", "incident", "keys", "strings")
+    __slots__ = ("_made", "_number_by_form", "_number_by_key", "forms", "incident", "keys", "strings", "timed_forms")
 
     def __init__(self, strings: StringTable) -> None:
         self.strings = strings
@@ -34,7 +34,10 @@ class StatementTable:
         """Normalised (subject, relation, object) of a fact; (text, ``ABSENT``, joined objects) of a thesis."""
         self._number_by_key: dict[Key, int] = {}
         self.forms: list[Row] = []
-        """(statement, subject, relation, object, aspect), or (statement, text, ``ABSENT``, joined objects, aspect)."""
+        """(statement, subject, relation, object, aspect, valid from, valid to) of a fact; (statement, text, ``ABSENT``,
+        joined objects, aspect, valid from, valid to) of a thesis."""
+        self.timed_forms: set[int] = set()
+        """The forms that state when they begin or end."""
         self._number_by_form: dict[Row, int] = {}
         self._made: dict[int, Statement] = {}  # form -> the object that was made of it
         self.incident = RowTable(1)
@@ -42,7 +45,13 @@ class StatementTable:
 
     @classmethod
     def restored(
-        cls, strings: StringTable, keys: list[Key], forms: list[Row], number_by_form: dict[Row, int], incident: RowTable
+        cls,
+        strings: StringTable,
+        keys: list[Key],
+        forms: list[Row],
+        number_by_form: dict[Row, int],
+        timed_forms: set[int],
+        incident: RowTable,
     ) -> StatementTable:
         """Return the table with these columns, which become its own; ``number_by_form`` is keyed by ``form[1:]``."""
         table = cls(strings)
@@ -50,21 +59,25 @@ class StatementTable:
         table._number_by_key = dict(zip(keys, range(len(keys)), strict=True))
         table.forms = forms
         table._number_by_form = number_by_form
+        table.timed_forms = timed_forms
         table.incident = incident
         return table
 
     def intern_form(self, statement: Statement) -> int:
-        """Return the number of a statement as written, with its aspect; a new one is added."""
+        """Return the number of a statement as written, with its aspect and times; a new one is added."""
         intern = self.strings.intern
         aspect = ABSENT if statement.aspect is None else intern(statement.aspect)
+        times = time_to_integer(statement.valid_from), time_to_integer(statement.valid_to)
         if isinstance(statement, Fact):
-            written = (intern(statement.subject), intern(statement.relation), intern(statement.object), aspect)
+            written = (intern(statement.subject), intern(statement.relation), intern(statement.object), aspect, *times)
         else:
-            written = (intern(statement.text), ABSENT, intern(_SEPARATOR.join(statement.objects)), aspect)
+            written = (intern(statement.text), ABSENT, intern(_SEPARATOR.join(statement.objects)), aspect, *times)
         form = self._number_by_form.get(written)
         if form is None:
             form = self._number_by_form[written] = len(self.forms)
             self.forms.append((self._intern_key(statement), *written))
+            if times != (ABSENT, ABSENT):
+                self.timed_forms.add(form)
         return form
 
     def _intern_key(self, statement: Statement) -> int:
@@ -99,13 +112,15 @@ class StatementTable:
         """Return a form as a fact or thesis."""
         statement = self._made.get(form)
         if statement is None:
-            _, a, b, c, aspect_number = self.forms[form]
+            _, a, b, c, aspect_number, valid_from, valid_to = self.forms[form]
             strings = self.strings.items
             aspect = None if aspect_number == ABSENT else strings[aspect_number]
+            times = integer_to_time(valid_from), integer_to_time(valid_to)
             if b != ABSENT:
-                statement = Fact(strings[a], strings[b], strings[c], aspect)
+                statement = Fact(strings[a], strings[b], strings[c], aspect, *times)
             else:
-                statement = Thesis(strings[a], tuple(strings[c].split(_SEPARATOR)) if strings[c] else (), aspect)
+                objects = tuple(strings[c].split(_SEPARATOR)) if strings[c] else ()
+                statement = Thesis(strings[a], objects, aspect, *times)
             self._made[form] = statement
         return statement
 

@@ -1,11 +1,25 @@
-"""Interned strings: the graph stores numbers, and each distinct string once."""
+"""Interned strings, and times as integers: the graph stores numbers, and each distinct string once."""
 
 from __future__ import annotations
 
+import struct
 from typing import Final
 
 ABSENT: Final = -1
-"""Stands for a string, an episode or a row that is not there."""
+"""Stands for a string, an episode, a time or a row that is not there. As a time, its bits are no number."""
+
+_FLOAT: Final = struct.Struct("=d")
+_INTEGER: Final = struct.Struct("=q")
+
+
+def time_to_integer(time: float | None) -> int:
+    """Return the 64 bits of a time as an integer; :data:`ABSENT` for none."""
+    return ABSENT if time is None else int(_INTEGER.unpack(_FLOAT.pack(time))[0])
+
+
+def integer_to_time(number: int) -> float | None:
+    """Return the time of :func:`time_to_integer`."""
+    return None if number == ABSENT else float(_FLOAT.unpack(_INTEGER.pack(number))[0])
 
 
 class StringTable:

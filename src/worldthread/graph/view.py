@@ -6,7 +6,7 @@ from worldthread.arguments import require_finite
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
-from worldthread.types import Fact, Statement, Thesis, Version
+from worldthread.types import Fact, Interval, Statement, Thesis, Version
 
 
 class GraphView:
@@ -17,7 +17,8 @@ class GraphView:
 
     Args:
         state: the tables of the graph.
-        at: a world time; ``None`` for now, which means the statements that have not ended.
+        at: a world time; ``None`` for now, which means the statements that are not over: those that end later than the
+            latest episode or have no end, and those that are announced for later.
 
     Raises:
         InputError: ``at`` is not a finite number.
@@ -44,6 +45,17 @@ class GraphView:
         """
         number = self._state.find(statement)
         return number is not None and self._state.holds(number, self.at)
+
+    def covers(self, interval: Interval) -> bool:
+        """Return whether what holds in an interval holds at the time of this view.
+
+        Args:
+            interval: of a version in this graph.
+
+        Returns:
+            Whether the interval contains the time; for now, whether it is not over.
+        """
+        return interval.valid_to > self._state.now if self.at is None else self.at in interval
 
     def facts(self, subject: str | None = None, relation: str | None = None, object: str | None = None) -> list[Fact]:
         """Return the facts that hold and have the given names.
@@ -97,9 +109,11 @@ class GraphView:
 
         Returns:
             The object as written; the first by normalised name when there are several such facts, ``None`` when there
-            is none.
+            is none. What has not begun does not count.
         """
-        found = self.facts(subject, relation)
+        state = self._state
+        view = GraphView(state, state.now) if self.at is None and state.episodes.numbers else self
+        found = view.facts(subject, relation)
         return found[0].object if found else None
 
     def about(self, name: str) -> list[Statement]:

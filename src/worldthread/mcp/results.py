@@ -164,7 +164,8 @@ def version_line(version: Version) -> str:
     interval = version.interval
     text = cut(one_line(_statement_text(version.statement)), _PASSAGE, OMISSION)
     if interval.is_open:
-        return f"- {text} (since {shown_time(interval.valid_from)})"
+        word = "since" if version.statement.valid_from is None else "from"  # as in :func:`retrieve.text.shown_hit`
+        return f"- {text} ({word} {shown_time(interval.valid_from)})"
     reason = f"; {cut(one_line(version.reason), _EXCERPT, OMISSION)}" if version.reason else ""
     return f"- {text} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)}{reason})"
 

@@ -116,9 +116,9 @@ def _state(shared: SharedMemory) -> dict[str, Any]:
 
 
 def _entity(memory: Memory, name: str) -> dict[str, Any]:
-    with memory.record.read_lock():
+    with memory.record.read_lock() as graph:
         current = memory.about(name)
-        past = [version for version in memory.timeline(name) if not version.interval.is_open]
+        past = [version for version in memory.timeline(name) if not graph.view().covers(version.interval)]
         return {
             "entity": name,
             "current": [stated_fact(memory, v).model_dump() for v in islice(current, _HISTORY)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
@@ -193,9 +193,5 @@ class QuestionPaths:
 
 def version_shown(graph: TemporalGraph, number: int, at: float | None) -> Version | None:
     """Return the version of a statement that holds now (``at`` is ``None``) or at a world time, else its last."""
-    statement = graph.numbered_statement(number)
-    versions: Collection[Version] = graph.versions(statement) if statement is not None else ()
-    for version in versions:
-        if (at is None and version.interval.is_open) or (at is not None and at in version.interval):
-            return version
-    return list(versions)[-1] if versions else None
+    view, versions = graph.view(at), graph.numbered_versions(number)
+    return next((version for version in versions if view.covers(version.interval)), versions[-1] if versions else None)

@@ -33,7 +33,9 @@ def shown_hit(hit: Hit) -> str:
         return sentence
     interval = hit.version.interval
     if interval.is_open:
-        return f"{sentence} (since {shown_time(interval.valid_from)})"
+        # what is announced has not begun, so it is not "since"
+        word = "since" if item.valid_from is None else "from"
+        return f"{sentence} ({word} {shown_time(interval.valid_from)})"
     return f"{sentence} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
 
 

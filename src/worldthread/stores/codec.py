@@ -9,8 +9,9 @@
                  "endings": [{"statement": {"fact": ["key", "is in", "chest"]}, "reason": "it was taken"}],
                  "failures": ["key; ;"]}}
 
-``text`` and ``at`` are required; empty parts are left out. An episode whose extraction was replaced
-has ``extracted_at`` too. Numbers survive exactly (shortest decimal form).
+``text`` and ``at`` are required; empty parts are left out. A statement whose text states times has ``valid_from`` and
+``valid_to`` too, an ending ``at``. An episode whose extraction was replaced has ``extracted_at``. Numbers survive
+exactly (shortest decimal form).
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def decode_episode(data: bytes | str) -> Episode:
 
 
 _EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "extracted_at", "speaker", "reading"})
+_STATEMENT_OPTIONAL = frozenset({"aspect", "valid_from", "valid_to"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures"})
 
 
@@ -77,6 +79,7 @@ def _extraction_document(extraction: Extraction) -> dict[str, Any]:
     if extraction.endings:
         document["endings"] = [
             {"statement": _statement_document(ending.statement), "reason": ending.reason}
+            | ({} if ending.at is None else {"at": ending.at})
             for ending in extraction.endings
         ]
     if extraction.failures:
@@ -94,6 +97,10 @@ def _statement_document(statement: Statement) -> dict[str, Any]:
             document["objects"] = list(statement.objects)
     if statement.aspect is not None:
         document["aspect"] = statement.aspect
+    if statement.valid_from is not None:
+        document["valid_from"] = statement.valid_from
+    if statement.valid_to is not None:
+        document["valid_to"] = statement.valid_to
     return document
 
 
@@ -108,19 +115,24 @@ def _decode_extraction(value: object) -> Extraction:
 
 
 def _decode_ending(value: object) -> Ending:
-    document = _object(value, "an ending", required={"statement", "reason"})
-    return Ending(_decode_statement(document["statement"]), document["reason"])
+    document = _object(value, "an ending", required={"statement", "reason"}, optional={"at"})
+    return Ending(_decode_statement(document["statement"]), document["reason"], document.get("at"))
 
 
 def _decode_statement(value: object) -> Statement:
     if isinstance(value, dict) and "fact" in value:
-        document = _object(value, "a fact", required={"fact"}, optional={"aspect"})
+        document = _object(value, "a fact", required={"fact"}, optional=_STATEMENT_OPTIONAL)
         names = _list(document["fact"], "fact")
         if len(names) != 3:
             raise ValueError(f"a fact has three names, not {len(names)}")
-        return Fact(names[0], names[1], names[2], document.get("aspect"))
-    document = _object(value, "a statement", required={"thesis"}, optional={"objects", "aspect"})
-    return Thesis(document["thesis"], tuple(_list(document.get("objects", []), "objects")), document.get("aspect"))
+        return Fact(names[0], names[1], names[2], *_optional_parts(document))
+    document = _object(value, "a statement", required={"thesis"}, optional={"objects", *_STATEMENT_OPTIONAL})
+    return Thesis(document["thesis"], tuple(_list(document.get("objects", []), "objects")), *_optional_parts(document))
+
+
+def _optional_parts(document: dict[str, Any]) -> tuple[str | None, float | None, float | None]:
+    """Return aspect and stated times of a statement; what is wrong with them, the statement says."""
+    return document.get("aspect"), document.get("valid_from"), document.get("valid_to")
 
 
 def _object(
