@@ -182,7 +182,7 @@ class World:
             del self.episodes[episode.id]
 
     def follow(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i].text for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i] for i in ids]):
             for part in pending:
                 self.index.put(part, self.embedder.embed(part.texts))
 
