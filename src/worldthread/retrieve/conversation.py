@@ -66,6 +66,11 @@ class Conversation:
         assistants = np.array([name in ASSISTANTS for name in self.names], bool)
         return assistants[self.speakers]
 
+    def turn_of(self, episode: int) -> int | None:
+        """Return the number of the turn of an episode; ``None`` when nobody said it."""
+        place = int(self.places[episode])
+        return None if place < 0 else int(self.turns[place])
+
     def shifted(self, values: Floats, steps: int) -> Floats:
         """Return for each place the value of another one in its session.
 
@@ -111,7 +116,8 @@ def make_conversation(
     sources = np.array(sources_of, np.int64)[said]
     recorded = np.array(recorded_times, np.float64)[said]  # NaN, which is sorted last, for what was never stored
     # the passages of a message end at its time, microseconds apart, so they round up to the same millisecond
-    moments = np.ceil(at / MESSAGE_GAP - PART_GAP / MESSAGE_GAP / 2)
+    with np.errstate(over="ignore"):
+        moments = np.ceil((at - PART_GAP / 2) / MESSAGE_GAP)
     order = np.lexsort((ties[said], at, recorded, moments, sources))
     said, at, sources = said[order], at[order], sources[order]
     speaks = speakers[said]
