@@ -66,6 +66,11 @@ class Conversation:
         assistants = np.array([name in ASSISTANTS for name in self.names], bool)
         return assistants[self.speakers]
 
+    @cached_property
+    def opens_turn(self) -> NDArray[np.bool_]:
+        """For each place, whether a turn begins there, shape (n,)."""
+        return np.asarray(np.diff(self.turns, prepend=-1) > 0)
+
     def turn_of(self, episode: int) -> int | None:
         """Return the number of the turn of an episode; ``None`` when nobody said it."""
         place = int(self.places[episode])

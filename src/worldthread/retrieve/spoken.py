@@ -10,7 +10,8 @@ is the mean, with the :data:`WEIGHTS`, of
 * words: BM25 of the words of the episode alone;
 * session: BM25 of all words of its session;
 * speaker: 1 where the speaker is the only one whom the question names, else 0;
-* person: 1 unless an assistant says it, who mostly repeats and elaborates what others said.
+* person: 1 unless an assistant says it, who mostly repeats and elaborates what others said;
+* opening: 1 where a message begins, which mostly says what it is about, else 0.
 
 Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
 whose denominators are powers of two, so that sums have the same bits however the index came about.
@@ -40,12 +41,13 @@ class Weights:
     """The weights of the parts of a score; the module says what they are. They are used in proportion to their sum."""
 
     meaning: float = 3.0
-    sentence: float = 1.0
+    sentence: float = 0.5
     window: float = 2.0
     words: float = 0.5
-    session: float = 0.75
+    session: float = 0.5
     speaker: float = 0.5
     person: float = 2.0
+    opening: float = 0.5
 
 
 WEIGHTS: Final = Weights()
@@ -111,6 +113,7 @@ def spoken_scores(
         (WEIGHTS.session, scaled(session)),
         (WEIGHTS.speaker, _is_only_one_named(query, conversation)),
         (WEIGHTS.person, ~conversation.is_by_assistant),
+        (WEIGHTS.opening, conversation.opens_turn),
     )
     total = np.zeros(len(conversation), np.float32)
     for weight, values in parts:

@@ -1,7 +1,9 @@
 """The default method: similarity of passages and sentences, PageRank over shared names, and chains of two passages.
 
-It needs no model and no triples; facts help through the names that they connect. With cosine similarities, *s* scaled
-to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
+It needs no model and no triples; facts help through the names that they connect. Episodes with a speaker are scored by
+:mod:`worldthread.retrieve.spoken` instead of steps 1 to 5: a message is short, has no title, and is understood with the
+messages around it. Scores of episodes are at most 1, so what was written and what was said are ranked together. With
+cosine similarities, *s* scaled to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
 
 1. base(episode) = 1/2 s(question, episode) + 1/2 s(max over its statements of (question, statement)).
 2. Seeds of the PageRank: names that the question has word for word, each rarity^-1.5; and names of which the question
@@ -17,7 +19,7 @@ to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
    nearest the question). The new score is score(p) + max over anchors a of
    (1/4 score(a) + 1/4 link(a, p) + 1/5 rest(a, p)), where link is the weight of the best name that both mention and the
    question does not, halved unless it is the title of one of them, and rest is the similarity of p, and of its best
-   statement, with what the anchor leaves.
+   statement, with what the anchor leaves. All scores are divided by the highest that there can be.
 6. A statement has 3/4 of its own similarity s, and 1/4 of the score of the best episode that asserts it.
 """
 

@@ -30,7 +30,7 @@ def indexed(graph: TemporalGraph, by_id: dict[str, Episode], index: RetrievalInd
 
 
 def index_of(*episodes: Episode) -> RetrievalIndex:
-    return indexed(TemporalGraph(episodes), {episode.id: episode.text for episode in episodes})
+    return indexed(TemporalGraph(episodes), {episode.id: episode for episode in episodes})
 
 
 def asked(text: str, at: float | None = None) -> Query:
