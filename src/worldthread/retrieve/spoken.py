@@ -145,9 +145,9 @@ def _lexical_parts(query: Query, index: RetrievalIndex, conversation: Conversati
     asked = words_of(query.text)
     telling = [word for word in asked if word not in STOP_STEMS] or asked
     for word, times in Counter(telling).items():
-        episodes, frequencies = index.episode_words.having(word)
+        episodes, times_in = index.episode_words.having(word)
         places = conversation.places[episodes]
-        frequencies = frequencies[places >= 0].astype(np.float64)
+        frequencies = np.asarray(times_in[places >= 0], np.float64)
         places = places[places >= 0]
         if not len(places):
             continue
@@ -156,7 +156,7 @@ def _lexical_parts(query: Query, index: RetrievalIndex, conversation: Conversati
         near = _spread(conversation, places, frequencies, scratch)
         of_windows[near] += idf * _saturated(scratch[near], lengths.windows[near], lengths.windows.mean())
         scratch[near] = 0
-        within = np.bincount(conversation.sessions[places], frequencies, sessions)
+        within = np.asarray(np.bincount(conversation.sessions[places], frequencies, sessions), np.float64)
         having = np.flatnonzero(within)
         of_sessions[having] += (
             times
@@ -199,7 +199,7 @@ def _lengths(index: RetrievalIndex, conversation: Conversation) -> _Lengths:
     own = index.episode_words.lengths(len(conversation.places))[conversation.episodes].astype(np.float64)
     windows = np.zeros(len(own))
     _spread(conversation, np.arange(len(own)), own, windows)
-    return _Lengths(own, windows, np.bincount(conversation.sessions, own))
+    return _Lengths(own, windows, np.asarray(np.bincount(conversation.sessions, own), np.float64))
 
 
 def _idf(count: int, having: int) -> float:
