@@ -72,7 +72,8 @@ def _inverse(items: Mapping[str, frozenset[str]], weight: float) -> dict[str, tu
 _ENGLISH_FRAME: Final = re.compile(
     r"\bmy (?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|will|can|and|lives?|works?|got|in|on"
     r"|at|for|to|turned|just)\b"
-    r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s|we['’]re|we['’]ve) \w",
+    r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s"
+    r"|we['’]re|we['’]ve) \w",
     re.IGNORECASE,
 )
 
