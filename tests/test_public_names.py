@@ -21,7 +21,7 @@ OF_USERS = {
     "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {
-    "about", "as_of", "ask", "checkpoint", "close", "entities", "episode", "episodes", "export", "extractor", "forget",
+    "about", "as_of", "ask", "checkpoint", "close", "correct", "entities", "episode", "episodes", "export", "extractor", "forget",
     "import_", "model", "namespace", "open_namespace", "path", "readonly", "recall", "remember", "remember_many",
     "retry", "share_file", "stats", "timeline", "unread", "view",
 }  # fmt: skip

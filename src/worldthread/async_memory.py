@@ -152,6 +152,7 @@ class AsyncMemory:
     unread = _on_thread(Memory.unread)
     retry = _on_thread(Memory.retry)
     forget = _on_thread(Memory.forget)
+    correct = _on_thread(Memory.correct)
     recall = _on_thread(Memory.recall)
     ask = _on_thread(Memory.ask)
     about = _on_thread(Memory.about)

@@ -17,6 +17,7 @@ from worldthread.arguments import (
     require_subset,
     require_unicode,
 )
+from worldthread.corrections import StatementLike, correction
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
 from worldthread.graph import GraphView
@@ -293,6 +294,45 @@ class Memory:
             ids = [id_ for id_ in ids if id_ in graph]  # another process may have forgotten some in the meantime
             self._store.forget_many(ids)
         return len(ids)
+
+    def correct(
+        self,
+        statement: StatementLike,
+        replacement: StatementLike | None = None,
+        reason: str = "",
+        *,
+        at: TimeLike | None = None,
+        source: str = "",
+    ) -> Episode:
+        """Record that a statement was never true, and perhaps what was true instead.
+
+        A correction is no change: the statement does not hold at any time, also not in the past, and what it had ended
+        goes on. :meth:`timeline` still shows it, as an empty interval with the reason. It is recorded as an episode;
+        forget that to undo it. What is said after it counts again.
+
+        Args:
+            statement: a fact, a thesis, or subject, relation and object of a fact. A thesis that says the same as the
+                fact is corrected with it.
+            replacement: what was true instead, in the intervals in which the other was held to be true, unless it
+                states its own times; with the aspect of the other, unless it has its own.
+            reason: why, in words.
+            at: world time of the correction, later than what is corrected; ``None`` for now, by the clock.
+            source: where the correction comes from.
+
+        Returns:
+            The episode of the correction, as recorded.
+
+        Raises:
+            InputError: an argument cannot be used.
+            NotFoundError: no earlier episode states the statement.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        with self.record.read_lock() as graph:
+            time = to_world_time(at)
+            now = graph.recorded_time(self._clock()) if time is None else time
+            episode = correction(graph, statement, replacement, reason, now, require_string(source, "source"))
+        return self._store.episode(self.remember(episode).episodes[0])
 
     # -- asking -----------------------------------------------------------------------------------------------------
 

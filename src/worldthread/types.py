@@ -190,6 +190,8 @@ class Ending:
         statement: the statement that no longer holds.
         reason: why it ended, in words.
         at: the world time at which it ended, or will end, as the text states it; ``None`` for the time of the episode.
+        never: the statement was never true: whatever asserted it before does not count, at any time. Such an ending
+            is a *correction*.
 
     Raises:
         InputError: an argument cannot be used.
@@ -198,6 +200,7 @@ class Ending:
     statement: Statement
     reason: str
     at: float | None = None
+    never: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.statement, Fact | Thesis):
@@ -205,7 +208,10 @@ class Ending:
                 f"the statement of an ending must be a Fact or a Thesis, not {type(self.statement).__name__}"
             )
         require_text(self.reason, "reason of an ending")
-        _require_time(self, "at")
+        if _require_time(self, "at") is not None and self.never:
+            raise InputError("a statement that was never true has not ended at a time: leave out at")
+        if not isinstance(self.never, bool):
+            raise InputError(f"never must be true or false, not {type(self.never).__name__}")
 
 
 @dataclass(frozen=True)
@@ -254,10 +260,12 @@ class Extraction:
             head = statement.text if isinstance(statement, Thesis) else statement.subject
             parts += [type(statement).__name__, statement.aspect or "", str(len(names)), head, *names]
         parts += [ending.reason for ending in self.endings]
-        # what follows is told apart by its place, and left out where no times are stated: older digests stay
+        # what follows is told apart by its form, and left out where nothing of it is stated: older digests stay
         times = [time for s in self.statements for time in (s.valid_from, s.valid_to)] + [e.at for e in self.endings]
         if any(time is not None for time in times):
             parts += ["" if time is None else time.hex() for time in times]
+        if any(ending.never for ending in self.endings):
+            parts += ["never" if ending.never else "" for ending in self.endings]
         counts = (len(self.failures), len(self.statements), len(self.endings))
         return _digest(*map(str, counts), *parts)
 

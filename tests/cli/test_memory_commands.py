@@ -285,6 +285,22 @@ def test_what_a_model_could_not_read_is_printed_and_retried(monkeypatch: pytest.
     assert "Anna lives in Rome" in done("about", "Anna")
 
 
+# -- correcting -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("anna")
+def test_a_correction_is_no_change() -> None:
+    assert done("correct", "Anna", "lives in", "Rome", "--object", "Milan", "--reason", "I mixed them up").strip() == (
+        "Correction: it was never true that Anna lives in Rome. True is: Anna lives in Milan. I mixed them up"
+    )
+    assert "never true: I mixed them up; true is: Anna lives in Milan" in done("timeline", "Rome")
+    assert "Rome" not in done("about", "Anna", "--as-of", "2023-12-31")
+    [id_] = [line["episode"] for line in lines("correct", "Anna", "lives in", "Milan")]
+    done("forget", id_, "--yes")
+    refused = run("correct", "Anna", "lives in", "Oslo")
+    assert (refused.exit_code, "no episode" in refused.stderr) == (2, True)
+
+
 # -- forgetting -----------------------------------------------------------------------------------------------------
 
 

@@ -50,11 +50,13 @@ EXTRACTIONS = st.builds(
     st.lists(STATEMENTS, max_size=3).map(tuple),
     st.lists(ENDINGS, max_size=2).map(tuple),
 )
+TIMED_ENDINGS = st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]), TIMES)
+CORRECTIONS = st.builds(Ending, STATEMENTS, st.sampled_from(["wrong", "a joke"]), never=st.just(True))
 TIMED_EXTRACTIONS = st.builds(
     Extraction,
     st.just("test/1"),
     st.lists(timed_statements(), max_size=3).map(tuple),
-    st.lists(st.builds(Ending, STATEMENTS, st.sampled_from(["gone", "taken"]), TIMES), max_size=2).map(tuple),
+    st.lists(TIMED_ENDINGS | CORRECTIONS, max_size=2).map(tuple),
 )
 
 THOROUGH = 5 if os.environ.get("WORLDTHREAD_THOROUGH") else 1  # `make test-slow` draws five times as many histories
@@ -77,8 +79,8 @@ def histories(draw: st.DrawFn, times_stated: bool | None = None) -> list[Episode
     ]
 
 
-def reference_hash(episodes: list[Episode]) -> str:
-    return state_hash(fold(episodes).rows())
+def reference_hash(episodes: list[Episode], later: list[Episode] | None = None) -> str:
+    return state_hash(fold(episodes, later or ()).rows())
 
 
 @pytest.mark.thorough
@@ -136,9 +138,10 @@ def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: in
     by_world = [e for e in episodes if e.at <= world_time]
     by_recorded = [e for e in episodes if e.recorded_at is not None and e.recorded_at <= recorded_time]
     both = [e for e in by_world if e in by_recorded]
-    assert graph.as_of(world_time=world_time).state_hash() == reference_hash(by_world)
+    # what was corrected later is left out, unless this was not yet known
+    assert graph.as_of(world_time=world_time).state_hash() == reference_hash(by_world, episodes)
     assert graph.as_of(recorded_time=recorded_time).state_hash() == reference_hash(by_recorded)
-    assert graph.as_of(world_time, recorded_time).state_hash() == reference_hash(both)
+    assert graph.as_of(world_time, recorded_time).state_hash() == reference_hash(both, by_recorded)
     now = graph.view()
     assert {*now.facts(), *now.theses()} == fold(episodes).current()
     view = graph.view(at=world_time)
@@ -313,6 +316,29 @@ def test_an_announcement_that_is_taken_back_ends_nothing() -> None:
     assert intervals(graph, work("Siemens")) == [(1, LATER, None)]
 
 
+def test_what_was_never_true_is_so_at_no_time() -> None:
+    oslo, rome = place("Tom", "Oslo"), place("Tom", "Rome")
+    said = [step(1, oslo), step(3, rome), step(4, rome)]
+    correction = Episode(
+        "never", 9, extraction=Extraction("x", (), (Ending(rome, "it was Milan", never=True),)), recorded_at=90
+    )
+    graph = TemporalGraph([*said, correction])
+    assert intervals(graph, oslo) == [(1, LATER, None)], "what was never true has ended nothing"
+    assert intervals(graph, rome) == [(3, 3, "it was Milan"), (4, 4, "it was Milan")]
+    assert not any(graph.view(at=time).holds(rome) for time in (3, 3.5, 4, 9, 99))
+    assert graph.as_of(world_time=5).versions(rome) == (), "later corrections count"
+    assert graph.as_of(world_time=5).view().value("Tom", "is in") == "Oslo"
+    assert graph.as_of(world_time=5, recorded_time=89).view().value("Tom", "is in") == "Rome", "unless nobody knew"
+    assert graph.ended_by(correction.id) == ((rome, "it was Milan"),) * 2
+    graph.add(step(10, rome))  # it is true from then on
+    assert intervals(graph, rome)[-1] == (10, LATER, None)
+    assert intervals(graph, oslo) == [(1, 10, "replaced by: Tom, is in, Rome")]
+    graph.forget(correction.id)
+    assert intervals(graph, rome) == [(3, LATER, None)]
+    with pytest.raises(InputError, match="leave out at"):
+        Ending(rome, "wrong", 3, never=True)
+
+
 def test_one_text_can_state_what_is_and_what_will_be() -> None:
     graph = TemporalGraph([step(5, work("Siemens"), work("Airbus", 6))])
     assert intervals(graph, work("Siemens")) == [(5, 6, REPLACED)]
@@ -329,7 +355,8 @@ def test_times_are_part_of_the_extraction_and_not_of_the_statement() -> None:
     ]  # fmt: skip
     digests = {Extraction("x", statements).digest for statements in said}
     digests |= {Extraction("x", (), (Ending(work("Airbus"), "gone", at),)).digest for at in (None, 1)}
-    assert len(digests) == len(said) + 2
+    digests.add(Extraction("x", (), (Ending(work("Airbus"), "gone", never=True),)).digest)
+    assert len(digests) == len(said) + 3
     assert str(work("Airbus", -0.0).valid_from) == "0.0"
     for wrong, why in (((2, 1), "before valid_from"), ((math.inf,), "finite"), (("x",), "must be a number")):
         with pytest.raises(InputError, match=why):

@@ -76,11 +76,12 @@ def taken_back(episodes: list[Episode], episode: Episode, statement: Statement) 
     begin, end = said_interval(episode.at, statement)
     wanted, seen = key_of(statement), False
     for later in sorted(episodes, key=lambda e: (e.at, e.id)):
-        if seen and begin > episode.at:
+        if seen:
             again = [said_interval(later.at, s)[0] for s in later.extraction.statements if key_of(s) == wanted]
-            if later.at < begin and [other for other in again if begin < other < end]:
+            if episode.at < begin > later.at and [other for other in again if begin < other < end]:
                 return later.id, "put off"
-            ends = [e for e in later.extraction.endings if key_of(e.statement) == wanted and end_of(later, e) <= begin]
+            ends = [e for e in later.extraction.endings if key_of(e.statement) == wanted]
+            ends = [e for e in ends if e.never or episode.at < begin >= end_of(later, e)]
             if ends and not again:
                 return later.id, ends[0].reason
         seen = seen or later.id == episode.id
@@ -102,7 +103,7 @@ def oracle(episodes: list[Episode], wanted: Key) -> tuple[str | None, list[Held]
                 void.append((begin, episode.at, episode.id, statement, Held(begin, begin, (episode.id,), *back)))
         asserted = {key_of(statement) for statement in episode.extraction.statements}
         for ending in episode.extraction.endings:
-            if key_of(ending.statement) == wanted not in asserted:
+            if key_of(ending.statement) == wanted not in asserted and not ending.never:
                 moments.setdefault(max(episode.at, end_of(episode, ending)), ([], []))[1].append(ending)
         said += [(moment, episode.at, episode.id, *what) for moment, what in moments.items()]
     by_id = {episode.id: episode for episode in episodes}
@@ -206,14 +207,27 @@ def random_extraction(chance: random.Random, pool: list[Statement], timed: bool)
     if chance.random() < 0.1:
         return Extraction(failures=("?",) if chance.random() < 0.5 else ())
     statements = tuple(chance.choice(pool) for _ in range(chance.randint(0, 4)))
-    times: list[float | None] = [None] * 2
+    endings = tuple(Ending(chance.choice(pool), chance.choice(REASONS)) for _ in range(chance.randint(0, 2)))
     if timed:
         statements = tuple(random_times(chance, statement) for statement in statements)
-        times = [chance.choice((None, 0.0, 2.0, 7.0)) for _ in times]
-    endings = tuple(
-        Ending(chance.choice(pool), chance.choice(REASONS), times[number]) for number in range(chance.randint(0, 2))
-    )
+        endings = tuple(
+            replace(ending, never=True) if chance.random() < 0.2 else replace(ending, at=chance.choice((None, 0, 2, 7)))
+            for ending in endings
+        )
     return Extraction(f"test/{chance.randint(1, 2)}", statements, endings)
+
+
+def without_corrected(episode: Episode, known: list[Episode], time: float) -> Episode:
+    """An episode without what one of the known episodes after ``time`` corrects."""
+    wrong = {
+        key_of(ending.statement)
+        for later in known
+        if later.at > time
+        for ending in later.extraction.endings
+        if ending.never and ending.statement not in later.extraction.statements
+    }
+    kept = tuple(s for s in episode.extraction.statements if key_of(s) not in wrong)
+    return replace(episode, extraction=replace(episode.extraction, statements=kept))
 
 
 def run(seed: int) -> int:
@@ -260,7 +274,8 @@ def run(seed: int) -> int:
         for e in episodes
         if e.at <= time and (e.recorded_at or 0) <= recorded
     ]
-    compare(graph.as_of(time, recorded), then)
+    known = [e for e in episodes if (e.recorded_at or 0) <= recorded and (e.extracted_at or 0) <= recorded]
+    compare(graph.as_of(time, recorded), [without_corrected(e, known, time) for e in then])
     return comparisons + 2
 
 

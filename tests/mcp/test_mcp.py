@@ -16,7 +16,7 @@ from worldthread import Memory
 pytestmark = pytest.mark.mcp
 
 READING = {"recall", "ask", "about", "timeline", "stats"}
-WRITING = {"remember", "forget"}
+WRITING = {"remember", "correct", "forget"}
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +80,18 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
             assert "Paris" in past["reason"]
             latest = await call(client, "timeline", entity="Anna", limit=1)
             assert (latest.structured_content["left_out"], latest.structured_content["statements"]) == (1, [now])
+
+            wrong = {"subject": "Anna", "relation": "lives in", "object": "Paris"}
+            fixed = await call(client, "correct", **wrong, new_object="Lyon", reason="a mistake")
+            assert said(fixed) == (
+                "Correction: it was never true that Anna lives in Paris. True is: Anna lives in Lyon. a mistake"
+            )
+            assert said(await call(client, "about", entity="Anna")) == (
+                "What holds about Anna:\n- Anna lives in Lyon (from 2024-03-01)"
+            )
+            assert "never true" in said(await call(client, "timeline", entity="Paris"))
+            assert "no episode" in refused(await call(client, "correct", **wrong | {"object": "Oslo"}))
+            await call(client, "forget", episode=fixed.structured_content["episode"], confirm=True)
 
             answer = await call(client, "ask", question="Where does Anna live?")
             assert "Paris" in answer.structured_content["answer"]

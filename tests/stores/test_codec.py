@@ -39,3 +39,12 @@ def test_stated_times_are_recorded_exactly_and_only_when_there_are_any(tmp_path:
     with SQLiteStore.open(file, readonly=True) as store:
         assert store.graph.state_hash() == expected
         assert store.graph.versions(facts[0]) == versions
+
+
+def test_a_correction_is_recorded() -> None:
+    extraction = Extraction("test/1", (), (Ending(Thesis("It rains."), "a joke", never=True),))
+    decoded = decode_episode(encode_episode(Episode("x", 1, extraction=extraction)))
+    assert decoded.extraction.endings[0].never
+    assert decoded.extraction.digest == extraction.digest
+    with pytest.raises(InputError, match="true or false"):
+        decode_episode(encode_episode(decoded).replace(b'"never":true', b'"never":1'))

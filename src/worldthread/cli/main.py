@@ -13,6 +13,7 @@ from worldthread.cli.ask import ask
 from worldthread.cli.backup import backup
 from worldthread.cli.bench import bench
 from worldthread.cli.console import ErrorPrintingGroup, help_text
+from worldthread.cli.correct import correct
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
 from worldthread.cli.mcp import mcp
@@ -44,6 +45,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         ask,
         about,
         timeline,
+        correct,
         forget,
         stats,
         retry,

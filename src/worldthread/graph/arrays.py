@@ -19,7 +19,7 @@ from worldthread.graph.columns import RowTable, pack_rows, pack_strings, unpack_
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
-from worldthread.graph.strings import ABSENT, StringTable
+from worldthread.graph.strings import ABSENT, NEVER, StringTable
 
 ARRAYS_FORMAT: Final = 4
 """Version of the layout that :func:`state_to_arrays` writes.
@@ -32,10 +32,10 @@ _FIRST_WITH_TIMES: Final = 4
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statement", ("episode", "form")),
-    "ended": ("endings", "statement", ("episode", "string", "time or none")),
+    "ended": ("endings", "statement", ("episode", "string", "time, never or none")),
     "aspects": ("aspect_assertions", "string", ("episode", "statement")),
     "taken": ("episode_assertions", "episode", ("form",)),
-    "endings": ("episode_endings", "episode", ("form", "string", "time or none")),
+    "endings": ("episode_endings", "episode", ("form", "string", "time, never or none")),
     "versions": (
         "versions",
         "statement",
@@ -172,7 +172,7 @@ def _rows(
 ) -> NDArray[np.int64]:
     """Return an array of rows, with the columns of times that older formats lack; ``columns`` says what they number."""
     array = arrays[name]
-    times = columns.count("time or none")
+    times = sum(what.startswith("time") for what in columns)
     if times and arrays["format"][0] < _FIRST_WITH_TIMES and array.ndim == 2:
         array = np.hstack((array, np.full((len(array), times), ABSENT, np.int64)))
     if array.dtype != np.int64 or array.ndim != 2 or array.shape[1] != len(columns):
@@ -194,8 +194,9 @@ def _table(
 
 
 def _within(numbers: NDArray[np.int64], what: str, bounds: _Bounds) -> NDArray[np.int64]:
-    if what == "time or none":
-        if not (np.isfinite(np.ascontiguousarray(numbers).view(np.float64)) | (numbers == ABSENT)).all():
+    if what.startswith("time"):
+        none = (numbers == ABSENT) | (numbers == NEVER) if what == "time, never or none" else numbers == ABSENT
+        if not (np.isfinite(np.ascontiguousarray(numbers).view(np.float64)) | none).all():
             raise ValueError("a time that a text states is not finite")
         return numbers
     least, end = bounds[what]

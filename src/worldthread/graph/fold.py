@@ -16,9 +16,10 @@ fold takes what is said in the order of moment, then world time, then id of the 
 To stop holding at a time means: every version of the statement, with the aspect in question, that lasts beyond this
 time ends there. A version that began later is left empty: it holds at no time.
 
-An announcement (``valid_from > t``) can be taken back. It counts for nothing, and leaves an empty version, when a later
-episode ends the statement at its beginning or before, or asserts it with a later beginning within its interval while it
-has not begun.
+What was said can be taken back. An assertion counts for nothing, and leaves an empty version with the reason, when a
+later episode that does not assert the statement says that it was never true (:attr:`~worldthread.types.Ending.never`).
+An announcement (``valid_from > t``) is taken back too when a later episode ends the statement at its beginning or
+before, or asserts it with a later beginning within its interval while it has not begun.
 
 A statement that ended and is asserted again opens a new version. Nothing else changes the graph, so the same episodes
 give the same graph in whatever order and grouping they arrive. Where no text states times, every moment is *t*: each
@@ -187,11 +188,13 @@ class Fold:
                 yield version_row(version)
 
 
-def fold(episodes: Iterable[Episode]) -> Fold:
+def fold(episodes: Iterable[Episode], later: Iterable[Episode] = ()) -> Fold:
     """Return the graph of some episodes, by the rules at the top of this module.
 
     Args:
         episodes: in any order; repetitions are allowed.
+        later: episodes that are not folded themselves, but whose corrections count: what they say was never true is
+            left out.
 
     Returns:
         The episodes and the versions of their statements.
@@ -205,20 +208,29 @@ def fold(episodes: Iterable[Episode]) -> Fold:
         if known.extraction.digest != episode.extraction.digest:
             raise InputError(f"episode {episode.id} comes with two different extractions")
     ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
+    corrections = {e.id for e in later} - unique.keys()
+    speaking: dict[Statement, list[Episode]] = {}  # statement -> episodes that assert or end it
+    for episode in sorted((*ordered, *(e for e in later if e.id in corrections)), key=lambda e: (e.at, e.id)):
+        extraction = episode.extraction
+        for statement in {*extraction.statements, *(ending.statement for ending in extraction.endings)}:
+            speaking.setdefault(statement, []).append(episode)
     histories: dict[Statement, _History] = {}
     taken_back: list[Version] = []
     said: dict[tuple[float, float, str], tuple[Episode, list[Statement], list[tuple[float, Ending]]]] = {}
-    for number, episode in enumerate(ordered):
+    for episode in ordered:
         for statement in episode.extraction.statements:
+            if _is_corrected(episode, statement, (e for e in speaking[statement] if e.id in corrections)):
+                continue
             begin, end = stated_interval(episode.at, statement)
-            withdrawn = _taken_back(statement, begin, end, ordered[number + 1 :]) if begin > episode.at else None
+            spoken = (e for e in speaking[statement] if e.id not in corrections)
+            withdrawn = _taken_back(episode, statement, spoken)
             if withdrawn is not None:
                 taken_back.append(Version(statement, Interval(begin, begin), (episode.id,), *withdrawn))
                 continue
             moment = moment_of(episode.at, begin, end)
             said.setdefault((moment, episode.at, episode.id), (episode, [], []))[1].append(statement)
         for ending in episode.extraction.endings:
-            if ending.statement not in episode.extraction.statements:
+            if ending.statement not in episode.extraction.statements and not ending.never:
                 begin = episode.at if ending.at is None else ending.at
                 key = moment_of(episode.at, begin), episode.at, episode.id
                 said.setdefault(key, (episode, [], []))[2].append((begin, ending))
@@ -236,15 +248,29 @@ def fold(episodes: Iterable[Episode]) -> Fold:
     return Fold(tuple(ordered), _versions(histories, taken_back))
 
 
-def _taken_back(statement: Statement, begin: float, end: float, later: Iterable[Episode]) -> tuple[str, str] | None:
-    """Return which episode takes an announcement back, and why; ``None`` when none does."""
-    for episode in later:
-        again = [s for s in episode.extraction.statements if s == statement]
-        if any(episode.at < begin < stated_interval(episode.at, other)[0] < end for other in again):
-            return episode.id, PUT_OFF
-        for ending in () if again else episode.extraction.endings:
-            if ending.statement == statement and (episode.at if ending.at is None else ending.at) <= begin:
-                return episode.id, ending.reason
+def _is_corrected(episode: Episode, statement: Statement, others: Iterable[Episode]) -> bool:
+    """Return whether a later one of other episodes says that a statement was never true."""
+    return any(
+        (episode.at, episode.id) < (other.at, other.id)
+        and statement not in other.extraction.statements
+        and any(ending.never and ending.statement == statement for ending in other.extraction.endings)
+        for other in others
+    )
+
+
+def _taken_back(episode: Episode, statement: Statement, others: Iterable[Episode]) -> tuple[str, str] | None:
+    """Return which of other episodes, in fold order, takes an assertion back first, and why."""
+    begin, end = stated_interval(episode.at, statement)
+    for other in others:
+        if (other.at, other.id) <= (episode.at, episode.id):
+            continue
+        again = [stated_interval(other.at, s)[0] for s in other.extraction.statements if s == statement]
+        if begin > episode.at and other.at < begin and any(begin < later < end for later in again):
+            return other.id, PUT_OFF
+        for ending in () if again else other.extraction.endings:
+            at = other.at if ending.at is None else ending.at
+            if ending.statement == statement and (ending.never or episode.at < begin >= at):
+                return other.id, ending.reason
     return None
 
 

@@ -15,7 +15,7 @@ from worldthread.graph.columns import Row
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import PUT_OFF, SAID_TO_END, Replacement, moment_of, replacements, stated_interval
 from worldthread.graph.state import GraphState
-from worldthread.graph.strings import ABSENT, integer_to_time, time_to_integer
+from worldthread.graph.strings import ABSENT, NEVER, integer_to_time, time_to_integer
 from worldthread.types import FOREVER, Extraction
 
 
@@ -26,21 +26,17 @@ class IncrementalFold:
         state: the tables to change; nothing else changes them.
     """
 
-    __slots__ = ("_aspects_of_timed", "_held_aspects", "_holders", "_last", "_state", "_timed", "_timed_aspects")
+    __slots__ = ("_held_aspects", "_holders", "_last", "_state", "_timed", "_timed_aspects")
 
     def __init__(self, state: GraphState) -> None:
         self._state = state
         self._set_last(state.episodes.last())
         self._timed: set[int] = set()
-        """Statements whose versions depend on times that a text states; forgetting takes none away."""
+        """Statements whose versions may depend on times that a text states, or on corrections."""
         self._timed_aspects: set[int] = set()
-        """Aspects that are stated with such times."""
-        self._aspects_of_timed: set[int] = set()
-        """Aspects of the statements in ``_timed``."""
-        for statement in state.timed_endings:
+        """The aspects of these statements. All that is stated under them is timed; forgetting takes none away."""
+        for statement in state.timed_endings.union(state.statements.forms[f][0] for f in state.statements.timed_forms):
             self._mark_timed(statement)
-        for form in state.statements.timed_forms:
-            self._note_timed(form)
         # caches of what the tables say, filled on first use
         self._holders: dict[int, set[int]] = {}  # aspect -> statements that hold now with it
         self._held_aspects: dict[int, set[int]] = {}  # statement -> aspects of its open version
@@ -97,15 +93,11 @@ class IncrementalFold:
             state.assertions.append(owner, (number, form))
             if aspect != ABSENT:
                 state.aspect_assertions.append(aspect, (number, owner))
-            if form in state.statements.timed_forms:
-                self._note_timed(form)
-            elif owner in self._timed:
-                self._aspects_of_timed.add(aspect)
-            elif aspect in self._timed_aspects:
-                self._mark_timed(owner)
+            if owner in self._timed or aspect in self._timed_aspects or form in state.statements.timed_forms:
+                self._mark_timed(owner, aspect)
         for ending in extraction.endings:
             form = intern_form(ending.statement)
-            reason, at = state.strings.intern(ending.reason), time_to_integer(ending.at)
+            reason, at = state.strings.intern(ending.reason), NEVER if ending.never else time_to_integer(ending.at)
             state.episode_endings.append(number, (form, reason, at))
             state.endings.append(forms[form][0], (number, reason, at))
             if at != ABSENT:
@@ -113,28 +105,28 @@ class IncrementalFold:
                 self._mark_timed(forms[form][0])
         return number
 
-    def _mark_timed(self, statement: int) -> None:
-        if statement not in self._timed:
-            self._timed.add(statement)
-            self._aspects_of_timed |= self._aspects_ever(statement)
+    def _mark_timed(self, statement: int, aspect: int = ABSENT) -> None:
+        """Note that a statement has to do with times, and so has all that shares an aspect with it.
 
-    def _note_timed(self, form: int) -> None:
-        """Note that a form states times: its statement, and all under its aspect, depend on times."""
-        state = self._state
-        owner, aspect = state.statements.forms[form][0], state.statements.forms[form][4]
-        self._mark_timed(owner)
-        self._aspects_of_timed.add(aspect)
-        if aspect not in self._timed_aspects and aspect != ABSENT:
-            self._timed_aspects.add(aspect)
-            for statement in {statement for _, statement in state.aspect_assertions.get(aspect)}:
-                self._mark_timed(statement)
+        Args:
+            statement: the statement.
+            aspect: one with which it is asserted now; of a statement that is noted already, only this one is new.
+        """
+        aspects = {aspect} - {ABSENT} if statement in self._timed else self._aspects_ever(statement)
+        self._timed.add(statement)
+        while new := aspects - self._timed_aspects:
+            self._timed_aspects |= new
+            table = self._state.aspect_assertions
+            others = {other for aspect in new for _, other in table.get(aspect)} - self._timed
+            self._timed |= others
+            aspects = {aspect for other in others for aspect in self._aspects_ever(other)}
 
     def _is_timed(self, number: int) -> bool:
         """Return whether what an episode does depends on times that it or another one states."""
         if not self._timed:
             return False
         touched, aspects = self._touched_by(number), self._state.aspects_stated(number)
-        return not (self._timed.isdisjoint(touched) and self._aspects_of_timed.isdisjoint(aspects))
+        return not (self._timed.isdisjoint(touched) and self._timed_aspects.isdisjoint(aspects))
 
     def _touched_by(self, number: int) -> set[int]:
         """Return the statements that an episode asserts or ends."""
@@ -164,7 +156,7 @@ class IncrementalFold:
             )
         }
         for statement in self._touched_by(number) & self._timed:
-            for aspect in self._aspects_ever(statement) & self._timed_aspects:
+            for aspect in self._aspects_ever(statement):
                 disturbed.update(other for _, other in state.aspect_assertions.get(aspect))
         return disturbed
 
@@ -301,9 +293,8 @@ class IncrementalFold:
         said: dict[_Place, _Said] = {}
         versions: list[_Version] = []
         taken_back: list[tuple[Row, float, int, int]] = []  # assertion, beginning, the episode that does it, reason
-        asserting = set()
-        for episode, form in state.assertions.get(statement):
-            asserting.add(episode)
+        asserting = dict.fromkeys(row[0] for row in state.assertions.get(statement))
+        for episode, form in [(e, form) for e in asserting for form in known.forms(e, statement)]:
             begin, end = known.interval(episode, form)
             withdrawn = known.taken_back(episode, form)
             if withdrawn is not None:
@@ -311,7 +302,7 @@ class IncrementalFold:
             else:
                 said.setdefault((moment_of(times[episode], begin, end), episode), _Said()).forms.append(form)
         for episode, reason, time in state.endings.get(statement):
-            if episode not in asserting:
+            if episode not in asserting and time != NEVER:
                 at = times[episode] if time == ABSENT else integer_to_time(time) or 0.0
                 said.setdefault((moment_of(times[episode], at), episode), _Said()).endings.append((at, reason))
         for aspect in sorted(self._aspects_ever(statement), key=strings.items.__getitem__):
@@ -420,7 +411,8 @@ class _Known:
         self._state = state
         self._episodes: dict[int, list[int]] = {}
         self._stated: dict[int, list[tuple[_Place, float]]] = {}
-        self._forms: dict[int, dict[int, list[int]]] = {}
+        self._forms: dict[int, dict[int, list[int]]] = {}  # episode -> statement -> forms
+        self._forms_by_aspect: dict[int, dict[int, list[int]]] = {}
         self._replacements: dict[_Place, dict[str, Replacement]] = {}
 
     def interval(self, episode: int, form: int) -> tuple[float, float]:
@@ -444,7 +436,7 @@ class _Known:
 
         Args:
             aspect: the aspect.
-            timed: whether it is stated with times.
+            timed: whether a statement under it has to do with times.
         """
         found = self._stated.get(aspect)
         if found is None:
@@ -452,7 +444,7 @@ class _Known:
             if timed:
                 begins: dict[_Place, float] = {}
                 for episode in self.episodes(aspect):
-                    for form in self._forms_by_aspect(episode).get(aspect, ()):
+                    for form in self._grouped(self._forms_by_aspect, episode, 4).get(aspect, ()):
                         begin, end = self.interval(episode, form)
                         if end > times[episode] and self.taken_back(episode, form) is None:
                             place = moment_of(times[episode], begin, end), episode
@@ -463,12 +455,17 @@ class _Known:
             self._stated[aspect] = found
         return found
 
-    def _forms_by_aspect(self, episode: int) -> dict[int, list[int]]:
-        found = self._forms.get(episode)
+    def forms(self, episode: int, statement: int) -> list[int]:
+        """Return the forms in which an episode asserts a statement, in the order of the extraction."""
+        return self._grouped(self._forms, episode, 0)[statement]
+
+    def _grouped(self, cache: dict[int, dict[int, list[int]]], episode: int, column: int) -> dict[int, list[int]]:
+        """Return the forms that an episode asserts, by a column of :attr:`StatementTable.forms`."""
+        found = cache.get(episode)
         if found is None:
-            found = self._forms[episode] = {}
+            found = cache[episode] = {}
             for (form,) in self._state.episode_assertions.get(episode):
-                found.setdefault(self._state.statements.forms[form][4], []).append(form)
+                found.setdefault(self._state.statements.forms[form][column], []).append(form)
         return found
 
     def replacements(self, moment: float, episode: int) -> dict[str, Replacement]:
@@ -485,22 +482,25 @@ class _Known:
         return found
 
     def taken_back(self, episode: int, form: int) -> tuple[int, int] | None:
-        """Return which episode takes an announcement back, and the reason; ``None`` for what counts."""
+        """Return which episode takes an assertion back, and the reason; ``None`` for what counts."""
         state = self._state
         begin, end = self.interval(episode, form)
         order, times = state.episodes.order, state.episodes.at
-        if begin <= times[episode]:
-            return None
         statement = state.statements.forms[form][0]
+        is_announced = begin > times[episode]
+        if not is_announced and statement not in state.timed_endings:
+            return None
         asserting = set()
         found: list[tuple[tuple[float, str], int, int]] = []  # the first counts, and of one episode its first reason
         for other, again in state.assertions.get(statement):
             asserting.add(other)
-            if order(other) > order(episode) and times[other] < begin < self.interval(other, again)[0] < end:
+            begins = self.interval(other, again)[0]
+            if is_announced and order(other) > order(episode) and times[other] < begin < begins < end:
                 found.append((order(other), other, state.strings.intern(PUT_OFF)))
         for other, reason, time in state.endings.get(statement):
             at = times[other] if time == ABSENT else integer_to_time(time) or 0.0
-            if order(other) > order(episode) and other not in asserting and at <= begin:
+            takes_back = time == NEVER or (is_announced and at <= begin)
+            if takes_back and order(other) > order(episode) and other not in asserting:
                 found.append((order(other), other, reason))
         return min(found, key=lambda one: one[0])[1:] if found else None
 

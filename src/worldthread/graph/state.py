@@ -1,10 +1,10 @@
 """The tables of a temporal graph, and what can be read from them by number.
 
 The versions of one statement depend on three kinds of events alone: its *assertions*, the *endings* that name it, and
-the assertions of other statements under an *aspect* that it holds with. (Whether an announcement of another statement
-counts depends on that statement's events.) The tables index these events by statement, by aspect and by episode, and
-hold the versions that follow from them. :mod:`worldthread.graph.increment` keeps the
-versions up to date.
+the assertions of other statements under an *aspect* that it holds with. (Whether an assertion of another statement
+counts, or was taken back, depends on that statement's events.) The tables index these events by statement, by aspect
+and by episode, and hold the versions that follow from them. :mod:`worldthread.graph.increment` keeps the versions up to
+date.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from worldthread.graph.columns import Row, RowTable
 from worldthread.graph.episodes import EpisodeTable
 from worldthread.graph.statements import StatementTable
-from worldthread.graph.strings import ABSENT, StringTable, integer_to_time
+from worldthread.graph.strings import ABSENT, NEVER, StringTable, integer_to_time
 from worldthread.names import normalise_name
 from worldthread.types import FOREVER, Ending, Extraction, Interval, Statement, Version
 
@@ -164,7 +164,7 @@ class GraphState:
             strings[self.episodes.extractors[episode]],
             tuple(written(row[0]) for row in self.episode_assertions.get(episode)),
             tuple(
-                Ending(written(form), strings[reason], integer_to_time(at))
+                Ending(written(form), strings[reason], None if at == NEVER else integer_to_time(at), at == NEVER)
                 for form, reason, at in self.episode_endings.get(episode)
             ),
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Final
 
 ABSENT: Final = -1
 """Stands for a string, an episode, a time or a row that is not there. As a time, its bits are no number."""
+
+NEVER: Final = struct.unpack("=q", struct.pack("=d", -math.inf))[0]
+"""Stands for the time of an ending that says that a statement was never true: the time before all times."""
 
 _FLOAT: Final = struct.Struct("=d")
 _INTEGER: Final = struct.Struct("=q")

@@ -17,7 +17,7 @@ from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.state import GraphState
-from worldthread.graph.strings import ABSENT
+from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
 from worldthread.types import Episode, Extraction, Statement, Version
 
@@ -160,7 +160,8 @@ class TemporalGraph:
                 was replaced after this time is unread: what was extracted from it before is not kept.
 
         Returns:
-            A new graph of these episodes; it does not follow this one.
+            A new graph of these episodes; it does not follow this one. What was corrected after the world time (see
+            :attr:`Ending.never <worldthread.types.Ending.never>`), and by the recorded time, is left out of it.
 
         Raises:
             InputError: a time is not a finite number.
@@ -182,15 +183,39 @@ class TemporalGraph:
         graph = TemporalGraph()
         episodes = self._episodes
         unread = Extraction()
+        numbers = list(numbers)
+        corrected = self._corrections_outside(set(numbers), recorded_time)
         for number in sorted(numbers, key=episodes.order):
             record = episodes.record(number)
             if record.extracted_at is not None and record.extracted_at > recorded_time:
                 record = replace(record, extractor="", failures=0, extracted_at=None)
                 graph._fold.add(record, unread, unread.digest)
             else:
-                graph._fold.add(record, self._state.extraction(number), episodes.digests[number])
+                extraction = self._state.extraction(number)
+                if corrected:
+                    order = episodes.order(number)
+                    kept = (s for s in extraction.statements if s not in corrected or corrected[s] < order)
+                    extraction = replace(extraction, statements=tuple(kept))
+                graph._fold.add(record, extraction, episodes.digests[number])
             graph.change_count += 1
         return graph
+
+    def _corrections_outside(self, numbers: set[int], recorded_time: float) -> dict[Statement, tuple[float, str]]:
+        """Return what was never true, by episodes that are not among ``numbers`` but were recorded in time.
+
+        Each comes with the place in fold order of the last such episode.
+        """
+        state, episodes = self._state, self._episodes
+        found: dict[Statement, tuple[float, str]] = {}
+        for statement in state.timed_endings:
+            asserting = {episode for episode, _ in state.assertions.get(statement)}
+            for episode, _, time in state.endings.get(statement):
+                recorded = episodes.extracted.get(episode, episodes.recorded[episode])
+                was_known = recorded is None or recorded <= recorded_time
+                if asserting and time == NEVER and was_known and episode not in numbers | asserting:
+                    shown = state.statement(statement)
+                    found[shown] = max(found.get(shown, episodes.order(episode)), episodes.order(episode))
+        return found
 
     # -- episodes ---------------------------------------------------------------------------------------------------
 

@@ -81,6 +81,12 @@ class EntityResult(BaseModel):
     similar: list[str] = Field(description="Known names that contain this one, if nothing is known about it")
 
 
+class CorrectResult(BaseModel):
+    """The correction that was recorded."""
+
+    episode: str = Field(description="The id of its episode; forget it to undo the correction")
+
+
 class ForgetResult(BaseModel):
     """The episodes that were forgotten, or would be."""
 

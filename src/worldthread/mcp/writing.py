@@ -11,7 +11,7 @@ from pydantic import Field
 from worldthread.errors import InputError, NotFoundError
 from worldthread.ingestion import Content
 from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple, render_errors
-from worldthread.mcp.results import ForgetResult, RememberResult, excerpt, passage_line, tool_result
+from worldthread.mcp.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line, tool_result
 from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Memory
 from worldthread.text import count_of, one_line
@@ -89,6 +89,29 @@ class WritingTools:
             lines.append(f"{ingested.unread} could not be understood; the text is kept and can be found.")
         lines += [f"- {one_line(problem)}" for problem in ingested.problems]
         return tool_result("\n".join(lines), RememberResult.model_validate(ingested, from_attributes=True))
+
+    @render_errors
+    def correct(
+        self,
+        subject: Annotated[str, Field(max_length=MAX_NAME, description="The subject of the fact", examples=["Anna"])],
+        relation: Annotated[str, Field(max_length=MAX_NAME, description="Its relation", examples=["lives in"])],
+        object: Annotated[str, Field(max_length=MAX_NAME, description="Its object", examples=["Rome"])],
+        new_object: Annotated[
+            str,
+            Field(max_length=MAX_NAME, description="What the object should have been, if known", examples=["Milan"]),
+        ] = "",
+        reason: Annotated[str, Field(max_length=MAX_TEXT, description="Why it was wrong, in a few words")] = "",
+    ) -> Annotated[CallToolResult, CorrectResult]:
+        """Record that a fact of the memory was never true. It then holds at no time, also not in the past.
+
+        Use it when the user says that something was wrong from the beginning ("I was never in Rome, that was Milan").
+        If something has changed, remember the new state instead; if it should be deleted, use forget. Give subject,
+        relation and object as about and timeline show them.
+        """
+        replacement = (subject, relation, new_object) if new_object else None
+        with self._shared.writing() as memory:
+            episode = memory.correct((subject, relation, object), replacement, reason)
+        return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
 
     @render_errors
     def forget(

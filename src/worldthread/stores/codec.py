@@ -10,7 +10,8 @@
                  "failures": ["key; ;"]}}
 
 ``text`` and ``at`` are required; empty parts are left out. A statement whose text states times has ``valid_from`` and
-``valid_to`` too, an ending ``at``. An episode whose extraction was replaced has ``extracted_at``. Numbers survive
+``valid_to`` too, an ending ``at``; a correction has
+``"never": true``. An episode whose extraction was replaced has ``extracted_at``. Numbers survive
 exactly (shortest decimal form).
 """
 
@@ -80,6 +81,7 @@ def _extraction_document(extraction: Extraction) -> dict[str, Any]:
         document["endings"] = [
             {"statement": _statement_document(ending.statement), "reason": ending.reason}
             | ({} if ending.at is None else {"at": ending.at})
+            | ({"never": True} if ending.never else {})
             for ending in extraction.endings
         ]
     if extraction.failures:
@@ -115,8 +117,9 @@ def _decode_extraction(value: object) -> Extraction:
 
 
 def _decode_ending(value: object) -> Ending:
-    document = _object(value, "an ending", required={"statement", "reason"}, optional={"at"})
-    return Ending(_decode_statement(document["statement"]), document["reason"], document.get("at"))
+    document = _object(value, "an ending", required={"statement", "reason"}, optional={"at", "never"})
+    statement = _decode_statement(document["statement"])
+    return Ending(statement, document["reason"], document.get("at"), document.get("never", False))
 
 
 def _decode_statement(value: object) -> Statement:

@@ -1,0 +1,121 @@
+"""Corrections by hand: an episode that says that a statement was never true, and what is true instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from worldthread.arguments import require_unicode
+from worldthread.errors import InputError, NotFoundError
+from worldthread.graph import TemporalGraph
+from worldthread.names import normalise_name, normalise_text
+from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis, Version
+
+StatementLike: TypeAlias = Statement | tuple[str, str, str]
+"""A statement, or subject, relation and object of a fact."""
+
+EXTRACTOR: Final = "correction/1"
+"""The extractor of the episodes that corrections are recorded as."""
+
+
+def correction(
+    graph: TemporalGraph,
+    statement: StatementLike,
+    replacement: StatementLike | None,
+    reason: str,
+    at: float,
+    source: str,
+) -> Episode:
+    """Return the episode that says that a statement was never true.
+
+    Args:
+        graph: the memory's graph; it is not changed.
+        statement: what was never true.
+        replacement: what was true instead, in the intervals in which the other was held to be true, unless it states
+            its own times.
+        reason: why, in words; can be empty.
+        at: world time of the correction; it comes after the episodes that it corrects.
+        source: where the correction comes from.
+
+    Returns:
+        The episode, which is not yet recorded.
+
+    Raises:
+        InputError: an argument is not a statement, or both are the same.
+        NotFoundError: no episode before ``at`` states it.
+    """
+    wrong, right = _statement(statement), None if replacement is None else _statement(replacement)
+    if wrong == right:
+        raise InputError(f"the replacement says the same: {right}")
+    versions = [v for v in graph.versions(wrong) if any(graph.episode(id_).at < at for id_ in v.sources)]
+    if not versions:
+        raise NotFoundError(f"no episode before {at:.16g} states {_words(wrong)!r}")
+    parts = [f"Correction: it was never true that {_words(wrong)}."]
+    why = [f"never true: {require_unicode(reason, 'reason').strip()}" if reason.strip() else "never true"]
+    if right is not None:
+        parts.append(f"True is: {_words(right)}.")
+        why.append(f"true is: {_words(right)}")
+    if reason.strip():
+        parts.append(reason.strip())
+    never = [Ending(one, "; ".join(why), never=True) for one in (wrong, *_same_in_words(graph, wrong, versions))]
+    statements = () if right is None else tuple(_in_place_of(versions, right))
+    endings = [] if right is None else [e for e in _endings_of(graph, versions, right) if e.statement not in statements]
+    return Episode(" ".join(parts), at, source, Extraction(EXTRACTOR, statements, (*never, *endings)))
+
+
+def _statement(given: StatementLike) -> Statement:
+    if isinstance(given, Fact | Thesis):
+        return given
+    if not isinstance(given, tuple) or len(given) != 3:
+        raise InputError(f"a statement is a Fact, a Thesis, or three strings, not {given!r}")
+    return Fact(*given)
+
+
+def _words(statement: Statement) -> str:
+    if isinstance(statement, Fact):
+        return f"{statement.subject} {statement.relation} {statement.object}"
+    return statement.text.strip().rstrip(".")
+
+
+def _same_in_words(graph: TemporalGraph, wrong: Statement, versions: list[Version]) -> Iterator[Statement]:
+    """Yield the theses that say what a fact says: with the same words, or with its aspect and its names."""
+    if not isinstance(wrong, Fact):
+        return
+    names = {normalise_name(wrong.subject), normalise_name(wrong.object)}
+    found = {}
+    for source in (source for version in versions for source in version.sources):
+        stated = graph.extracted(source)
+        aspects = {s.aspect for s in stated if s == wrong} - {None}
+        for thesis in (s for s in stated if isinstance(s, Thesis)):
+            is_named = thesis.aspect in aspects and names <= set(map(normalise_name, thesis.objects))
+            if is_named or normalise_text(thesis.text) == normalise_text(_words(wrong)):
+                found[thesis.id] = thesis
+    for id_ in sorted(found):
+        yield found[id_]
+
+
+def _in_place_of(versions: list[Version], right: Statement) -> Iterator[Statement]:
+    """Yield what is true instead, once for each interval in which the other statement was held to be true."""
+    aspect = right.aspect or versions[0].statement.aspect
+    if right.valid_from is not None or right.valid_to is not None:
+        yield replace(right, aspect=aspect)
+        return
+    for interval in (version.interval for version in versions):
+        if interval.valid_from < interval.valid_to:
+            end = None if interval.is_open else interval.valid_to
+            yield replace(right, aspect=aspect, valid_from=interval.valid_from, valid_to=end)
+
+
+def _endings_of(graph: TemporalGraph, versions: list[Version], right: Statement) -> Iterator[Ending]:
+    """Yield what the corrected statement replaced when it began, and what has not come back since.
+
+    The replacement of a version that is over is past, and what is past replaces nothing by itself.
+    """
+    for version in versions:
+        if version.interval.is_open:
+            continue
+        for statement, _ in graph.ended_by(version.sources[0]):
+            last = graph.versions(statement)[-1]
+            if (last.ended_by, last.interval.valid_to) == (version.sources[0], version.interval.valid_from):
+                yield Ending(statement, f"replaced by: {right}", version.interval.valid_from)
