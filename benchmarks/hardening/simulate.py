@@ -429,8 +429,8 @@ class Simulation:
         self._possible = before + [state for state in changes if state != before[-1]]
         process.window = list(self._possible)
         self._say(f"{process.name}: {name} {_shown(arguments)}" + (f" with {fault}" if fault else ""))
-        context = {"name": name, "arguments": arguments, "fault": fault, "error": error, "before": before,
-                   "after": changes[-1] if changes else before[-1]}  # fmt: skip
+        context = {"name": name, "arguments": arguments, "fault": fault, "error": error,
+                   "after": changes[-1] if changes else None}  # fmt: skip
         sent = fault
         if fault is not None and fault.mode == "power":
             sent = Fault("kill halfway" if fault.number % 2 else "kill before", fault.number, fault.kinds)
@@ -533,8 +533,8 @@ class Simulation:
                 raise Violation(f"after {name} nothing can be read: {kind}: {self._clean(message)}")
         if error is None:
             self._check_value(process, name, context["arguments"], answer["value"])
-            if process.is_writer or name == "close":
-                self._settle([context["after"]] if context["after"] in self._possible else self._possible)
+            if context["after"] is not None:  # what changes nothing does not say whether another's change has happened
+                self._settle([context["after"]])
         if answer.get("seen") is not None:
             self._observe(process, answer["seen"])
         elif error is not None and len(self._possible) > 1 and not self._is_anybody_paused():
