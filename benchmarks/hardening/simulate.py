@@ -27,7 +27,6 @@ import secrets
 import select
 import signal
 import socket
-import sqlite3
 import sys
 import traceback
 import warnings
@@ -46,18 +45,21 @@ from material import (
     TEXTS,
     VECTOR_TEXTS,
     Result,
+    Seen,
     State,
+    Violation,
     attack,
     expected_digest,
     export_of,
-    finish,
+    faults_found_by_sqlite,
+    ids_of,
     look,
     marks_left,
     open_memories,
     options,
     outcome,
     perform,
-    scratch_folder,
+    require_folds,
 )  # fmt: skip
 
 from worldthread import Memory
@@ -72,10 +74,6 @@ ENTITIES = ("key 1", "locker", "Anna", "straße 5")
 QUESTIONS = ("Where is key 1?", "Who lives in Paris?")
 STUCK_SECONDS = 240.0
 """Nothing waits for another process in a simulation, so this is only reached by a process that waits for ever."""
-
-
-class Violation(Exception):
-    """A promise is broken."""
 
 
 # -- one process -------------------------------------------------------------------------------------------------------
@@ -106,7 +104,7 @@ class Actor:
         secrets.token_bytes = lambda count=32: chance.randbytes(count or 32)  # type: ignore[assignment]
         secrets.token_hex = lambda count=32: chance.randbytes(count or 32).hex()  # type: ignore[assignment]
         database._BUSY_SECONDS = 0.0  # type: ignore[misc]
-        self._now = 1000.0 + settings["generation"]
+        self._now: float = 1000.0 + settings["generation"]
 
     def run(self) -> None:
         """Carry out commands until the other end is closed."""
@@ -180,15 +178,7 @@ class Actor:
             return frozenset((e.id, e.extraction.digest) for e in other.episodes())
 
     def _do_integrity(self) -> list[Any]:
-        """Check the file with SQLite alone."""
-        connection = sqlite3.connect(self._folder / "disk" / "m")
-        try:
-            return [
-                *connection.execute("PRAGMA integrity_check").fetchall(),
-                *connection.execute("PRAGMA foreign_key_check").fetchall(),
-            ]
-        finally:
-            connection.close()
+        return faults_found_by_sqlite(self._folder / "disk" / "m")
 
 
 def _killing_trace(number: int) -> Any:
@@ -420,7 +410,8 @@ class Simulation:
                 return
             arguments = {**arguments, "ids": answer["value"]}
         assert len(self._possible) == 1 or self._is_anybody_paused()
-        changes, error = [], None
+        changes: list[State] = []
+        error = None
         if process.is_writer and name not in READING:
             if len(self._possible) > 1:
                 return  # another writer stands still: nobody else can write
@@ -546,20 +537,15 @@ class Simulation:
             if self._history[-1] != state:
                 self._history.append(state)
         if len(states) == 1:
-            self._forgettable |= {id_ for content, _ in states[0] for id_, _ in content}
+            self._forgettable |= ids_of(states[0])
         for process in self._processes:
             if process.paused is not None:
                 process.window += [state for state in states if state not in process.window]
 
-    def _observe(self, process: Process, seen: Any) -> None:
+    def _observe(self, process: Process, seen: Seen) -> None:
         """Compare what a process sees with what can be, and learn from it which change has happened."""
-        found, digests = seen
-        for (episodes, _), digest, where in zip(found, digests, NAMESPACES, strict=True):
-            unknown = [key for key in episodes if key not in KNOWN]
-            if unknown:
-                raise Violation(f"{process.name} sees episodes that nobody recorded: {unknown}")
-            if digest != expected_digest(episodes):
-                raise Violation(f"{process.name} sees a graph of {where} that is not the fold of its episodes")
+        require_folds(seen, process.name)
+        found, _ = seen
         if found not in self._possible:
             raise Violation(
                 f"{process.name} sees {_differences(found, self._possible)}; {len(self._possible)} states are possible"
@@ -665,13 +651,13 @@ class Simulation:
         self._command(last, "add", {"where": "default", "number": POOL - 1, "reading": 0}, None)
         self._command(last, "close", {"reverse": False}, None)
         answer = self._ask(last, "integrity", {}, None)
-        if answer["value"] != [("ok",)]:
+        if answer["value"] != []:
             raise Violation(f"SQLite finds the file damaged: {answer}")
         if not self._is_lost:
             self._search_forgotten()
 
     def _search_forgotten(self) -> None:
-        kept = {id_ for content, _ in self._possible[0] for id_, _ in content}
+        kept = ids_of(self._possible[0])
         (self._folder / "disk" / "export").unlink(missing_ok=True)
         for part in (self._folder / "disk").glob(".worldthread-*.part"):
             part.unlink()
@@ -726,9 +712,7 @@ def main() -> int:
     restart_with_library()
     arguments = options(__doc__ or "", 1000).parse_args()
     assert issubclass(NotFoundError, WorldthreadError)
-    with scratch_folder() as folder:
-        result = attack("processes and a disk with faults", run_trial, arguments, folder)
-    return finish(result, arguments)
+    return attack("processes and a disk with faults", run_trial, arguments)
 
 
 if __name__ == "__main__":
