@@ -125,7 +125,8 @@ class Actor:
                 operation = functools.partial(own, **arguments)
             else:
                 operation = functools.partial(perform, self._opened[arguments["where"]], name, arguments)
-            answer["value"] = self._with_fault(operation, fault, answer)
+            value = self._with_fault(operation, fault, answer)
+            answer["value"] = _exported(value) if name == "export" else value
         except BaseException as error:
             answer["error"] = (type(error).__name__, isinstance(error, WorldthreadError), str(error))
             answer["trace"] = traceback.format_exc()
@@ -169,16 +170,21 @@ class Actor:
             for name in NAMESPACES if reverse else NAMESPACES[::-1]:
                 stack.callback(opened[name].close)
 
-    def _do_export(self, where: str, to_file: bool) -> frozenset[tuple[str, str]]:
-        target: Any = self._folder / "disk" / "export" if to_file else io.BytesIO()
+    def _do_export(self, where: str, to_file: bool) -> Path | io.BytesIO:
+        target: Path | io.BytesIO = self._folder / "disk" / "export" if to_file else io.BytesIO()
         self._opened[where].export(target)
-        content = target.read_bytes() if to_file else target.getvalue()
-        with Memory(None, model="none", embedder=FakeEmbedder()) as other:
-            other.import_(io.BytesIO(content))
-            return frozenset((e.id, e.extraction.digest) for e in other.episodes())
+        return target
 
     def _do_integrity(self) -> list[Any]:
         return faults_found_by_sqlite(self._folder / "disk" / "m")
+
+
+def _exported(target: Path | io.BytesIO) -> frozenset[tuple[str, str]]:
+    """Return what an export holds."""
+    content = target.read_bytes() if isinstance(target, Path) else target.getvalue()
+    with Memory(None, model="none", embedder=FakeEmbedder()) as other:
+        other.import_(io.BytesIO(content))
+        return frozenset((e.id, e.extraction.digest) for e in other.episodes())
 
 
 def _killing_trace(number: int) -> Any:
