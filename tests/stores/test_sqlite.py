@@ -551,6 +551,26 @@ def test_a_full_disk_is_an_error_and_no_damage(path: Path) -> None:
         assert len(list(store.episodes())) == int(count)
 
 
+def test_a_file_that_sqlite_opened_for_reading_only_is_not_open_for_writing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # SQLite does so where it cannot open the file for writing, for instance after one error of the disk
+    fill(path, 3)
+    connect = sqlite3.connect
+
+    def connect_for_reading(address: str, **settings: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(address.replace("mode=rw", "mode=ro"), **settings)
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", connect_for_reading)
+        with pytest.raises(StoreError, match="readonly database"):
+            SQLiteStore.open(path)
+    with SQLiteStore.open(path) as store:
+        store.append(seen(3))
+        assert len(store.graph) == 4
+
+
 # -- forgetting -----------------------------------------------------------------------------------------------------
 
 

@@ -326,6 +326,7 @@ class Database:
             self._configure()
             self._migrate()
             self._check_tables()
+            self._try_to_write()
             # a process that was killed may have left forgotten text in the log
             self.truncate_log()
         except (ForeignFileError, DamagedFileError, FileVersionError):
@@ -333,6 +334,17 @@ class Database:
             if is_new:
                 lock_file.unlink(missing_ok=True)
             raise
+
+    def _try_to_write(self) -> None:
+        """Raise StoreError unless the file can be changed.
+
+        Where SQLite cannot open the file or its log for writing, it opens it for reading and says nothing.
+        """
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            self.execute(f"PRAGMA user_version = {self._user_version()}")
+        finally:
+            self.roll_back()
 
     def _acquire(self, path: Path, lock_file: Path, wait: float) -> None:
         # whoever may write the memory may write beside it
