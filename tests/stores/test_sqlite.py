@@ -571,6 +571,40 @@ def test_a_file_that_sqlite_opened_for_reading_only_is_not_open_for_writing(
         assert len(store.graph) == 4
 
 
+def test_what_a_failed_commit_left_in_the_log_is_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    execute = database.Database.execute
+    failures = commits = 0
+
+    def failing(self: database.Database, sql: str, parameters: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        nonlocal failures, commits
+        commits += sql == "COMMIT"
+        if sql == "COMMIT" and failures:
+            failures -= 1
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+            raise self._store_error(error) from error
+        return execute(self, sql, parameters)
+
+    with SQLiteStore.open(path) as store:
+        store.append(seen(0))
+        monkeypatch.setattr(database.Database, "execute", failing)
+        failures = 1
+        with pytest.raises(StoreError, match="Nothing of this change was kept; every earlier change is safe"):
+            store.append(seen(1))
+        assert (failures, commits) == (0, 2)
+        failures = 2
+        with pytest.raises(StoreError, match="Nothing of this change is kept, unless the program"):
+            store.append(seen(1))
+        assert (failures, commits) == (0, 4)
+        assert store.graph.episodes() == [seen(0).id]
+        assert commits == 5, "the next use tries again"
+        assert store.graph.episodes() == [seen(0).id]
+        assert commits == 5
+        store.append(seen(1))
+    with SQLiteStore.open(path) as store:
+        assert len(store.graph) == 2
+
+
 # -- forgetting -----------------------------------------------------------------------------------------------------
 
 
