@@ -249,6 +249,9 @@ class Simulation:
         self._history: list[State] = [EMPTY]
         self._forgettable: set[str] = set()  # ids that were recorded for certain
         self._is_lost = False  # the power failed
+        # the log may hold a whole change of a killed writer that those who have the file open do not see: it is seen
+        # by whoever opens the file after all of them, unless a writer overwrites it first
+        self._is_change_left = False
         self.faults = 0
 
     def run(self) -> None:
@@ -320,6 +323,7 @@ class Simulation:
         process.pid, process.link, process.control = 0, None, None
         process.is_open = process.is_writer = False
         process.paused = None
+        self._is_change_left &= self._is_anybody_open()
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
@@ -404,6 +408,9 @@ class Simulation:
     def _is_anybody_writing(self) -> bool:
         return any(process.is_writer for process in self._processes)
 
+    def _is_anybody_open(self) -> bool:
+        return any(process.is_open or process.paused is not None for process in self._processes)
+
     def _is_anybody_paused(self) -> bool:
         return any(process.paused is not None for process in self._processes)
 
@@ -415,7 +422,7 @@ class Simulation:
                     raise Violation(f"find_about raised {answer['error']}")
                 return
             arguments = {**arguments, "ids": answer["value"]}
-        assert len(self._possible) == 1 or self._is_anybody_paused()
+        assert len(self._possible) == 1 or self._is_anybody_paused() or not self._is_anybody_writing()
         changes: list[State] = []
         error = None
         if process.is_writer and name not in READING:
@@ -523,6 +530,7 @@ class Simulation:
             return
         elif name == "close":
             process.is_open = process.is_writer = False
+            self._is_change_left &= self._is_anybody_open()
         if "blind" in answer:
             kind, message, trace = answer["blind"]
             if not (kind == "StoreLockedError" and self._is_anybody_paused()):
@@ -543,6 +551,7 @@ class Simulation:
             if self._history[-1] != state:
                 self._history.append(state)
         if len(states) == 1:
+            self._is_change_left = False
             self._forgettable |= ids_of(states[0])
         for process in self._processes:
             if process.paused is not None:
@@ -556,10 +565,10 @@ class Simulation:
             raise Violation(
                 f"{process.name} sees {_differences(found, self._possible)}; {len(self._possible)} states are possible"
             )
-        paused_writers = [p for p in self._processes if p.paused is not None and p.is_writer]
-        index = self._possible.index(found)
-        # what was seen once stays; where a writer stands still, more may follow
-        self._settle(self._possible[index:] if paused_writers and process not in paused_writers else [found])
+        # what was seen once stays; where a writer stands still, or was killed, more may follow
+        is_under_way = self._is_change_left or any(p.paused is not None and p.is_writer for p in self._processes)
+        is_final = process.is_writer or not is_under_way
+        self._settle([found] if is_final else self._possible[self._possible.index(found) :])
 
     def _check_value(self, process: Process, name: str, arguments: dict[str, Any], value: Any) -> None:
         if name not in READING:
@@ -586,6 +595,7 @@ class Simulation:
         self._kill(process)
         self._start(process)
         if was_writer and len(self._possible) > 1:
+            self._is_change_left = self._is_anybody_open()
             self._find_out()
 
     def _find_out(self) -> None:

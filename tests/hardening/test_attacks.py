@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -101,35 +102,78 @@ def test_the_simulation_sees_what_is_lost(tmp_path: Path) -> None:
     assert re.search(r"sees in \w+ lacks \['mark", done.stdout), done.stdout + done.stderr
 
 
+SCRIPTED = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import simulate
+simulate.restart_with_library()
+
+def run(seed, folder, durability, steps):
+    trial = simulate.Simulation(seed, folder, print, simulate.Result("").notes)
+    trial._durability = durability
+    left = iter(steps)
+    def step():
+        for number, name, arguments, fault in left:
+            trial._command(trial._processes[number], name, arguments, fault and simulate.Fault(*fault))
+            return
+    trial._step = step
+    trial.run()
+
+for number, (durability, steps) in enumerate(json.load(sys.stdin)):
+    print("-- trial", number)
+    folder = Path(sys.argv[2]) / str(number)
+    folder.mkdir()
+    run(number, folder, durability, steps)
+"""
+"""Runs simulations in which the steps are not drawn, but given: process, operation, arguments, and fault."""
+
+Step = tuple[int, str, dict[str, Any], tuple[Any, ...] | None]
+
+OPEN, READ, CLOSE = ("open", {"readonly": False}), ("open", {"readonly": True}), ("close", {"reverse": False})
+LOOK = ("as_of", {"where": "default", "at": 5})
+
+
+def adding(number: int) -> tuple[str, dict[str, Any]]:
+    return "add", {"where": "default", "number": number, "reading": 0}
+
+
+def scripted(folder: Path, *trials: tuple[str, list[Step]]) -> str:
+    """Run trials on which processes and faults are given, and return what they said. None may break a promise."""
+    (folder / "scripted.py").write_text(SCRIPTED)
+    done = subprocess.run(
+        [sys.executable, folder / "scripted.py", ATTACKS, folder],
+        input=json.dumps(trials), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def test_a_reader_that_closes_does_not_complete_the_change_of_a_paused_writer(tmp_path: Path) -> None:
     """The oracle must not take a change that is under way for done before any process has seen it."""
-    script = tmp_path / "closing.py"
-    script.write_text(
-        "import sys\n"
-        "from pathlib import Path\n"
-        f"sys.path.insert(0, {str(ATTACKS)!r})\n"
-        "import simulate\n"
-        "simulate.restart_with_library()\n"
-        "trial = simulate.Simulation(0, Path(sys.argv[1]), print, simulate.Result('').notes)\n"
-        "steps = iter([\n"
-        "    (0, 'open', {'readonly': False}, None),\n"
-        "    (1, 'open', {'readonly': True}, None),\n"
-        "    (2, 'open', {'readonly': True}, None),\n"
-        "    (0, 'add', {'where': 'default', 'number': 1, 'reading': 0}, simulate.Fault('pause', 1)),\n"
-        "    (1, 'close', {'reverse': False}, None),\n"
-        "    (2, 'as_of', {'where': 'default', 'at': 5}, None),\n"
-        "])\n"
-        "def step():\n"
-        "    number, *rest = next(steps, (None,))\n"
-        "    if number is not None:\n"
-        "        trial._command(trial._processes[number], *rest)\n"
-        "trial._step = step\n"
-        "trial.run()\n"
-    )
-    folder = tmp_path / "trial"
-    folder.mkdir()
-    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^A: stands still\n(.+\n)+?B: close: done\n(.+\n)+?R: as_of: done$", done.stdout, re.M), (
-        done.stdout
-    )
+    steps: list[Step] = [(0, *OPEN, None), (1, *READ, None), (2, *READ, None)]
+    steps += [(0, *adding(1), ("pause", 1)), (1, *CLOSE, None), (2, *LOOK, None)]
+    said = scripted(tmp_path, ("normal", steps))
+    assert re.search(r"^A: stands still\n(.+\n)+?B: close: done\n(.+\n)+?R: as_of: done$", said, re.M), said
+
+
+def test_a_whole_change_of_a_killed_writer_may_be_seen_when_all_others_have_closed(tmp_path: Path) -> None:
+    """A writer that is killed between its last write to the log and telling SQLite's other processes about it."""
+    trials = []
+    for change in [14, 15, 16, 17, 18] * 3:  # with other seeds, another process looks
+        steps: list[Step] = [(0, *OPEN, None), (0, *adding(2), None), (1, *READ, None), (2, *READ, None)]
+        steps += [(0, *adding(1), ("kill after", change)), (1, *CLOSE, None), (2, *CLOSE, None)]
+        trials.append(("normal", steps))
+    said = scripted(tmp_path, *trials)
+    assert said.count("A: killed") > 5, said
+
+
+def test_nothing_of_a_change_whose_synchronisation_failed_comes_back_after_a_crash(tmp_path: Path) -> None:
+    trials = []
+    for change in range(10, 20):
+        steps: list[Step] = [(0, *OPEN, None), (0, *adding(2), None)]
+        steps += [(0, *adding(1), ("fail once", change, 1, "input/output")), (0, *LOOK, ("line", 1))]
+        trials.append(("full", steps))
+    said = scripted(tmp_path, *trials)
+    assert "A: fail once: fdatasync m-wal" in said
+    assert "Nothing of this change was kept" in said
