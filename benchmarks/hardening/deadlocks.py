@@ -39,6 +39,7 @@ from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.record import Record
 from worldthread.stores import SQLiteStore, Store
+from worldthread.types import Episode, Extraction, Fact
 
 IDLE_SECONDS = 4.0
 BATCH = 60
@@ -54,6 +55,13 @@ def _fresh() -> Any:
 
 def _forget(memory: Memory) -> None:
     memory.forget(memory.record.add(_fresh()))
+
+
+def _correct(memory: Memory) -> None:
+    number = next(_numbers)
+    fact = Fact(f"key {number}", "is in", "locker")
+    memory.record.add(Episode(f"text {number}", number, "", Extraction("test/1", (fact,))))
+    memory.correct(fact, at=number + 0.5)
 
 
 def _replace(memory: Memory) -> None:
@@ -82,6 +90,7 @@ KEPT = make_episode(0)
 CALLS: dict[str, Callable[[Memory], Any]] = {
     "Memory.about": lambda m: m.about("key 1"),
     "Memory.ask": lambda m: m.ask(QUESTION),
+    "Memory.correct": _correct,
     "Memory.close": lambda m: m.close(),
     "Memory.episode": lambda m: m.episode(KEPT.id),
     "Memory.export": lambda m: m.export(io.BytesIO()),
