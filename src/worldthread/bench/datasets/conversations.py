@@ -154,7 +154,7 @@ def load_locomo(path: Path) -> tuple[Conversation, ...]:
             ConversationQuestion(
                 question.question,
                 LOCOMO_CATEGORIES.get(question.category, str(question.category)),
-                known & frozenset(question.evidence),
+                frozenset(question.evidence) & known,
             )
             for question in row.questions
         )
