@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import http.client
 import logging
 import os
@@ -22,6 +23,7 @@ import pytest
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
+from worldthread import server_connections
 from worldthread.server_connections import (
     Connection,
     ConnectionLimits,
@@ -361,3 +363,20 @@ def test_a_client_that_leaves_within_its_body_is_not_an_error() -> None:
         return {"type": "http.disconnect"}
 
     asyncio.run(_without_disconnections(app)({"type": "http", "headers": []}, gone, lambda _: None))
+
+
+def test_garbage_collections_skip_what_was_loaded_before_the_server_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped: list[int] = []
+
+    class Server(server_connections._Server):
+        def run(self, sockets: Any = None) -> None:
+            skipped.append(gc.get_freeze_count())
+
+    monkeypatch.setattr(server_connections, "_Server", Server)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None: ...
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    server_connections.run_server(app, listening, shutdown_seconds=1, has_lifespan=False)
+    assert skipped[0] > 10_000
+    assert gc.get_freeze_count() == 0
