@@ -904,3 +904,25 @@ def test_a_line_of_an_export_is_not_read_without_end(monkeypatch: pytest.MonkeyP
         store.export(exported)
         exported.seek(0)
         assert store.import_(exported) == (0, 0)
+
+
+def test_a_connection_keeps_few_statements_whatever_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    statements: set[str] = set()
+    fetch_all = database.Database.fetch_all
+
+    def noted(self: database.Database, sql: str, parameters: Any = ()) -> list[Any]:
+        statements.add(sql)
+        return fetch_all(self, sql, parameters)
+
+    texts = [f"text {number}" for number in range(520)]
+    vectors = np.arange(1, len(texts) * 2 + 1, dtype=np.float32).reshape(-1, 2)
+    with SQLiteStore.open(None) as store:
+        store.append_many([Episode(text, number) for number, text in enumerate(texts)])
+        store.put_vectors("model", texts, vectors)
+        monkeypatch.setattr(database.Database, "fetch_all", noted)
+        for count in (0, *range(1, len(texts) + 1, 7)):
+            found = store.get_vectors("model", texts[:count])
+            assert [found[text].tolist() for text in texts[:count]] == vectors[:count].tolist()
+        assert [episode.text for episode in store.episodes()] == texts
+    assert len([sql for sql in statements if " vector " in sql]) <= 10
+    assert max(sql.count("?") for sql in statements) <= 1002

@@ -567,10 +567,11 @@ class SQLiteStore(Store):
     def _episodes_of(self, ids: Sequence[str]) -> Iterator[Episode]:
         """Yield the episodes with these ids, in this order; at most as many as one SQL statement can take."""
         keys = [bytes.fromhex(episode_id) for episode_id in ids]
+        asked = _padded(keys)
         rows = self._database.fetch_all(
             "SELECT id, digest, content FROM current JOIN record ON record.number = current.record"
-            f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND id IN ({_placeholders(keys)})",
-            (self._state.number, *(key[:2] for key in keys), *keys),
+            f" WHERE namespace = ? AND prefix IN ({_placeholders(asked)}) AND id IN ({_placeholders(asked)})",
+            (self._state.number, *(key[:2] for key in asked), *asked),
         )
         found = {key: (digest, content) for key, digest, content in rows}
         for key in keys:
@@ -699,7 +700,7 @@ class SQLiteStore(Store):
 
     def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
         """Overwrite the vectors of some texts in place."""
-        for keys in _batched([_text_digest(text) for text in texts]):
+        for keys in map(_padded, _batched([_text_digest(text) for text in texts])):
             found = self._database.execute(
                 "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
                 f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
@@ -727,7 +728,7 @@ class SQLiteStore(Store):
         found: dict[str, NDArray[np.float32]] = {}
         with self._database.lock:
             self._up_to_date_graph()
-            for keys in _batched(list(texts_by_key)):
+            for keys in map(_padded, _batched(list(texts_by_key))):
                 rows = self._database.fetch_all(
                     f"SELECT text, vector FROM vector WHERE namespace = ? AND model = ?"
                     f" AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
@@ -1033,6 +1034,21 @@ def _namespace_names(database: Database) -> list[str]:
     if not all(isinstance(name, str) for name in (*names, *indexed)) or sorted(names) != sorted(indexed):
         raise DamagedFileError("the list of namespaces cannot be read", path=database.location)
     return names
+
+
+def _padded(keys: Sequence[bytes]) -> Sequence[bytes]:
+    """Return keys with the last one repeated until there are as many as a power of two.
+
+    Every other number of keys is another statement; a connection keeps 128 of them, up to 0.2 MB each.
+
+    Args:
+        keys: at most as many as one statement can take.
+
+    Returns:
+        As many as a power of two, or as one statement can take.
+    """
+    size = min(_CHUNK, 1 << max(0, len(keys) - 1).bit_length())
+    return [*keys, *keys[-1:] * (size - len(keys))]
 
 
 def _placeholders(values: Sequence[object]) -> str:
