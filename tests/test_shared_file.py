@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +187,27 @@ def test_closing_writes_no_snapshot_of_what_another_has_forgotten(tmp_path: Path
     left = [file for file in tmp_path.rglob("*") if file.is_file() and b"zebra77" in file.read_bytes()]
     assert left == []
     assert (tmp_path / "m-snapshot").is_dir()
+
+
+def test_others_write_between_the_parts_of_many_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    writing = Database.writing
+
+    def noted(self: Database, wait: float | None = None) -> Any:
+        with closing(sqlite3.connect(tmp_path / "m")) as reader:
+            sizes.append(reader.execute("SELECT COUNT(*) FROM vector").fetchone()[0])
+        return writing(self, wait)
+
+    texts = [f"text {n}" for n in range(250)]
+    vectors = np.arange(1, 501, dtype=np.float32).reshape(-1, 2)
+    with SQLiteStore.open(tmp_path / "m") as store:
+        store.share_file()
+        monkeypatch.setattr(Database, "writing", noted)
+        store.put_vectors("model", texts, vectors)
+        monkeypatch.undo()
+        assert sizes == [0, 100, 200]
+        found = store.get_vectors("model", texts)
+    assert np.array_equal([found[text] for text in texts], vectors.astype(np.float16).astype(np.float32))
 
 
 Meanwhile = Callable[[SQLiteStore], object]

@@ -41,6 +41,7 @@ _CHECKSUM_BYTES: Final = 4
 _SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
 _SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
+_STORED_VECTORS: Final = 100  # in one change, which keeps other writers out for about 50 ms
 _CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
 _TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
 _KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
@@ -754,6 +755,11 @@ class SQLiteStore(Store):
             with self._database.lock:
                 self._up_to_date_graph()
             return
+        for start in range(0, len(keys), _STORED_VECTORS):
+            self._put_vectors(model, keys[start : start + _STORED_VECTORS], matrix[start : start + _STORED_VECTORS])
+
+    def _put_vectors(self, model: str, keys: Sequence[bytes], matrix: NDArray[np.float16]) -> None:
+        """Store some vectors in one change."""
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
@@ -1048,7 +1054,7 @@ def _padded(keys: Sequence[bytes]) -> Sequence[bytes]:
         As many as a power of two, or as one statement can take.
     """
     size = min(_CHUNK, 1 << max(0, len(keys) - 1).bit_length())
-    return [*keys, *(list(keys[-1:]) * (size - len(keys)))]
+    return [*keys, *list(keys[-1:]) * (size - len(keys))]
 
 
 def _placeholders(values: Sequence[object]) -> str:
