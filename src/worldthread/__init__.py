@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from worldthread.graph import GraphView
     from worldthread.ingestion import Remembered
     from worldthread.memory import Memory
+    from worldthread.merging import MergeSuggestion
     from worldthread.models.base import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.record import Record
@@ -80,6 +81,7 @@ _MODULES = {
     "worldthread.graph.view": ["GraphView"],
     "worldthread.ingestion": ["Remembered"],
     "worldthread.memory": ["Memory"],
+    "worldthread.merging": ["MergeSuggestion"],
     "worldthread.models.base": ["Embedder"],
     "worldthread.models.chat": ["ChatModel"],
     "worldthread.record": ["Record"],
@@ -123,6 +125,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Memory",
+    "MergeSuggestion",
     "MissingExtraError",
     "ModelCallError",
     "ModelConfigError",

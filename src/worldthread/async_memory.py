@@ -153,6 +153,8 @@ class AsyncMemory:
     retry = _on_thread(Memory.retry)
     forget = _on_thread(Memory.forget)
     correct = _on_thread(Memory.correct)
+    merge = _on_thread(Memory.merge)
+    suggest_merges = _on_thread(Memory.suggest_merges)
     recall = _on_thread(Memory.recall)
     ask = _on_thread(Memory.ask)
     about = _on_thread(Memory.about)

@@ -24,6 +24,7 @@ from worldthread.graph import GraphView
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
+from worldthread.merging import MergeSuggestion, merging, suggestions
 from worldthread.names import normalise_name
 from worldthread.progress import Progress
 from worldthread.record import Record, describe_store, known_keys, to_world_time
@@ -334,6 +335,41 @@ class Memory:
             episode = correction(graph, statement, replacement, reason, now, require_string(source, "source"))
         return self._store.episode(self.remember(episode).episodes[0])
 
+    def merge(self, name: str, into: str, reason: str = "", *, at: TimeLike | None = None, source: str = "") -> Episode:
+        """Record that two names mean the same: statements of both count as statements of one, at any time.
+
+        What texts say stays as written. It is recorded as an episode; forget that to undo it. The graph is computed
+        anew, in time linear in its size.
+
+        Args:
+            name: a name.
+            into: the name that is shown for both, such as the full one.
+            reason: why, in words.
+            at: world time of the episode; ``None`` for now, by the clock.
+            source: where this comes from.
+
+        Returns:
+            The episode, as recorded.
+
+        Raises:
+            InputError: an argument cannot be used, or both are one name already.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        time = to_world_time(at)
+        now = self._store.graph.recorded_time(self._clock()) if time is None else time
+        episode = merging(name, into, reason, now, require_string(source, "source"))
+        return self._store.episode(self.remember(episode).episodes[0])
+
+    def suggest_merges(self) -> list[MergeSuggestion]:
+        """List names that probably mean the same, each pair with its evidence. Nothing is changed.
+
+        Returns:
+            Suggestions for :meth:`merge`, sorted by name.
+        """
+        with self.record.read_lock() as graph:
+            return suggestions(graph)
+
     # -- asking -----------------------------------------------------------------------------------------------------
 
     def recall(
@@ -377,6 +413,8 @@ class Memory:
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
         at = to_world_time(as_of)
         asked = query if self._user == USER else as_asked_by(self._user, query)
+        with self.record.read_lock() as graph:
+            asked = graph.with_canonical_names(asked)
         vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file
         with self._index.current() as index:
             hits = search(

@@ -227,6 +227,8 @@ class Extraction:
         endings: older statements that end at the episode's world time, or at the time that the ending states. A
             statement that is also in ``statements`` does not end.
         failures: parts of the extractor's output that could not be understood, verbatim.
+        same_names: pairs of names that mean the same; the second is the better one. Statements of both count as
+            statements of one, at any time.
 
     Raises:
         InputError: an argument cannot be used.
@@ -236,6 +238,7 @@ class Extraction:
     statements: tuple[Statement, ...] = ()
     endings: tuple[Ending, ...] = ()
     failures: tuple[str, ...] = ()
+    same_names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         require_string(self.extractor, "the name of the extractor")
@@ -245,6 +248,12 @@ class Extraction:
         assign(self, "failures", require_tuple(self.failures, str, "failures of an extraction"))
         for failure in self.failures:
             require_unicode(failure, "failure of an extraction")
+        assign(self, "same_names", require_tuple(self.same_names, tuple, "same_names of an extraction"))
+        for pair in self.same_names:
+            if len(pair) != 2:
+                raise InputError(f"same_names are pairs of names, not {pair!r}")
+            if normalise_name(require_name(pair[0], "name")) == normalise_name(require_name(pair[1], "name")):
+                raise InputError(f"{pair[0]!r} and {pair[1]!r} are one name already")
 
     @property
     def is_complete(self) -> bool:
@@ -266,6 +275,8 @@ class Extraction:
             parts += ["" if time is None else time.hex() for time in times]
         if any(ending.never for ending in self.endings):
             parts += ["never" if ending.never else "" for ending in self.endings]
+        if self.same_names:
+            parts += ["same names", *(name for pair in self.same_names for name in pair)]
         counts = (len(self.failures), len(self.statements), len(self.endings))
         return _digest(*map(str, counts), *parts)
 

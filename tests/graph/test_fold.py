@@ -57,6 +57,8 @@ TIMED_EXTRACTIONS = st.builds(
     st.just("test/1"),
     st.lists(timed_statements(), max_size=3).map(tuple),
     st.lists(TIMED_ENDINGS | CORRECTIONS, max_size=2).map(tuple),
+    same_names=st.just(())
+    | st.sampled_from([(("key 1", "locker"),), (("Locker", "the room a"),), (("room a", "Key 1"),)]),
 )
 
 CHANCES = st.builds(random.Random, st.integers(0, 2**32))
@@ -165,7 +167,9 @@ def test_where_no_times_are_stated_a_view_sees_what_the_prefix_says(episodes: li
 @given(histories(), STATEMENTS)
 def test_versions_are_disjoint_ordered_and_explained(episodes: list[Episode], statement: Fact | Thesis) -> None:
     graph = TemporalGraph(episodes)
-    assert graph.versions(statement) == fold(episodes).versions.get(statement, ())
+    assert {versions[0].statement: versions for versions in graph.all_versions()} == fold(episodes).versions
+    if not any(episode.extraction.same_names for episode in episodes):
+        assert graph.versions(statement) == fold(episodes).versions.get(statement, ())
     for versions in graph.all_versions():
         assert list(versions) == sorted(versions, key=lambda v: v.interval)
         for earlier, later in pairwise(v for v in versions if v.interval.valid_from < v.interval.valid_to):
@@ -340,6 +344,30 @@ def test_what_was_never_true_is_so_at_no_time() -> None:
     assert intervals(graph, rome) == [(3, LATER, None)]
     with pytest.raises(InputError, match="leave out at"):
         Ending(rome, "wrong", 3, never=True)
+
+
+def test_names_that_are_merged_count_as_one_with_their_aspects() -> None:
+    old, new = place("Anna", "Rome"), place("anna rossi", "Paris")
+    thesis = Thesis("She sings.", ("Anna", "choir"), "hobby of ANNA")
+    merge = Episode("same", 9, extraction=Extraction("x", same_names=(("Anna", "Anna Rossi"),)))
+    graph = TemporalGraph([step(1, old, thesis), step(3, new)])
+    before, count = graph.state_hash(), graph.numbering
+    graph.add(merge)
+    assert graph.numbering == count + 1
+    assert intervals(graph, old) == [(1, 3, "replaced by: anna rossi, is in, Paris")]
+    assert graph.extracted(step(1, old, thesis).id) == (
+        place("Anna Rossi", "Rome"),
+        replace(thesis, objects=("Anna Rossi", "choir")),
+    )
+    assert graph.numbered_statement(0).aspect == "place of anna rossi"
+    assert graph.with_canonical_names("where is ANNA, Annabel?") == "where is Anna Rossi, Annabel?"
+    again = TemporalGraph.from_arrays(graph.to_arrays())
+    assert again.state_hash() == graph.state_hash() != before
+    assert again.view().facts("anna") == [place("Anna Rossi", "Paris")]
+    for one in (graph, again):
+        one.forget(merge.id)
+        assert one.state_hash() == before
+        assert one.extracted(step(1, old, thesis).id)[1].objects == ("Anna", "choir")
 
 
 def test_one_text_can_state_what_is_and_what_will_be() -> None:

@@ -16,7 +16,7 @@ from worldthread import Memory
 pytestmark = pytest.mark.mcp
 
 READING = {"recall", "ask", "about", "timeline", "stats"}
-WRITING = {"remember", "correct", "forget"}
+WRITING = {"remember", "correct", "merge", "forget"}
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ from worldthread.cli.correct import correct
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
 from worldthread.cli.mcp import mcp
+from worldthread.cli.merge import merge
 from worldthread.cli.play import play
 from worldthread.cli.recall import recall
 from worldthread.cli.remember import remember
@@ -46,6 +47,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         about,
         timeline,
         correct,
+        merge,
         forget,
         stats,
         retry,

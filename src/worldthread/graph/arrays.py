@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 from worldthread.graph.columns import RowTable, pack_rows, pack_strings, unpack_strings
 from worldthread.graph.episodes import EpisodeTable
+from worldthread.graph.merges import MergedNames
 from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable
@@ -43,6 +44,12 @@ _EVENT_TABLES: Final = {
     ),
 }
 """Array -> attribute of :class:`GraphState`, what the keys of the table number, and what its columns number."""
+
+_WRITTEN_TABLES: Final = {
+    "written_taken": (("form",), "taken"),
+    "written_endings": (("form", "string", "time, never or none"), "endings"),
+}
+"""Array -> what its columns number, and the table that holds the same with canonical names; where names are merged."""
 
 _Bounds: TypeAlias = dict[str, tuple[int, int]]
 """What a column numbers -> its least number, and the number after its greatest."""
@@ -72,6 +79,15 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
     sizes = {"string": len(state.strings.items), "statement": len(statements.keys), "episode": len(episodes.ids)}
     tables = {name: (getattr(state, attribute), sizes[keys]) for name, (attribute, keys, _) in _EVENT_TABLES.items()}
     tables["incident"] = statements.incident, sizes["string"]
+    if state.same_names:
+        find = state.strings.find
+        rows = [(n, find(a), find(b)) for n, pairs in sorted(state.same_names.items()) for a, b in pairs]
+        arrays["same_names"] = np.array(rows, np.int64).reshape(-1, 3)
+        for part, (name, (columns, _)) in enumerate(_WRITTEN_TABLES.items()):
+            table = RowTable(len(columns))
+            for number, written in state.written.items():
+                table.replace(number, list(written[part]))
+            tables[name] = table, sizes["episode"]
     for name, (table, size) in tables.items():
         groups = [table.get(key) for key in range(size)]
         arrays[f"{name}_pointers"], arrays[f"{name}_rows"] = pack_rows(groups, table.width)
@@ -122,6 +138,8 @@ def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     state = GraphState(strings, statements, _episodes(arrays, strings, ids, bounds))
     for name, (attribute, keyed_by, columns) in _EVENT_TABLES.items():
         setattr(state, attribute, RowTable(len(columns), *_table(arrays, name, keyed_by, columns, bounds)))
+    if "same_names" in arrays:
+        _restore_names(state, arrays, bounds)
     _check_versions(arrays)
     state.timed_endings = _timed_endings(arrays)
     if len(strings) < len(strings.items) or len(state.episodes.numbers) < len(ids):
@@ -220,6 +238,25 @@ def _check_versions(arrays: Mapping[str, NDArray[Any]]) -> None:
     first, after, ended_by, reason = versions.T[:4]
     if not ((first < after) & (after <= counts) & ((ended_by == ABSENT) == (reason == ABSENT))).all():
         raise ValueError("a version has assertions or an ending that do not exist")
+
+
+def _restore_names(state: GraphState, arrays: Mapping[str, NDArray[Any]], bounds: _Bounds) -> None:
+    """Restore which names are merged, and what was written in other names."""
+    strings = state.strings.items
+    for episode, name, into in _rows(arrays, "same_names", ("episode", "string", "string"), bounds).tolist():
+        state.same_names[episode] = (*state.same_names.get(episode, ()), (strings[name], strings[into]))
+    state.merged = MergedNames(pair for pairs in state.same_names.values() for pair in pairs)
+    tables = []
+    for name, (columns, canonical) in _WRITTEN_TABLES.items():
+        pointers, rows = _table(arrays, name, "episode", columns, bounds)
+        counts = np.diff(pointers)
+        if not ((counts == 0) | (counts == np.diff(arrays[f"{canonical}_pointers"]))).all():
+            raise ValueError("an episode does not write what it states")
+        tables.append(RowTable(len(columns), pointers, rows))
+    for episode in state.episodes.numbers.values():
+        written = tuple(tables[0].get(episode)), tuple(tables[1].get(episode))
+        if any(written):
+            state.written[episode] = written
 
 
 def _timed_endings(arrays: Mapping[str, NDArray[Any]]) -> set[int]:

@@ -21,6 +21,9 @@ later episode that does not assert the statement says that it was never true (:a
 An announcement (``valid_from > t``) is taken back too when a later episode ends the statement at its beginning or
 before, or asserts it with a later beginning within its interval while it has not begun.
 
+Names that an episode says are the same (:attr:`~worldthread.types.Extraction.same_names`) are one name, at any time:
+before anything is folded, all statements are read with the canonical names of :mod:`worldthread.graph.merges`.
+
 A statement that ended and is asserted again opens a new version. Nothing else changes the graph, so the same episodes
 give the same graph in whatever order and grouping they arrive. Where no text states times, every moment is *t*: each
 version begins with the episode that opens it and ends with the episode that ends it.
@@ -40,6 +43,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from worldthread.errors import InputError
+from worldthread.graph.merges import MergedNames
 from worldthread.types import FOREVER, Ending, Episode, Fact, Interval, Statement, Version
 
 STATE_HASH_VERSION: Final = 2
@@ -193,8 +197,8 @@ def fold(episodes: Iterable[Episode], later: Iterable[Episode] = ()) -> Fold:
 
     Args:
         episodes: in any order; repetitions are allowed.
-        later: episodes that are not folded themselves, but whose corrections count: what they say was never true is
-            left out.
+        later: episodes that are not folded themselves, but whose corrections and merged names count: what they say was
+            never true is left out.
 
     Returns:
         The episodes and the versions of their statements.
@@ -208,6 +212,10 @@ def fold(episodes: Iterable[Episode], later: Iterable[Episode] = ()) -> Fold:
         if known.extraction.digest != episode.extraction.digest:
             raise InputError(f"episode {episode.id} comes with two different extractions")
     ordered = sorted(unique.values(), key=lambda e: (e.at, e.id))
+    later = tuple(later)
+    recorded = tuple(ordered)
+    names = MergedNames(pair for e in (*ordered, *later) for pair in e.extraction.same_names)
+    ordered, later = _read(names, ordered), _read(names, later)
     corrections = {e.id for e in later} - unique.keys()
     speaking: dict[Statement, list[Episode]] = {}  # statement -> episodes that assert or end it
     for episode in sorted((*ordered, *(e for e in later if e.id in corrections)), key=lambda e: (e.at, e.id)):
@@ -245,7 +253,11 @@ def fold(episodes: Iterable[Episode], later: Iterable[Episode] = ()) -> Fold:
                 history.replace(replaced, episode.id)
         for statement in statements:
             histories.setdefault(statement, _History(statement)).extend(episode, statement)
-    return Fold(tuple(ordered), _versions(histories, taken_back))
+    return Fold(recorded, _versions(histories, taken_back))
+
+
+def _read(names: MergedNames, episodes: Iterable[Episode]) -> list[Episode]:
+    return [replace(e, extraction=names.extraction(e.extraction)) for e in episodes]
 
 
 def _is_corrected(episode: Episode, statement: Statement, others: Iterable[Episode]) -> bool:

@@ -71,6 +71,8 @@ class IncrementalFold:
         state.unused += size
         state.episode_assertions.replace(number, [])
         state.episode_endings.replace(number, [])
+        state.same_names.pop(number, None)
+        state.written.pop(number, None)
         episodes.remove(number)
         if self._last == episodes.order(number):
             self._set_last(episodes.last())
@@ -81,8 +83,9 @@ class IncrementalFold:
         self._state.now = -FOREVER if order is None else order[0]
 
     def _record_events(self, record: EpisodeRecord, extraction: Extraction, digest: str) -> int:
-        """Record an episode and its events, and return its number."""
+        """Record an episode and its events, with canonical names, and return its number."""
         state = self._state
+        written, extraction = extraction, state.merged.extraction(extraction)
         number = state.episodes.add(record, digest)
         state.size += _size(extraction.statements, extraction.endings)
         intern_form, forms = state.statements.intern_form, state.statements.forms
@@ -103,6 +106,16 @@ class IncrementalFold:
             if at != ABSENT:
                 state.timed_endings.add(forms[form][0])
                 self._mark_timed(forms[form][0])
+        if written.same_names:
+            state.same_names[number] = written.same_names
+            for name in (name for pair in written.same_names for name in pair):
+                state.strings.intern(name)
+        if written is not extraction:
+            endings = state.episode_endings.get(number)
+            state.written[number] = (
+                tuple((intern_form(statement),) for statement in written.statements),
+                tuple((intern_form(e.statement), *row[1:]) for e, row in zip(written.endings, endings, strict=True)),
+            )
         return number
 
     def _mark_timed(self, statement: int, aspect: int = ABSENT) -> None:
@@ -177,7 +190,8 @@ class IncrementalFold:
         stated = {aspect for aspects in asserted.values() for aspect in aspects} - {ABSENT}
         outdated = {holder for aspect in stated for holder in self._holders_of(aspect)} - asserted.keys()
         if outdated:
-            replaced = replacements(state.episodes.at[number], state.extraction(number).statements)
+            said = [state.statements.written(form) for (form,) in state.episode_assertions.get(number)]
+            replaced = replacements(state.episodes.at[number], said)
             for statement in outdated:
                 self._close(statement, number, self._reason(replaced, self._aspects_held(statement)))
         for statement, aspects in asserted.items():

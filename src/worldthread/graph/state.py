@@ -14,6 +14,7 @@ from typing import Final
 
 from worldthread.graph.columns import Row, RowTable
 from worldthread.graph.episodes import EpisodeTable
+from worldthread.graph.merges import MergedNames
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable, integer_to_time
 from worldthread.names import normalise_name
@@ -38,13 +39,16 @@ class GraphState:
         "episode_assertions",
         "episode_endings",
         "episodes",
+        "merged",
         "now",
+        "same_names",
         "size",
         "statements",
         "strings",
         "timed_endings",
         "unused",
         "versions",
+        "written",
     )
 
     def __init__(self, strings: StringTable, statements: StatementTable, episodes: EpisodeTable) -> None:
@@ -64,6 +68,12 @@ class GraphState:
         self.versions = RowTable(6)
         """Statement -> (first assertion, assertion after the last, ended by, reason, start, end); in order of time.
         Start and end are ``ABSENT`` when they are the world times of the first assertion and of the ending episode."""
+        self.merged = MergedNames()
+        """The names that were merged; the tables hold canonical names."""
+        self.same_names: dict[int, tuple[tuple[str, str], ...]] = {}
+        """Episode -> the names that it merges."""
+        self.written: dict[int, tuple[tuple[Row, ...], tuple[Row, ...]]] = {}
+        """Episode -> what it asserts and ends as written, as in the tables, where names in it were merged."""
         self.timed_endings: set[int] = set()
         """Statements that an episode ends at a time which it states; forgetting takes none away."""
         self.now = -FOREVER
@@ -88,7 +98,7 @@ class GraphState:
 
     def find(self, statement: Statement) -> int | None:
         """Return the number of a statement, or ``None`` when no episode asserts it."""
-        number = self.statements.find(statement)
+        number = self.statements.find(self.merged.statement(statement))
         return number if number is not None and self.assertions.get(number) else None
 
     def statement(self, number: int) -> Statement:
@@ -140,6 +150,7 @@ class GraphState:
 
     def about(self, name: str) -> list[int]:
         """Return the asserted statements of any time that have ``name`` as subject, object or object of a thesis."""
+        name = self.merged.name(name)
         key = normalise_name(name)
         statements = self.statements
         return [
@@ -157,16 +168,20 @@ class GraphState:
     # -- episodes ---------------------------------------------------------------------------------------------------
 
     def extraction(self, episode: int) -> Extraction:
-        """Return what was extracted from an episode; without its failures, of which only the number is kept."""
+        """Return what was extracted from an episode, as written; of its failures only the number is kept."""
         written = self.statements.written
+        asserted, ended = self.written.get(
+            episode, (self.episode_assertions.get(episode), self.episode_endings.get(episode))
+        )
         strings = self.strings.items
         return Extraction(
             strings[self.episodes.extractors[episode]],
-            tuple(written(row[0]) for row in self.episode_assertions.get(episode)),
+            tuple(written(row[0]) for row in asserted),
             tuple(
                 Ending(written(form), strings[reason], None if at == NEVER else integer_to_time(at), at == NEVER)
-                for form, reason, at in self.episode_endings.get(episode)
+                for form, reason, at in ended
             ),
+            same_names=self.same_names.get(episode, ()),
         )
 
     def aspects_stated(self, episode: int) -> set[int]:

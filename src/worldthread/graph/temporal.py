@@ -16,6 +16,7 @@ from worldthread.graph.compaction import compacted
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
+from worldthread.graph.merges import MergedNames
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
@@ -45,6 +46,7 @@ class TemporalGraph:
 
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self._use(GraphState.empty())
+        self._outside: tuple[tuple[str, str], ...] = ()  # names that other episodes merge
         self.change_count = 0
         self.numbering = 0
         self.add_many(episodes)
@@ -75,6 +77,12 @@ class TemporalGraph:
         """
         if self._has(episode):
             return False
+        self._add(episode)
+        if episode.extraction.same_names:
+            self._read_names()
+        return True
+
+    def _add(self, episode: Episode) -> None:
         extraction = episode.extraction
         record = EpisodeRecord(
             episode.id,
@@ -87,7 +95,6 @@ class TemporalGraph:
         )
         self._fold.add(record, extraction, extraction.digest)
         self.change_count += 1
-        return True
 
     def add_many(self, episodes: Iterable[Episode]) -> int:
         """Add many episodes. The result is that of :meth:`add` one by one; the fastest order is chosen.
@@ -102,8 +109,9 @@ class TemporalGraph:
             InputError: one of them is in the graph, or comes twice, with different extractions. None was added.
         """
         new = {episode.id: episode for episode in self._new_among(episodes)}
+        self._read_names(pair for episode in new.values() for pair in episode.extraction.same_names)
         for episode in sorted(new.values(), key=lambda e: (e.at, e.id)):
-            self.add(episode)
+            self._add(episode)
         return len(new)
 
     def forget(self, episode_id: str) -> None:
@@ -115,8 +123,26 @@ class TemporalGraph:
         Raises:
             NotFoundError: there is no such episode.
         """
-        self._fold.remove(self._episodes.number(episode_id))
+        number = self._episodes.number(episode_id)
+        has_names = number in self._state.same_names
+        self._fold.remove(number)
         self.change_count += 1
+        if has_names:
+            self._read_names()
+
+    def _read_names(self, more: Iterable[tuple[str, str]] = ()) -> None:
+        """Fold everything again if the set of merged names has changed. Takes time linear in the graph.
+
+        Args:
+            more: names that episodes merge which will be added next.
+        """
+        pairs = [pair for pairs in self._state.same_names.values() for pair in pairs]
+        names = MergedNames([*self._outside, *pairs, *more])
+        if names != self._state.merged:
+            self._state.become(refolded(self._state, names))
+            self._use(self._state)
+            self.change_count += 1
+            self.numbering += 1
 
     def _new_among(self, episodes: Iterable[Episode]) -> Iterator[Episode]:
         digests: dict[str, str] = {}
@@ -185,6 +211,10 @@ class TemporalGraph:
         unread = Extraction()
         numbers = list(numbers)
         corrected = self._corrections_outside(set(numbers), recorded_time)
+        known = {n: pairs for n, pairs in self._state.same_names.items() if self._was_known(n, recorded_time)}
+        outside = (pair for n, pairs in known.items() if n not in set(numbers) for pair in pairs)
+        graph._outside = (*self._outside, *outside)
+        graph._state.merged = MergedNames((*self._outside, *(pair for pairs in known.values() for pair in pairs)))
         for number in sorted(numbers, key=episodes.order):
             record = episodes.record(number)
             if record.extracted_at is not None and record.extracted_at > recorded_time:
@@ -194,7 +224,8 @@ class TemporalGraph:
                 extraction = self._state.extraction(number)
                 if corrected:
                     order = episodes.order(number)
-                    kept = (s for s in extraction.statements if s not in corrected or corrected[s] < order)
+                    name = graph._state.merged.statement
+                    kept = (s for s in extraction.statements if corrected.get(name(s), order) <= order)
                     extraction = replace(extraction, statements=tuple(kept))
                 graph._fold.add(record, extraction, episodes.digests[number])
             graph.change_count += 1
@@ -210,12 +241,16 @@ class TemporalGraph:
         for statement in state.timed_endings:
             asserting = {episode for episode, _ in state.assertions.get(statement)}
             for episode, _, time in state.endings.get(statement):
-                recorded = episodes.extracted.get(episode, episodes.recorded[episode])
-                was_known = recorded is None or recorded <= recorded_time
+                was_known = self._was_known(episode, recorded_time)
                 if asserting and time == NEVER and was_known and episode not in numbers | asserting:
                     shown = state.statement(statement)
                     found[shown] = max(found.get(shown, episodes.order(episode)), episodes.order(episode))
         return found
+
+    def _was_known(self, episode: int, recorded_time: float) -> bool:
+        """Return whether what an episode says was known at a recorded time."""
+        recorded = self._episodes.extracted.get(episode, self._episodes.recorded[episode])
+        return recorded is None or recorded <= recorded_time
 
     # -- episodes ---------------------------------------------------------------------------------------------------
 
@@ -284,12 +319,13 @@ class TemporalGraph:
             episode_id: id of the episode.
 
         Returns:
-            The statements as written, in the order of the extraction.
+            The statements as written, but with canonical names, in the order of the extraction.
 
         Raises:
             NotFoundError: there is no such episode.
         """
-        return self._state.extraction(self._episodes.number(episode_id)).statements
+        state, number = self._state, self._episodes.number(episode_id)
+        return tuple(state.statements.written(form) for (form,) in state.episode_assertions.get(number))
 
     def ended_by(self, episode_id: str) -> tuple[tuple[Statement, str], ...]:
         """Return the statements that an episode ended.
@@ -336,6 +372,17 @@ class TemporalGraph:
             The normalised names, sorted.
         """
         return sorted(self._state.names())
+
+    def with_canonical_names(self, text: str) -> str:
+        """Return a text with every name that was merged replaced by the name that it was merged into.
+
+        Args:
+            text: a question, for example.
+
+        Returns:
+            The text; names are found as whole words, in any case.
+        """
+        return self._state.merged.text(text)
 
     def counts(self) -> dict[str, int]:
         """Count episodes and statements.
@@ -493,7 +540,10 @@ class TemporalGraph:
         """
         if self.is_compact:
             return
-        self._state.become(compacted(self._state))
+        if self._state.merged:
+            self._state.become(refolded(self._state, self._state.merged))
+        else:
+            self._state.become(compacted(self._state))
         self._use(self._state)
         self.change_count += 1
         self.numbering += 1
@@ -533,7 +583,10 @@ class TemporalGraph:
         Returns:
             Arrays by name, in the layout of :data:`worldthread.graph.arrays.ARRAYS_FORMAT`.
         """
-        return state_to_arrays(self._state if self.is_compact else compacted(self._state))
+        state = self._state
+        if not self.is_compact:
+            state = refolded(state, state.merged) if state.merged else compacted(state)
+        return state_to_arrays(state)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> TemporalGraph:
@@ -551,6 +604,26 @@ class TemporalGraph:
         graph = cls()
         graph._use(state_from_arrays(arrays))
         return graph
+
+
+def refolded(state: GraphState, names: MergedNames) -> GraphState:
+    """Return the graph of the same episodes with other names merged, in tables that hold nothing of removed episodes.
+
+    Args:
+        state: the graph; it is not changed.
+        names: the names that are merged.
+
+    Returns:
+        A graph whose episodes, forms and statements are numbered anew. It takes time linear in the graph.
+    """
+    result = GraphState.empty()
+    result.merged = names
+    fold = IncrementalFold(result)
+    episodes = state.episodes
+    for number in sorted(episodes.numbers.values(), key=episodes.order):
+        fold.add(episodes.record(number), state.extraction(number), episodes.digests[number])
+    result.episodes.latest = episodes.latest
+    return result
 
 
 def _conflict(episode: Episode) -> InputError:

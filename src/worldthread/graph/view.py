@@ -70,6 +70,7 @@ class GraphView:
         """
         state, at = self._state, self.at
         statements = state.statements
+        subject, object = (None if name is None else state.merged.name(name) for name in (subject, object))
         given = [name for name in (subject, relation, object) if name is not None]
         wanted = [None if name is None else normalise_name(name) for name in (subject, relation, object)]
         candidates = statements.incident_to(*given) if given else range(len(statements.keys))
@@ -96,7 +97,7 @@ class GraphView:
         """
         state, at = self._state, self.at
         keys = state.statements.keys
-        numbers = range(len(keys)) if about is None else state.statements.incident_to(about)
+        numbers = range(len(keys)) if about is None else state.statements.incident_to(state.merged.name(about))
         shown = [state.statement(n) for n in numbers if keys[n][1] == ABSENT and state.holds(n, at)]
         return sorted((s for s in shown if isinstance(s, Thesis)), key=lambda s: s.key)
 

@@ -82,9 +82,9 @@ class EntityResult(BaseModel):
 
 
 class CorrectResult(BaseModel):
-    """The correction that was recorded."""
+    """The correction or the merge of names that was recorded."""
 
-    episode: str = Field(description="The id of its episode; forget it to undo the correction")
+    episode: str = Field(description="The id of its episode; forget it to undo it")
 
 
 class ForgetResult(BaseModel):

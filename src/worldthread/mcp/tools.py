@@ -37,6 +37,7 @@ def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
         writing = WritingTools(shared)
         add_tool(server, writing.remember, "Remember", _ADDITIVE)
         add_tool(server, writing.correct, "Correct", _ADDITIVE)
+        add_tool(server, writing.merge, "Merge two names", _ADDITIVE)
         add_tool(server, writing.forget, "Forget for good", _DESTRUCTIVE)
 
 

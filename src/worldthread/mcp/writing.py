@@ -114,6 +114,23 @@ class WritingTools:
         return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
 
     @render_errors
+    def merge(
+        self,
+        name: Annotated[str, Field(max_length=MAX_NAME, description="A name", examples=["Anna"])],
+        into: Annotated[
+            str, Field(max_length=MAX_NAME, description="The name to show for both", examples=["Anna Rossi"])
+        ],
+        reason: Annotated[str, Field(max_length=MAX_TEXT, description="Why they mean the same, in a few words")] = "",
+    ) -> Annotated[CallToolResult, CorrectResult]:
+        """Record that two names mean the same person, place or thing: what is known of both is known of one.
+
+        Use it only when the user says so, or agrees: two people can have one first name.
+        """
+        with self._shared.writing() as memory:
+            episode = memory.merge(name, into, reason)
+        return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
+
+    @render_errors
     def forget(
         self,
         episode: Annotated[

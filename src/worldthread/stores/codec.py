@@ -68,7 +68,7 @@ def decode_episode(data: bytes | str) -> Episode:
 
 _EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "extracted_at", "speaker", "reading"})
 _STATEMENT_OPTIONAL = frozenset({"aspect", "valid_from", "valid_to"})
-_EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures"})
+_EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures", "same_names"})
 
 
 def _extraction_document(extraction: Extraction) -> dict[str, Any]:
@@ -86,6 +86,8 @@ def _extraction_document(extraction: Extraction) -> dict[str, Any]:
         ]
     if extraction.failures:
         document["failures"] = list(extraction.failures)
+    if extraction.same_names:
+        document["same_names"] = [list(pair) for pair in extraction.same_names]
     return document
 
 
@@ -113,6 +115,7 @@ def _decode_extraction(value: object) -> Extraction:
         tuple(_decode_statement(item) for item in _list(document.get("statements", []), "statements")),
         tuple(_decode_ending(item) for item in _list(document.get("endings", []), "endings")),
         tuple(_list(document.get("failures", []), "failures")),
+        tuple(tuple(_list(pair, "same names")) for pair in _list(document.get("same_names", []), "same_names")),
     )
 
 

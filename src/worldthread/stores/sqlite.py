@@ -521,6 +521,7 @@ class SQLiteStore(Store):
         assert graph is not None
         if state.position == last:
             return len(graph)
+        numbering = graph.numbering
         rows: list[tuple[object, object]]
         if not state.position.number:
             rows = self._database.fetch_all(
@@ -547,6 +548,8 @@ class SQLiteStore(Store):
         # a graph grows fastest in the order of world time
         for ids in _batched([episode_id for _, episode_id in present]):
             graph.add_many(self._episodes_of(ids))
+        if graph.numbering != numbering:
+            state.numbering_snapshot = ChangePosition()
         state.position = last
         return len(graph)
 
@@ -643,10 +646,12 @@ class SQLiteStore(Store):
         """Apply a committed change to the graph."""
         state = self._state
         state.is_torn = True
+        numbering = change.graph.numbering
         for episode_id in removed:
             change.graph.forget(episode_id)
-        for episode in added:
-            change.graph.add(episode)
+        change.graph.add_many(added)
+        if change.graph.numbering != numbering:  # names were merged or are apart again
+            state.numbering_snapshot = ChangePosition()
         state.number, state.position = change.namespace, change.position
         if removed:
             state.compact_if_worthwhile()

@@ -1,0 +1,114 @@
+"""Names that mean the same: what is said of one of them counts as said of one name.
+
+Episodes say that two names are the same (:attr:`~worldthread.types.Extraction.same_names`). All names that are
+connected in this way are one class. Its *canonical* name is the one that others are merged into and that is itself
+merged into none; of several, or when there is none, the longest, then the first by alphabet. So it depends on the set
+of pairs only, not on the order in which they were said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from worldthread.names import normalise_name
+from worldthread.types import Extraction, Fact, Statement
+
+
+class MergedNames:
+    """Reads statements with canonical names.
+
+    Args:
+        pairs: a name, and the name that it is merged into, as written.
+    """
+
+    __slots__ = ("_aspects", "_canonical")
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        written: dict[str, str] = {}
+        merged: dict[str, set[str]] = {}
+        connected: dict[str, set[str]] = {}
+        for name, into in pairs:
+            keys = normalise_name(name), normalise_name(into)
+            for key, text in zip(keys, (name, into), strict=True):
+                written[key] = min(text, written.get(key, text))
+                connected.setdefault(key, {key}).update(keys)
+            merged.setdefault(keys[0], set()).add(keys[1])
+        self._canonical: dict[str, str] = {}
+        self._aspects: dict[str, re.Pattern[str]] = {}
+        while connected:
+            members = _connected(connected)
+            chosen = min((key for key in members if key not in merged), key=_rank, default=min(members, key=_rank))
+            names = "|".join(re.escape(key) for key in sorted(members, key=_rank))
+            pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+            for key in members:
+                self._canonical[key] = written[chosen]
+                self._aspects[key] = pattern
+
+    def __bool__(self) -> bool:
+        return bool(self._canonical)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MergedNames) and self._canonical == other._canonical
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def name(self, name: str) -> str:
+        """Return a name as it counts: the canonical name of its class; a name that was not merged stays as written."""
+        key = normalise_name(name)
+        canonical = self._canonical.get(key, name)
+        return name if normalise_name(canonical) == key else canonical
+
+    def text(self, text: str) -> str:
+        """Return a text with canonical names instead of others of their class, found as whole words in any case."""
+        if not self._canonical:
+            return text
+        names = "|".join(re.escape(key) for key in sorted(self._canonical, key=_rank))
+        pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+        return pattern.sub(lambda found: self.name(found.group()), text)
+
+    def statement(self, statement: Statement) -> Statement:
+        """Return a statement with canonical names; in its aspect, names of the same classes are canonical too."""
+        if not self._canonical:
+            return statement
+        names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
+        classes = [key for key in map(normalise_name, names) if key in self._canonical]
+        if not classes:
+            return statement
+        aspect = statement.aspect
+        for key in dict.fromkeys(classes) if aspect is not None else ():
+            aspect = normalise_name(self._canonical[key]).join(self._aspects[key].split(aspect or ""))
+        if isinstance(statement, Fact):
+            subject, object_ = map(self.name, names)
+            return replace(statement, subject=subject, object=object_, aspect=aspect)
+        return replace(statement, objects=tuple(map(self.name, names)), aspect=aspect)
+
+    def extraction(self, extraction: Extraction) -> Extraction:
+        """Return an extraction with canonical names; the same object when it has none of the merged names."""
+        statements = tuple(map(self.statement, extraction.statements))
+        ended = tuple(self.statement(ending.statement) for ending in extraction.endings)
+        is_same = all(map(_is, statements, extraction.statements))
+        if is_same and all(map(_is, ended, (ending.statement for ending in extraction.endings))):
+            return extraction
+        endings = tuple(replace(e, statement=s) for e, s in zip(extraction.endings, ended, strict=True))
+        return replace(extraction, statements=statements, endings=endings)
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _rank(key: str) -> tuple[int, str]:
+    return -len(key), key
+
+
+def _connected(connections: dict[str, set[str]]) -> set[str]:
+    """Take the names that are connected with one of them out of ``connections``, and return them."""
+    first = next(iter(connections))
+    members, waiting = {first}, [first]
+    while waiting:
+        new = connections.pop(waiting.pop()) - members
+        members |= new
+        waiting += new
+    return members
