@@ -22,6 +22,12 @@ from worldthread.stores.database import Database
 TEXTS = [f"Person{number} lives in town {number}." for number in range(150)]
 
 
+@pytest.fixture(autouse=True)
+def rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories read by rules, as :class:`Meddler` does, so that their states can be compared."""
+    monkeypatch.setattr("worldthread.extract.parsed.parser.is_installed", lambda: False)
+
+
 class Meddler(ProseExtractor):
     """Reads texts by rules, and calls a function before each."""
 
@@ -33,9 +39,11 @@ class Meddler(ProseExtractor):
         self._meddle("extract", text)
         return super().extract(text)
 
-    def outdate(self, text: str, extraction: Extraction, view: Any) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: Any, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         self._meddle("outdate", text)
-        return super().outdate(text, extraction, view)
+        return super().outdate(text, extraction, view, speaker, at)
 
 
 class MeddlingEmbedder:

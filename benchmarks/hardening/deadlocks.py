@@ -64,6 +64,11 @@ def _correct(memory: Memory) -> None:
     memory.correct(fact, at=number + 0.5)
 
 
+def _merge(memory: Memory) -> None:
+    number = next(_numbers)
+    memory.merge(f"key {number}", f"iron key {number}", at=number)
+
+
 def _replace(memory: Memory) -> None:
     number = next(_numbers)
     memory.record.add(make_episode(number))
@@ -96,6 +101,8 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Memory.export": lambda m: m.export(io.BytesIO()),
     "Memory.forget": _forget,
     "Memory.import_": lambda m: m.import_(io.BytesIO(EXPORT)),
+    "Memory.merge": _merge,
+    "Memory.suggest_merges": lambda m: m.suggest_merges(),
     "Memory.open_namespace": lambda m: m.open_namespace("c").close(),
     "Memory.recall": lambda m: m.recall(QUESTION),
     "Memory.remember": lambda m: m.remember("Anna lives in Rome.", at=next(_numbers)),

@@ -308,7 +308,7 @@ def test_a_long_text_lets_other_clients_write_and_ends_with_the_server(
     extract = ProseExtractor.extract
     read = []
 
-    def meddle(self: ProseExtractor, passage: str, speaker: str = "") -> Any:
+    def meddle(self: ProseExtractor, passage: str, speaker: str = "", at: float | None = None) -> Any:
         read.append(passage)
         if len(read) == 10:
             with shared.writing() as other:  # another call to the same server
@@ -318,8 +318,9 @@ def test_a_long_text_lets_other_clients_write_and_ends_with_the_server(
         if len(read) == 80:
             monkeypatch.setattr("worldthread.mcp.shared._SHUTDOWN_SECONDS", 0.0)
             shared.close()
-        return extract(self, passage, speaker)
+        return extract(self, passage, speaker, at)
 
+    monkeypatch.setattr("worldthread.extract.parsed.parser.is_installed", lambda: False)
     monkeypatch.setattr(ProseExtractor, "extract", meddle)
     with pytest.raises(ClosedError, match="is ending"), shared.writing() as memory:
         memory.remember(text, at=1)

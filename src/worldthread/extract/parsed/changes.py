@@ -775,7 +775,7 @@ class _ClauseChanges:
         if "replaces" in rule.get("target", ""):
             new = deed.pobj("to") or deed.pobj("into")
             if new is not None:
-                is_place = new.pos_ == "PROPN" or new.lemma_.lower() in _PLACES or new.lower_ == "abroad"
+                is_place = new.pos_ == "PROPN" or new.lemma_.lower() in _LISTS["places"] or new.lower_ == "abroad"
                 if rule.get("place") and not is_place:
                     return []
                 if rule.get("proper") and new.pos_ != "PROPN":
@@ -851,7 +851,7 @@ class _ClauseChanges:
         if constraint == "partner":
             return token.tag_ == "PRP" or token.pos_ == "PROPN" or lemma in _LISTS["partners"]
         if constraint == "home":
-            return token.pos_ == "PROPN" or lemma in _PLACES
+            return token.pos_ == "PROPN" or lemma in _LISTS["places"]
         if constraint == "study":
             return lemma not in _LISTS["schools"] | {"study", "degree", "course"}
         return True
@@ -1189,39 +1189,6 @@ class _ClauseChanges:
 
 _CONTACT_NAME: Final = re.compile(
     r"(?:phone|mobile|telephone|cell) number|(?:home|postal|e-?mail|mail) address|(?:last|family|user) name|\S+"
-)
-_PLACES: Final = frozenset(
-    [
-        "city",
-        "town",
-        "village",
-        "country",
-        "flat",
-        "apartment",
-        "house",
-        "home",
-        "place",
-        "room",
-        "studio",
-        "cottage",
-        "bungalow",
-        "farm",
-        "dorm",
-        "condo",
-        "suburb",
-        "countryside",
-        "abroad",
-        "overseas",
-        "district",
-        "area",
-        "boat",
-        "houseboat",
-        "neighbourhood",
-        "neighborhood",
-        "hostel",
-        "street",
-        "road",
-    ]
 )
 _LEAVING_HOME: Final = frozenset(
     [

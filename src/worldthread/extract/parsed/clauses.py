@@ -135,7 +135,7 @@ def _clause(head: Token) -> Clause | None:
     if _is_question(head, auxiliaries, subject) or (head.tag_ == "VB" and not auxiliaries and subject is None):
         return None
     names = tuple(child.lemma_.lower() for child in auxiliaries)
-    is_bare_past = head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries)
+    is_bare_past = head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries and head.lemma_ != "be")
     is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
     is_elliptic = is_bare_past and head.i - head.sent.start <= 2
     if subject is None and not is_elliptic:

@@ -145,6 +145,13 @@ def is_cut_short(token: Token, last: int) -> bool:
     if last + 1 >= len(doc):
         return False
     following = doc[last + 1]
+    is_infinitive = following.tag_ == "TO" and last + 2 < len(doc) and doc[last + 2].tag_ == "VB"
+    if (
+        is_infinitive
+        or following.lower_ in ("%", "of", "than")
+        or (following.text == "-" and not following.whitespace_)
+    ):
+        return True
     is_glued = (
         not doc[last].whitespace_ and not following.is_sent_end and following.text in ("(", "[", "/", "`", "_", "=")
     )

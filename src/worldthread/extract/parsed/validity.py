@@ -64,9 +64,19 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         and valid_to is not None
     ):
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
+    if clause.is_progressive and not clause.is_past and valid_from is not None and valid_from > at:
+        fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+def planned(relation: str, lemma: str) -> str:
+    """Return the relation of what is only planned: "plans to fly to" for "is flying to"."""
+    participle, _, rest = relation.removeprefix("is ").partition(" ")
+    if not relation.startswith("is ") or not participle.endswith("ing"):
+        return relation
+    return f"plans to {lemma.partition(' ')[0]} {rest}".strip()
 
 
 def _is_state(clause: Clause) -> bool:

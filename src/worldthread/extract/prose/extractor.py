@@ -117,8 +117,8 @@ def statements_of(
     Args:
         text: the text.
         speaker: who says it; empty when nobody is known to say it.
-        read_english: makes what reads a passage of English, or of an unknown language when its third argument is
-            ``False``: then it states no facts.
+        read_english: makes what reads a message in English, or in an unknown language when its third argument is
+            ``False``: then it states no facts. Other texts are read by :class:`PassageExtractor`.
 
     Returns:
         The statements and endings of each sentence, in order.
@@ -133,7 +133,9 @@ def statements_of(
             groups += read_passage(passage, speaker or USER, language)
         else:
             is_english = language == ENGLISH or not is_foreign(body)
-            groups += read_english(passage, speaker or USER, is_english).extract()
+            is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
+            read = read_english if is_message else PassageExtractor
+            groups += read(passage, speaker or USER, is_english).extract()
     return groups
 
 
