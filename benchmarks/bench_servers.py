@@ -8,7 +8,8 @@ streams of a live play that nobody reads. Prints the median and the 95th percent
 many requests failed, and how many bytes a minute the server wrote to its log. Needs the built pages (make web) for web.
 
 With --text-bytes a text is remembered over MCP while another process appends an episode again and again, as quickly as
-it can: its longest wait is the longest time that the text held the file. Each part can be left out with 0.
+it can. Prints how long that process waited, and the longest times that the server held the lock of the file, with the
+processor time of the thread that held it and the work that it did. Each part can be left out with 0.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,7 +50,7 @@ FIELDS = "Host: localhost\r\nContent-Type: application/json\r\nAccept: applicati
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, kind: str, folder: Path, embedder: str | None = None) -> None:
+    def __init__(self, kind: str, folder: Path, embedder: str | None = None, holds: Path | None = None) -> None:
         self.kind = kind
         self.memory = folder / f"{kind}.worldthread"
         options = ["--memory", str(self.memory), "--http", "--no-token"] if kind == "mcp" else ["--runs", str(folder)]
@@ -56,10 +58,11 @@ class Server:
         kept["WORLDTHREAD_MODEL"] = "none"
         if embedder is not None:
             kept["WORLDTHREAD_EMBEDDER"] = embedder
+        program = ["-m", "worldthread"] if holds is None else [__file__, "--record-holds", str(holds)]
         self._log = folder / f"{kind}.log"
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "worldthread", kind, *options, "--port", "0"],
+                [sys.executable, *program, kind, *options, "--port", "0"],
                 cwd=folder, env=kept, stderr=log,
             )  # fmt: skip
         while not (found := re.search(r"http://[^/]+:(\d+)", self._log.read_text())):
@@ -104,6 +107,38 @@ class Server:
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=60)
         return time.perf_counter() - begun
+
+
+def record_holds(path: Path, arguments: list[str]) -> None:
+    """Run the command line, and write down every time for which the process held the lock of a memory.
+
+    Args:
+        path: gets a line for each: seconds, seconds of processor time of the thread, and the calls that took the lock.
+        arguments: of the command line.
+    """
+    from filelock import FileLock
+
+    from worldthread.cli.main import app
+    from worldthread.stores import database
+
+    held: dict[int, tuple[float, float, str]] = {}
+
+    class RecordedLock(FileLock):
+        def _acquire(self) -> None:
+            super()._acquire()
+            if self.is_locked:
+                names = [frame.name for frame in traceback.extract_stack() if "worldthread" in frame.filename]
+                held[id(self)] = time.perf_counter(), time.thread_time(), " > ".join(names[-9:])
+
+        def _release(self) -> None:
+            super()._release()
+            wall, processor, calls = held.pop(id(self))
+            with path.open("a") as file:
+                file.write(f"{time.perf_counter() - wall:.4f} {time.thread_time() - processor:.4f} {calls}\n")
+
+    vars(database)["FileLock"] = RecordedLock
+    sys.argv = ["worldthread", *arguments]
+    app()
 
 
 def hold(port: int, count: int, sent: bytes, slow: bytes, opened: Any, end: Any) -> None:
@@ -216,9 +251,10 @@ def bench_connections(kind: str, held: int, seconds: float) -> None:
                     measure(server, seconds, f"{what}: {held} held")
                     print(f"     (opened {opened.value} times)")
             measure(server, seconds, "afterwards")
-            memory = Path(f"/proc/{server.process.pid}/status").read_text()
+            status = Path(f"/proc/{server.process.pid}/status").read_text()
+            [most] = re.findall(r"VmHWM.*", status)
             with holding(server, held, cases[0][1]):
-                print(f"     Ctrl-C with {held} held: {server.stop():.1f} s; {re.search(r'VmHWM.*', memory)[0]}")
+                print(f"     Ctrl-C with {held} held: {server.stop():.1f} s; {most}")
         finally:
             if server.process.poll() is None:
                 server.process.kill()
@@ -241,7 +277,8 @@ def paragraphs(size: int) -> str:
 
 def bench_text(size: int, embedder: str | None, seconds: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        server = Server("mcp", Path(folder), embedder)
+        holds = Path(folder) / "holds"
+        server = Server("mcp", Path(folder), embedder, holds)
         ended = threading.Event()
 
         def remember() -> None:
@@ -264,11 +301,15 @@ def bench_text(size: int, embedder: str | None, seconds: float) -> None:
             f"another process wrote {len(waits)} times and waited {p50:.3f} s in the median, {p95:.3f} s at the 95th "
             f"percentile, {max(waits):.3f} s at most; the server stopped within {stopped:.1f} s"
         )
+        lines = [line.split(maxsplit=2) for line in holds.read_text().splitlines()]
+        print(f"the server held the file {len(lines)} times, the longest:")
+        for wall, processor, calls in sorted(lines, key=lambda line: -float(line[0]))[:5]:
+            print(f"     {float(wall):.3f} s, of which {float(processor):.3f} s on the processor: {calls.strip()}")
 
 
 def longest_waits(path: Path, is_over: Callable[[], bool]) -> list[float]:
     """Write to a file again and again, as another process does, and return how long each change took."""
-    waits = []
+    waits: list[float] = []
     with Memory(path, wait=3600.0, model="none", embedder="fake") as memory:
         memory.share_file()
         memory.record.add(Episode("the first change loads modules", 0.0))
@@ -284,6 +325,9 @@ def longest_waits(path: Path, is_over: Callable[[], bool]) -> list[float]:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["--record-holds"]:  # a server of this program
+        record_holds(Path(sys.argv[2]), sys.argv[3:])
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", choices=("mcp", "web", "both"), default="both")
     parser.add_argument("--held", type=int, default=2000)

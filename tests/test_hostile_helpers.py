@@ -46,7 +46,7 @@ class OddExtractor:
     def __init__(
         self,
         extract: Callable[..., Any],
-        outdate: Callable[..., Any] = lambda text, extraction, view: extraction,
+        outdate: Callable[..., Any] = lambda text, extraction, *_: extraction,
         at_once: int = 1,
     ):
         self.extract, self.outdate, self.concurrency = extract, outdate, at_once

@@ -62,7 +62,7 @@ def test_ten_megabytes_in_one_line_without_a_space_are_stored_to_the_letter() ->
         assert memory.recall("Where does Anna live?", k=1).facts[0].item == Fact("Anna", "lives in", "Rome")
 
 
-@pytest.mark.parametrize("blank", [" ", "\n", "\t \n"])
+@pytest.mark.parametrize("blank", [" ", "\n", pytest.param("\t \n", marks=pytest.mark.slow)])
 def test_ten_megabytes_of_white_space_do_not_hide_the_words(blank: str) -> None:
     with anna() as memory:
         memory.remember("Ben lives in Oslo." + blank * (10_000_000 // len(blank)) + "Cid lives in Bonn.", at=2)

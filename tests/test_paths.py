@@ -26,8 +26,6 @@ from worldthread.paths import make_private_file, make_private_folder, replaced_f
 from worldthread.play.run_files import write_summary
 from worldthread.stores import open_store
 
-posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
-
 
 @pytest.fixture(params=[0o000, 0o022, 0o077])
 def umask(request: pytest.FixtureRequest) -> Iterator[None]:
@@ -50,7 +48,6 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@posix
 @pytest.mark.usefixtures("umask", "naming")
 def test_new_files_and_folders_are_private(tmp_path: Path) -> None:
     make_private_folder(tmp_path / "a" / "b" / "c")
@@ -66,7 +63,6 @@ def test_new_files_and_folders_are_private(tmp_path: Path) -> None:
         make_private_folder(tmp_path / "file")
 
 
-@posix
 @pytest.mark.usefixtures("umask", "naming")
 @pytest.mark.parametrize(("before", "after"), [(0o644, 0o600), (0o600, 0o600), (0o400, 0o400), (0o640, 0o600)])
 def test_a_file_that_is_replaced_gains_no_permission(before: int, after: int, tmp_path: Path) -> None:
@@ -100,7 +96,6 @@ def test_two_may_replace_one_file_at_once(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
-@posix
 @pytest.mark.usefixtures("umask")
 def test_a_link_stays_and_a_pipe_is_written(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
@@ -140,8 +135,9 @@ Memory(Path(sys.argv[1]), readonly=True, embedder="fake").export(Path(sys.argv[2
 """
 
 
-@posix
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end", [signal.SIGKILL, *(pytest.param(end, marks=pytest.mark.slow) for end in (signal.SIGTERM, signal.SIGINT))]
+)
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_killed_export_leaves_no_text(end: signal.Signals, is_new: bool, naming: str, tmp_path: Path) -> None:
     folder = tmp_path / "exports"
@@ -170,7 +166,6 @@ def test_a_killed_export_leaves_no_text(end: signal.Signals, is_new: bool, namin
     assert [path.name for path in folder.iterdir()] == ["export.jsonl"]
 
 
-@posix
 @pytest.mark.usefixtures("umask")
 def test_what_holds_words_of_people_is_private(tmp_path: Path) -> None:
     request = ChatRequest((Message("user", "a whisper"),), "act")
@@ -190,7 +185,6 @@ def test_what_holds_words_of_people_is_private(tmp_path: Path) -> None:
     assert {mode_of(path) for path in tmp_path.rglob("*") if path.is_dir()} == {0o700}
 
 
-@posix
 def test_a_log_that_exists_keeps_its_mode(tmp_path: Path) -> None:
     for mode in (0o400, 0o644):
         path = tmp_path / f"{mode}.jsonl"

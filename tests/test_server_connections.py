@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import http.client
 import logging
 import os
@@ -22,6 +23,7 @@ import pytest
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
+from worldthread import server_connections
 from worldthread.server_connections import (
     Connection,
     ConnectionLimits,
@@ -101,22 +103,29 @@ def connect() -> Iterator[Any]:
         yield connected
 
 
+HALF_SENT = {
+    "nothing": b"",
+    "half a head": HALF_HEAD,
+    "half a body": b"POST /mcp HTTP/1.1\r\n" + HALF_BODY,
+    "half a body for web": b"POST /api/plays HTTP/1.1\r\n" + HALF_BODY,
+}
+
+
 @pytest.mark.parametrize(("command", "path", "status"), COMMANDS)
-@pytest.mark.parametrize(
-    "sent",
-    [b"", HALF_HEAD, b"POST /mcp HTTP/1.1\r\n" + HALF_BODY, b"POST /api/plays HTTP/1.1\r\n" + HALF_BODY],
-    ids=["nothing", "half a head", "half a body", "half a body for web"],
-)
 def test_half_sent_requests_do_not_stop_a_server(
-    tmp_path: Path, connect: Any, command: tuple[str, ...], path: str, status: int, sent: bytes
+    tmp_path: Path, connect: Any, command: tuple[str, ...], path: str, status: int
 ) -> None:
     served = Served(tmp_path, command)
+    held: list[socket.socket] = []
     try:
-        held = [connect(served.port, sent) for _ in range(2 * FILES)]
-        assert [served.status(path) for _ in range(3)] == [status] * 3
-        with contextlib.suppress(ConnectionError):  # the first was closed to make room
-            while held[0].recv(10_000):
-                pass
+        for what, sent in HALF_SENT.items():
+            for earlier in held:
+                earlier.close()
+            held = [connect(served.port, sent) for _ in range(2 * FILES)]
+            assert [served.status(path) for _ in range(3)] == [status] * 3, what
+            with contextlib.suppress(ConnectionError):  # the first was closed to make room
+                while held[0].recv(10_000):
+                    pass
     finally:
         code = served.close()  # with connections still open
     assert code in (-signal.SIGINT, 130)
@@ -361,3 +370,20 @@ def test_a_client_that_leaves_within_its_body_is_not_an_error() -> None:
         return {"type": "http.disconnect"}
 
     asyncio.run(_without_disconnections(app)({"type": "http", "headers": []}, gone, lambda _: None))
+
+
+def test_garbage_collections_skip_what_was_loaded_before_the_server_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped: list[int] = []
+
+    class Server(server_connections._Server):
+        def run(self, sockets: Any = None) -> None:
+            skipped.append(gc.get_freeze_count())
+
+    monkeypatch.setattr(server_connections, "_Server", Server)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None: ...
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    server_connections.run_server(app, listening, shutdown_seconds=1, has_lifespan=False)
+    assert skipped[0] > 10_000
+    assert gc.get_freeze_count() == 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,17 @@ import pytest
 from worldthread import Episode, Extraction, Fact, Memory
 from worldthread.errors import InputError, NotFoundError, StoreLockedError
 from worldthread.extract.prose.extractor import ProseExtractor
+from worldthread.graph import TemporalGraph
+from worldthread.stores import SQLiteStore
 from worldthread.stores.database import Database
 
 TEXTS = [f"Person{number} lives in town {number}." for number in range(150)]
+
+
+@pytest.fixture(autouse=True)
+def rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories read by rules, as :class:`Meddler` does, so that their states can be compared."""
+    monkeypatch.setattr("worldthread.extract.parsed.parser.is_installed", lambda: False)
 
 
 class Meddler(ProseExtractor):
@@ -25,13 +35,15 @@ class Meddler(ProseExtractor):
         super().__init__()
         self._meddle = meddle
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         self._meddle("extract", text)
         return super().extract(text)
 
-    def outdate(self, text: str, extraction: Extraction, view: Any) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: Any, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         self._meddle("outdate", text)
-        return super().outdate(text, extraction, view)
+        return super().outdate(text, extraction, view, speaker, at)
 
 
 class MeddlingEmbedder:
@@ -165,6 +177,112 @@ def test_what_another_has_forgotten_does_not_come_back_with_a_snapshot(tmp_path:
     left = [file for file in tmp_path.rglob("*") if file.is_file() and b"zebra77" in file.read_bytes()]
     assert left == []
     assert (tmp_path / "m-snapshot").is_dir()
+
+
+def fill(store: SQLiteStore, count: int) -> None:
+    """Record episodes one by one, so that no snapshot is written before the store is closed."""
+    for n in range(count):
+        store.append(Episode(f"text {n}", float(n), "", Extraction("given/1", (Fact(f"zebra{n}", "is in", "town"),))))
+
+
+def test_closing_writes_no_snapshot_of_what_another_has_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with SQLiteStore.open(path) as store:
+        store.share_file()
+        fill(store, 300)
+        with SQLiteStore.open(path) as other:
+            other.forget(next(episode.id for episode in other.episodes() if episode.text == "text 77"))
+    left = [file for file in tmp_path.rglob("*") if file.is_file() and b"zebra77" in file.read_bytes()]
+    assert left == []
+    assert (tmp_path / "m-snapshot").is_dir()
+
+
+def test_others_write_between_the_parts_of_many_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    writing = Database.writing
+
+    def noted(self: Database, wait: float | None = None) -> Any:
+        with closing(sqlite3.connect(tmp_path / "m")) as reader:
+            sizes.append(reader.execute("SELECT COUNT(*) FROM vector").fetchone()[0])
+        return writing(self, wait)
+
+    texts = [f"text {n}" for n in range(250)]
+    vectors = np.arange(1, 501, dtype=np.float32).reshape(-1, 2)
+    with SQLiteStore.open(tmp_path / "m") as store:
+        store.share_file()
+        monkeypatch.setattr(Database, "writing", noted)
+        store.put_vectors("model", texts, vectors)
+        monkeypatch.undo()
+        assert sizes == [0, 100, 200]
+        found = store.get_vectors("model", texts)
+    assert np.array_equal([found[text] for text in texts], vectors.astype(np.float16).astype(np.float32))
+
+
+Meanwhile = Callable[[SQLiteStore], object]
+
+
+@pytest.fixture
+def while_arrays_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Meanwhile], list[int]]:
+    """Let another writer change the file whenever a graph is turned into arrays; fails when it is kept out."""
+
+    def start(meanwhile: Meanwhile) -> list[int]:
+        calls: list[int] = []
+        to_arrays = TemporalGraph.to_arrays
+
+        def slow(graph: TemporalGraph) -> Any:
+            monkeypatch.setattr(TemporalGraph, "to_arrays", to_arrays)  # the other writer may write a snapshot too
+            arrays = to_arrays(graph)
+            with SQLiteStore.open(tmp_path / "m", wait=0) as other:
+                meanwhile(other)
+            calls.append(len(graph))
+            return arrays
+
+        monkeypatch.setattr(TemporalGraph, "to_arrays", slow)
+        return calls
+
+    return start
+
+
+def test_others_write_while_a_snapshot_is_made(
+    tmp_path: Path, while_arrays_are_made: Callable[[Meanwhile], list[int]]
+) -> None:
+    path = tmp_path / "m"
+    with SQLiteStore.open(path) as store:
+        store.share_file()
+        fill(store, 300)
+        rows = {"rows": np.arange(6, dtype=np.int32).reshape(-1, 3)}
+        calls = while_arrays_are_made(lambda other: other.append(Episode("meanwhile", 1000.0)))
+        graph = store.graph
+        assert store.save_index("index/1", rows, graph, graph.numbering)
+        assert calls == [300]
+        with SQLiteStore.open(path, readonly=True) as reader:
+            assert len(reader.graph) == 301
+            assert reader.load_index("index/1") is not None
+        for n in range(250):
+            store.append(Episode(f"later {n}", 2000.0 + n))
+        calls = while_arrays_are_made(lambda other: other.append(Episode("at the end", 3000.0)))
+    assert calls == [551]
+    with SQLiteStore.open(path, readonly=True) as store:
+        assert len(store.graph) == 552
+        assert store.graph.state_hash() == TemporalGraph(store.episodes()).state_hash()
+
+
+def test_an_index_is_not_saved_when_another_forgets_meanwhile(
+    tmp_path: Path, while_arrays_are_made: Callable[[Meanwhile], list[int]]
+) -> None:
+    path = tmp_path / "m"
+    with SQLiteStore.open(path) as store:
+        store.share_file()
+        fill(store, 300)
+        graph = store.graph
+        gone = next(episode.id for episode in store.episodes() if episode.text == "text 77")
+        calls = while_arrays_are_made(lambda other: other.forget(gone))
+        assert not store.save_index("index/1", {"rows": np.zeros((2, 3), np.int32)}, graph, graph.numbering)
+        assert calls == [300]
+    left = [file for file in tmp_path.rglob("*") if file.is_file() and b"zebra77" in file.read_bytes()]
+    assert left == []
+    with SQLiteStore.open(path, readonly=True) as store:
+        assert len(store.graph) == 299
 
 
 def test_an_episode_that_another_has_forgotten_is_not_read_again(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from worldthread.errors import NotFoundError, WorldthreadError
 from worldthread.models.fake import FakeEmbedder
 from worldthread.record import Record
 from worldthread.stores import SQLiteStore, Store
+from worldthread.types import Episode, Extraction, Fact
 
 IDLE_SECONDS = 4.0
 BATCH = 60
@@ -54,6 +55,18 @@ def _fresh() -> Any:
 
 def _forget(memory: Memory) -> None:
     memory.forget(memory.record.add(_fresh()))
+
+
+def _correct(memory: Memory) -> None:
+    number = next(_numbers)
+    fact = Fact(f"key {number}", "is in", "locker")
+    memory.record.add(Episode(f"text {number}", number, "", Extraction("test/1", (fact,))))
+    memory.correct(fact, at=number + 0.5)
+
+
+def _merge(memory: Memory) -> None:
+    number = next(_numbers)
+    memory.merge(f"key {number}", f"iron key {number}", at=number)
 
 
 def _replace(memory: Memory) -> None:
@@ -82,11 +95,14 @@ KEPT = make_episode(0)
 CALLS: dict[str, Callable[[Memory], Any]] = {
     "Memory.about": lambda m: m.about("key 1"),
     "Memory.ask": lambda m: m.ask(QUESTION),
+    "Memory.correct": _correct,
     "Memory.close": lambda m: m.close(),
     "Memory.episode": lambda m: m.episode(KEPT.id),
     "Memory.export": lambda m: m.export(io.BytesIO()),
     "Memory.forget": _forget,
     "Memory.import_": lambda m: m.import_(io.BytesIO(EXPORT)),
+    "Memory.merge": _merge,
+    "Memory.suggest_merges": lambda m: m.suggest_merges(),
     "Memory.open_namespace": lambda m: m.open_namespace("c").close(),
     "Memory.recall": lambda m: m.recall(QUESTION),
     "Memory.remember": lambda m: m.remember("Anna lives in Rome.", at=next(_numbers)),

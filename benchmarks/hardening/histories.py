@@ -22,17 +22,17 @@ from material import (
     TEXTS,
     Content,
     Result,
+    State,
+    Violation,
     attack,
     canonical_fold,
     canonical_graph,
     expected_digest,
     export_of,
-    finish,
     make_episode,
     options,
     outcome,
     perform,
-    scratch_folder,
 )  # fmt: skip
 
 from worldthread import Memory
@@ -44,10 +44,6 @@ from worldthread.types import Episode
 POOL = 30
 COMPARED = 4  # histories for each that compares a recall, which takes as long as all the rest
 QUESTIONS = ("Where is key 1?", "What is in the locker?", "STRASSE 5", "Which key fits in room a?", "Where lives Anna?")
-
-
-class Violation(Exception):
-    """A promise is broken."""
 
 
 class History:
@@ -98,22 +94,21 @@ class History:
         plan = [(n, 0) for n in chance.sample(range(POOL), chance.randint(1, 6))]
         known = [n for n in range(POOL) if make_episode(n).id in dict(self._content[0])]
         one = chance.choice(known or [0])
-        name, arguments = chance.choices(
-            [
-                ("add", {"number": number, "reading": 0}),
-                ("add_many", {"plan": plan}),
-                ("import", {"plan": plan}),
-                ("replace", {"number": one, "reading": chance.randrange(3)}),
-                ("forget", {"number": one}),
-                ("remember", {"text": chance.randrange(len(TEXTS))}),
-                ("clear", {}),
-                ("checkpoint", {}),
-                ("recall", {"question": chance.choice(QUESTIONS), "method": chance.choice((None, "lexical"))}),
-                ("reopen", {}),
-                ("read", {}),
-            ],
-            [8, 4, 1, 4, 8, 1, 0.3, 2 if self._content[0] else 0, 1, 3, 1],
-        )[0]
+        choices: list[tuple[str, dict[str, Any]]] = [
+            ("add", {"number": number, "reading": 0}),
+            ("add_many", {"plan": plan}),
+            ("import", {"plan": plan}),
+            ("replace", {"number": one, "reading": chance.randrange(3)}),
+            ("forget", {"number": one}),
+            ("remember", {"text": chance.randrange(len(TEXTS))}),
+            ("clear", {}),
+            ("checkpoint", {}),
+            ("recall", {"question": chance.choice(QUESTIONS), "method": chance.choice((None, "lexical"))}),
+            ("reopen", {}),
+            ("read", {}),
+        ]
+        weights = [8, 4, 1, 4, 8, 1, 0.3, 2 if self._content[0] else 0, 1, 3, 1]
+        name, arguments = chance.choices(choices, weights)[0]
         self._say(f"{name} {arguments}")
         if name == "reopen":
             self._memory.close()
@@ -124,7 +119,7 @@ class History:
                 if reader.record.state_hash() != self._memory.record.state_hash():
                     raise Violation("a reader sees another state than the writer")
             return
-        state = (self._content, (frozenset(), frozenset()))
+        state: State = (self._content, (frozenset(), frozenset()))
         states, error = outcome(state, name, {**arguments, "where": "default"})
         if error is not None:
             return
@@ -195,9 +190,7 @@ def run_trial(seed: int, folder: Path, result: Result, is_shown: bool) -> None:
 def main() -> int:
     """Run the histories."""
     arguments = options(__doc__ or "", 10_000).parse_args()
-    with scratch_folder() as folder:
-        result = attack("histories of one file against the fold", run_trial, arguments, folder)
-    return finish(result, arguments)
+    return attack("histories of one file against the fold", run_trial, arguments)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +31,17 @@ from material import (
     NAMESPACES,
     Result,
     State,
+    Violation,
     attack,
-    expected_digest,
+    close_all,
     export_of,
-    finish,
     look,
     make_episode,
     open_memories,
     options,
     outcome,
     perform,
-    scratch_folder,
+    require_folds,
 )  # fmt: skip
 
 from worldthread import Memory
@@ -53,10 +53,6 @@ STUCK_SECONDS = 60.0
 
 _usual: dict[str, float] = {}
 """How long each operation takes without an interrupt, by its name; moments are drawn from that."""
-
-
-class Violation(Exception):
-    """A promise is broken."""
 
 
 _is_armed = False
@@ -211,8 +207,7 @@ class Trial:
             memory.stats()
 
     def _close(self) -> None:
-        for memory in self._memories.values():
-            memory.close()
+        close_all(self._memories)
 
     def _reopen(self) -> None:
         global _is_armed
@@ -225,11 +220,10 @@ class Trial:
     def _close_again(self) -> None:
         memories, self._memories = self._memories, {}
         try:
-            for memory in memories.values():
-                memory.close()
+            close_all(memories)
         except Exception as error:
             raise Violation(f"it cannot be closed: {error!r}") from error
-        del memories, memory
+        del memories
         gc.collect()
         try:
             self._memories = open_memories(self._path)
@@ -238,15 +232,17 @@ class Trial:
 
     def _check(self, possible: list[State]) -> None:
         live = self._in_thread(lambda: look(self._memories), "another thread cannot use it")
-        with _opened_to_read(self._path) as others:
+        others = open_memories(self._path, readonly=True)
+        try:
             held = look(others)
+        finally:
+            close_all(others)
         if live != held:
             raise Violation("the live object does not show what the file holds")
-        state, digests = live
+        state, _ = live
         if state not in possible:
             raise Violation(f"it is in a state that it was never in: {state}")
-        if any(digest != expected_digest(content) for (content, _), digest in zip(state, digests, strict=True)):
-            raise Violation("the graph is not the fold of its episodes")
+        require_folds(live, "the live object")
         self._state = state
         self._require_idle()
         # the next change works, and is seen
@@ -295,16 +291,6 @@ class Trial:
             raise Violation("a transaction that reads is open")
 
 
-@contextlib.contextmanager
-def _opened_to_read(path: Path) -> Iterator[dict[str, Memory]]:
-    memories = open_memories(path, readonly=True)
-    try:
-        yield memories
-    finally:
-        for memory in memories.values():
-            memory.close()
-
-
 def run_trial(seed: int, folder: Path, result: Result, is_shown: bool) -> None:
     """Interrupt one memory, and put what was found into the result."""
     Trial(seed, folder, result, print if is_shown else lambda _: None).run()
@@ -318,9 +304,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, _on_signal)
     arguments = options(__doc__ or "", 2000).parse_args()
     arguments.trials = -(-arguments.trials // INTERRUPTS)
-    with scratch_folder() as folder:
-        result = attack("Ctrl-C at random moments", run_trial, arguments, folder)
-    return finish(result, arguments)
+    return attack("Ctrl-C at random moments", run_trial, arguments)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import random
 import select
 import shutil
 import signal
-import sqlite3
 import sys
 import time
 import traceback
@@ -28,16 +27,17 @@ from typing import Any
 from faults import restart_with_library
 from material import (
     EMPTY,
-    KNOWN,
     NAMESPACES,
     TEXTS,
     VECTOR_TEXTS,
     Result,
     State,
+    Violation,
     attack,
-    expected_digest,
+    close_all,
     export_of,
-    finish,
+    faults_found_by_sqlite,
+    ids_of,
     look,
     make_episode,
     marks_left,
@@ -45,7 +45,7 @@ from material import (
     options,
     outcome,
     perform,
-    scratch_folder,
+    require_folds,
 )  # fmt: skip
 
 from worldthread.types import Episode
@@ -96,8 +96,7 @@ def write_until_killed(path: Path, seed: str, state: State, out: int) -> None:
             arguments["export"] = export_of(arguments["plan"])
         say("begin", name, {key: value for key, value in arguments.items() if key != "export"})
         if name == "reopen":
-            for memory in memories.values():
-                memory.close()
+            close_all(memories)
             memories = open_memories(path, wait=60.0)
         else:
             perform(memories[arguments["where"]], name, arguments)
@@ -146,8 +145,7 @@ def run_trial(seed: int, folder: Path, result: Result, is_shown: bool) -> None:
     """Kill writers of one file, one after another."""
     chance = random.Random(f"kills {seed}")
     path = folder / "m"
-    for memory in open_memories(path).values():
-        memory.close()
+    close_all(open_memories(path))
     for number in range(POOL):
         for reading in range(3):
             make_episode(number, reading)
@@ -167,51 +165,48 @@ def run_trial(seed: int, folder: Path, result: Result, is_shown: bool) -> None:
                 possible = [possible[-1], *states]
             elif word == "end":
                 possible, name = possible[-1:], "between operations"
-                recorded |= {id_ for content, _ in possible[0] for id_, _ in content}
+                recorded |= ids_of(possible[0])
                 result.notes["finished operations"] += 1
         result.notes[f"killed in {name}"] += 1
         if is_shown:
             print(f"kill {kill} in {name}")
-        what = check(path, possible, recorded)
-        if isinstance(what, str):
-            result.violations.append((f"--seed {seed}", f"kill {kill} in {name}: {what}"))
+        try:
+            state = check(path, possible, recorded)
+        except Violation as violation:
+            result.violations.append((f"--seed {seed}", f"kill {kill} in {name}: {violation}"))
             return
-        state = what
-        recorded |= {id_ for content, _ in state for id_, _ in content}
+        recorded |= ids_of(state)
 
 
-def check(path: Path, possible: list[State], recorded: set[str]) -> State | str:
-    """Return the state of a memory that a killed writer left, or what is wrong with it."""
+def check(path: Path, possible: list[State], recorded: set[str]) -> State:
+    """Return the state of a memory that a killed writer left.
+
+    Raises:
+        Violation: it is none of the possible ones, or something else is wrong with the file.
+    """
     try:
         memories = open_memories(path)
     except Exception as error:
         if keep := os.environ.get("HARDENING_KEEP"):
             shutil.copytree(path.parent, Path(keep) / f"{path.parent.name}-{os.getpid()}")
-        return f"it does not open: {error!r}"
+        raise Violation(f"it does not open: {error!r}") from error
     try:
-        state, digests = look(memories)
+        seen = look(memories)
         memories["default"].record.add(Episode("life goes on", 0.5))
         memories["default"].record.forget(Episode("life goes on", 0.5).id)
     except Exception as error:
-        return f"it cannot be used: {error!r}"
+        raise Violation(f"it cannot be used: {error!r}") from error
     finally:
-        for memory in memories.values():
-            memory.close()
+        close_all(memories)
+    state, _ = seen
     if state not in possible:
-        return f"{state} is none of {possible}"
-    for (content, _), digest in zip(state, digests, strict=True):
-        if any(key not in KNOWN for key in content) or digest != expected_digest(content):
-            return "the graph is not the fold of its episodes"
-    connection = sqlite3.connect(path)
-    found = [
-        *connection.execute("PRAGMA quick_check").fetchall(),
-        *connection.execute("PRAGMA foreign_key_check").fetchall(),
-    ]
-    connection.close()
-    if found != [("ok",)]:
-        return f"SQLite finds it damaged: {found}"
-    left = marks_left(path.parent, recorded - {id_ for content, _ in state for id_, _ in content})
-    return f"forgotten, and still in the files: {left}" if left else state
+        raise Violation(f"{state} is none of {possible}")
+    require_folds(seen, "the next process")
+    if found := faults_found_by_sqlite(path):
+        raise Violation(f"SQLite finds it damaged: {found}")
+    if left := marks_left(path.parent, recorded - ids_of(state)):
+        raise Violation(f"forgotten, and still in the files: {left}")
+    return state
 
 
 def main() -> int:
@@ -220,9 +215,7 @@ def main() -> int:
     parser = options(__doc__ or "", 1000)
     arguments = parser.parse_args()
     arguments.trials = -(-arguments.trials // KILLS)
-    with scratch_folder() as folder:
-        result = attack("kill -9 at random moments", run_trial, arguments, folder)
-    return finish(result, arguments)
+    return attack("kill -9 at random moments", run_trial, arguments)
 
 
 if __name__ == "__main__":

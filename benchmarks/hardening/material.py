@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
@@ -29,6 +30,11 @@ from worldthread import Memory
 from worldthread.graph import TemporalGraph, fold
 from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Ending, Episode, Extraction, Fact, Thesis, Version
+
+
+class Violation(Exception):
+    """A promise is broken."""
+
 
 # few names in several spellings, so that episodes collide: equal statements, shared aspects, ties in time
 NAMES = ("Key 1", "key 1", "the key 1", "locker", "A Locker", "Straße 5", "STRASSE 5", "room a")
@@ -134,7 +140,11 @@ def expected_digest(content: frozenset[tuple[str, str]], up_to: float = math.inf
     return canonical_fold(e for e in episodes if e.at <= up_to)
 
 
-def look(memories: Mapping[str, Memory]) -> tuple[State, tuple[str, ...]]:
+Seen = tuple[State, tuple[str, ...]]
+"""A state, and the digest of the graph of each namespace."""
+
+
+def look(memories: Mapping[str, Memory]) -> Seen:
     """Return what open memories hold, by their records, and the digests of their graphs."""
     found, digests = [], []
     for name in NAMESPACES:
@@ -145,6 +155,26 @@ def look(memories: Mapping[str, Memory]) -> tuple[State, tuple[str, ...]]:
             digests.append(canonical_graph(graph))
         found.append((episodes, frozenset((text, float(vector[0])) for text, vector in vectors.items())))
     return tuple(found), tuple(digests)
+
+
+def ids_of(state: State) -> set[str]:
+    """Return the ids of all episodes of a state."""
+    return {id_ for content, _ in state for id_, _ in content}
+
+
+def require_folds(seen: Seen, who: str) -> None:
+    """Raise Violation unless every graph is the fold of its episodes, all of which were made here.
+
+    Args:
+        seen: see :func:`look`.
+        who: has seen it, in words.
+    """
+    for (episodes, _), digest, where in zip(*seen, NAMESPACES, strict=True):
+        unknown = [key for key in episodes if key not in KNOWN]
+        if unknown:
+            raise Violation(f"{who} sees episodes that nobody recorded: {unknown}")
+        if digest != expected_digest(episodes):
+            raise Violation(f"{who} sees a graph of {where} that is not the fold of its episodes")
 
 
 def outcome(state: State, name: str, arguments: Mapping[str, Any]) -> tuple[list[State], str | None]:
@@ -255,6 +285,25 @@ def open_memories(path: Path, **settings: Any) -> dict[str, Memory]:
         raise
 
 
+def close_all(memories: Mapping[str, Memory]) -> None:
+    """Close the memories that :func:`open_memories` opened."""
+    for memory in memories.values():
+        memory.close()
+
+
+def faults_found_by_sqlite(path: Path) -> list[Any]:
+    """Check the file of a memory with SQLite alone; return an empty list when it is whole."""
+    connection = sqlite3.connect(path)
+    try:
+        found = [
+            *connection.execute("PRAGMA integrity_check").fetchall(),
+            *connection.execute("PRAGMA foreign_key_check").fetchall(),
+        ]
+    finally:
+        connection.close()
+    return [] if found == [("ok",)] else found
+
+
 def marks_left(folder: Path, forgotten: Iterable[str]) -> list[str]:
     """Return the marks of forgotten episodes that a file below a folder still holds."""
     marks = {episode.id: episode.text.split()[0] for episode in KNOWN.values()}
@@ -307,17 +356,25 @@ def options(description: str, trials: int) -> argparse.ArgumentParser:
     return parser
 
 
-def attack(
-    promise: str, run: Callable[[int, Path, Result, bool], None], arguments: argparse.Namespace, folder: Path
-) -> Result:
-    """Run the trials of an attack, each with its own seed and its own folder.
+def attack(promise: str, run: Callable[[int, Path, Result, bool], None], arguments: argparse.Namespace) -> int:
+    """Run the trials of an attack, each with its own seed and its own folder, and print what they found.
 
     Args:
         promise: what is attacked.
         run: makes one trial: seed, folder, where to put what was found, whether to say what happens.
         arguments: see :func:`options`.
-        folder: where the trials put their files.
+
+    Returns:
+        The exit code.
     """
+    with scratch_folder() as folder:
+        result = _run_trials(promise, run, arguments, folder)
+    return finish(result, arguments)
+
+
+def _run_trials(
+    promise: str, run: Callable[[int, Path, Result, bool], None], arguments: argparse.Namespace, folder: Path
+) -> Result:
     result = Result(promise)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run that is ended early prints what it found
     first, count = (arguments.first, arguments.trials) if arguments.seed is None else (arguments.seed, 1)

@@ -8,6 +8,10 @@ of live episodes is constant. Sampled: resident memory, open files and threads o
 files. After a warm-up of a third of the time, a line is fitted to the medians of twenty intervals, or to the
 peaks of what is counted (Theil-Sen, 95 %).
 
+Filling a cache of a fixed size is growth that ends, though not within the hour: every process fills its caches of names
+before anything is measured. The graph in RAM keeps forgotten episodes until they are most of at least 2,000, so
+resident memory rises and falls by some MB again and again, and the allocator of C keeps part of each rise.
+
 A series is flat when its slope may be zero, or when it would grow by less than 2 % in an hour. Needs the extras web,
 mcp and report.
 """
@@ -59,6 +63,17 @@ def text_number(number: int) -> str:
 def opened(path: Path, **settings: Any) -> Memory:
     """Open a memory without a model."""
     return Memory(path, model="none", embedder=FakeEmbedder(), **settings)
+
+
+def fill_caches() -> None:
+    """Fill the caches of names with names that nobody uses."""
+    from worldthread.names import normalise_name
+    from worldthread.retrieve.query import names_in
+
+    size = normalise_name.cache_info().maxsize
+    assert size is not None
+    names_in(" ".join(f"Filler{number}" for number in range(size)), lambda _: None)
+    assert normalise_name.cache_info().currsize == size
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------
@@ -127,8 +142,16 @@ def run_web(path: Path, _: int) -> None:
         serve(create_app(state, assets, access), listening)
 
 
+def run_mcp(path: Path, _: int) -> None:
+    """Run ``worldthread mcp``."""
+    from worldthread.cli.main import app
+
+    app(["mcp", "--memory", str(path), "--http", "--port", "0"])
+
+
 ROLES: dict[str, Callable[[Path, int], None]] = {
-    "web": run_web, "staying writer": run_staying_writer, "opening writer": run_opening_writer, "reader": run_reader,
+    "web": run_web, "mcp": run_mcp, "reader": run_reader,
+    "staying writer": run_staying_writer, "opening writer": run_opening_writer,
 }  # fmt: skip
 
 
@@ -294,10 +317,9 @@ def start_all(folder: Path, live: int, token: str) -> list[Child]:
         command = [sys.executable, __file__, "--role", name, "--file", str(path), "--live", str(live)]
         return Child(name, command, folder / f"{name}.log", environment)
 
-    mcp = [sys.executable, "-m", "worldthread", "mcp", "--memory", str(shared), "--http", "--port", "0"]
     return [
         role("web", shared),
-        Child("mcp", mcp, folder / "mcp.log", environment),
+        role("mcp", shared),
         role("opening writer", shared),
         role("reader", shared),
         role("staying writer", alone),
@@ -395,6 +417,7 @@ def main() -> int:
     if arguments.role is None:
         return soak(arguments.minutes, arguments.live, arguments.plot)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    fill_caches()
     try:
         ROLES[arguments.role](arguments.file, arguments.live)
     except WorldthreadError as error:

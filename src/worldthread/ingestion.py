@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
@@ -169,7 +170,9 @@ class Ingestion:
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
         outcomes = list(extract_episodes(extractor, fresh, self._user))
-        settled = [self._settle(o, extractor, again) for o in sorted(outcomes, key=lambda o: o.episode.at)]
+        # messages of one time keep their order: the passages of each end at that time, microseconds apart
+        outcomes.sort(key=lambda outcome: _moment(outcome.episode.at))
+        settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
         self._index.embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
@@ -197,7 +200,13 @@ class Ingestion:
         extraction = outcome.extraction
         if outcome.problem is None and not extraction.failures:
             try:
-                extraction = extractor.outdate(outcome.episode.text, extraction, self._store.graph.view())
+                extraction = extractor.outdate(
+                    outcome.episode.text,
+                    extraction,
+                    self._store.graph.view(),
+                    outcome.episode.speaker or self._user,
+                    outcome.episode.at,
+                )
             except ReplayError:
                 raise
             except BudgetError:
@@ -222,3 +231,11 @@ def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_I
         yield from items
     except Exception as error:
         errors.append(error)
+
+
+def _moment(at: float) -> float:
+    """Return the millisecond in which a world time falls, rounded up: the same for all passages of a message."""
+    from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
+
+    milliseconds = (at - PART_GAP / 2) / MESSAGE_GAP
+    return math.ceil(milliseconds) if math.isfinite(milliseconds) else milliseconds

@@ -64,19 +64,19 @@ class MemoryIndex:
         for _ in range(_ATTEMPTS):
             with self._store.read_lock() as graph:
                 index = self._loaded(graph)
-                if not index.take(graph, self._texts):
+                if not index.take(graph, self._episodes):
                     yield index
                     return
             with self._turn_to_embed():
                 with self._store.read_lock() as graph:  # another thread may have embedded the same texts
-                    pending = self._loaded(graph).take(graph, self._texts)
+                    pending = self._loaded(graph).take(graph, self._episodes)
                 for part in pending:
                     vectors = self.embedder.embed(part.texts)
                     with self._store.read_lock():
                         index.put(part, vectors)
         with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors
             index = self._loaded(graph)
-            index.take(graph, self._texts)
+            index.take(graph, self._episodes)
             yield index
 
     def _loaded(self, graph: TemporalGraph) -> RetrievalIndex:
@@ -100,8 +100,8 @@ class MemoryIndex:
         with self._embedding:
             yield
 
-    def _texts(self, ids: Sequence[str]) -> list[str]:
-        return [self._store.episode(id_).text for id_ in ids]
+    def _episodes(self, ids: Sequence[str]) -> list[Episode]:
+        return [self._store.episode(id_) for id_ in ids]
 
     def checkpoint(self) -> None:
         """Save the index if it is in use, holds something, and the memory has a file."""

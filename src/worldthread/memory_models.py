@@ -91,6 +91,12 @@ class MemoryModels:
             from worldthread.models import ConfiguredChat
 
             return ModelExtractor(model.without_cache() if fresh and isinstance(model, ConfiguredChat) else model)
+        from worldthread.extract.parsed.parser import is_installed
+
+        if is_installed():
+            from worldthread.extract.parsed.extractor import ParsedExtractor
+
+            return ParsedExtractor()
         from worldthread.extract.prose.extractor import ProseExtractor
 
         return ProseExtractor()

@@ -33,7 +33,7 @@ _JOINER = "\u034f"  # combining grapheme joiner: invisible, and marks are not so
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)  # for the names of one text or game; more would only take memory
 def normalise_name(name: str) -> str:
     """Return the key of a name. Idempotent; not empty for a name with a visible character."""
     key = _folded(name)

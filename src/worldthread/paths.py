@@ -7,6 +7,7 @@ in folders with mode 0700, whatever the umask says. The mode of what exists alre
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import secrets
@@ -15,11 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 CACHE_VARIABLE = "WORLDTHREAD_CACHE"
 """The environment variable that sets :func:`default_cache_dir`."""
@@ -119,13 +115,13 @@ def replaced_file(path: Path) -> Iterator[IO[bytes]]:
         IsADirectoryError: it is a folder.
         OSError: it cannot be written.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream
         return
     place = Path(os.path.realpath(path))
-    if place.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     mode = FILE_MODE & (stat.S_IMODE(place.stat().st_mode) if place.is_file() else FILE_MODE)
     prefix = f".worldthread-{hashlib.blake2b(os.fsencode(place.name), digest_size=8).hexdigest()}-"
     for left in place.parent.glob(f"{prefix}*.part"):
@@ -135,14 +131,11 @@ def replaced_file(path: Path) -> Iterator[IO[bytes]]:
         with _new_file(part) as stream:
             yield stream
             stream.flush()
-            if hasattr(os, "fchmod"):
-                os.fchmod(stream.fileno(), mode)
+            os.fchmod(stream.fileno(), mode)
             if not part.exists():
                 _give_name(stream, place, part)
-            if fcntl is not None and part.exists():  # its lock ends with the stream
+            if part.exists():  # renamed before its lock ends with the stream
                 part.replace(place)
-        if fcntl is None:  # Windows moves no open file
-            part.replace(place)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -178,17 +171,12 @@ def _give_name(stream: IO[bytes], place: Path, part: Path) -> None:
 
 def _lock(stream: IO[bytes]) -> None:
     """Show that the file is in use, as long as the stream is open."""
-    if fcntl is not None:
-        with suppress(OSError):  # not every file system can
-            fcntl.flock(stream.fileno(), fcntl.LOCK_EX)
+    with suppress(OSError):  # not every file system can
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX)
 
 
 def _remove_if_left(part: Path) -> None:
     """Remove a file that a killed process left; keep it if a process is writing it."""
-    with suppress(OSError):
-        if fcntl is None:
-            part.unlink()  # Windows removes no open file
-            return
-        with part.open("rb") as stream:
-            fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
+    with suppress(OSError), part.open("rb") as stream:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        part.unlink()

@@ -43,7 +43,7 @@ def open_regular(path: Path, *, max_bytes: int = MAX_BYTES) -> BinaryIO:
     """
     _require_regular(path, os.stat(path))
     # it may have been replaced since: O_NONBLOCK, so that opening a pipe returns at once
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
         _require_regular(path, found)

@@ -9,6 +9,7 @@ have time limits too.
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 import re
 import socket
@@ -349,10 +350,14 @@ def run_server(
     handlers = list(logging.getLogger().handlers)
     for handler in handlers:
         handler.addFilter(repeated)
+    # what is loaded by now stays: full garbage collections, for which all requests wait, need not look at it
+    gc.collect()
+    gc.freeze()
     try:
         with listening:
             _Server(config, connections, listening, stopping).run(sockets=[listening])
     finally:
+        gc.unfreeze()
         for handler in handlers:
             handler.removeFilter(repeated)
 

@@ -81,7 +81,13 @@ def test_plays_the_small_world_with_every_recollection_and_the_same_again(memory
 
 
 @pytest.mark.games
-@pytest.mark.parametrize("memory_module", MEMORY_MODULES)
+@pytest.mark.parametrize(
+    "memory_module",
+    [
+        pytest.param(name, marks=() if name in ("worldthread", "arigraph") else pytest.mark.slow)
+        for name in MEMORY_MODULES
+    ],
+)
 def test_plays_a_treasure_hunt_with_every_memory_module(memory_module: str, game_cache: Path) -> None:
     with make("treasure-hunt", seed=101, cache_dir=game_cache) as env:
         agent, requests, decisions = play(env, memory_module)

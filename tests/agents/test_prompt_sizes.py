@@ -69,7 +69,7 @@ FLAGS = [
 ]
 
 
-@pytest.mark.parametrize("limit", [LEAST_PROMPT_CHARACTERS, 60_000])
+@pytest.mark.parametrize("limit", [LEAST_PROMPT_CHARACTERS, pytest.param(60_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "options"),
     [("react", {}), ("reflexion", {}), ("icrl", {}), ("ige", {}), *(("glow", flags) for flags in FLAGS)],

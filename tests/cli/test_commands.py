@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from worldthread.cli.main import app
 from worldthread.memory import Memory
 from worldthread.play.trajectory import read_trajectory
 from worldthread.stores import SQLiteStore
@@ -97,10 +99,21 @@ def test_no_steps_and_no_valid_actions(tmp_path: Path) -> None:
         pytest.param(["report", "nowhere"], "not the folder of a run", marks=pytest.mark.games),
     ],
 )
-def test_mistakes_get_a_message_and_no_traceback(arguments: list[str], message: str, tmp_path: Path) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
+def test_mistakes_get_a_message_and_no_traceback(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, type(done.exception)) == (2, SystemExit)
     assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mistake_in_a_process_of_its_own(tmp_path: Path) -> None:
+    done = run("replay", "nowhere", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot read" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -358,7 +358,7 @@ def test_without_a_file_nothing_is_made(arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.txt"], "nowhere.txt: no such file or folder"),
+        (["nowhere.txt"], "nowhere.txt: no such file or folder; a text to store is given with --text"),
         (["-t", " "], "--text must not be empty"),
         (["-t", "x", "--at", "soon"], "a time must be"),
         (["empty.txt"], "nothing to remember"),
@@ -415,13 +415,18 @@ def test_another_writer_is_waited_for() -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["recall", "key"], r"\x1b[2Jtext"),
         (["recall", "key", "--scores"], "[red]key[/red] is in the \\u202ekool"),
-        (["ask", "key"], r"The \x1b]0;t\x07key is [blink]here"),
         (["about", "[red]key[/red]"], r"src\x1b[31m x"),
-        (["timeline", "key"], r"The \x1b]0;t\x07key is [blink]here now."),
-        (["stats"], r"{bad \x1b[31m [red]json"),
         (["stats", "--failures"], r"Nobody read\x1b[2J this"),
+        *(
+            pytest.param(arguments, shown, marks=pytest.mark.slow)
+            for arguments, shown in (
+                (["recall", "key"], r"\x1b[2Jtext"),
+                (["ask", "key"], r"The \x1b]0;t\x07key is [blink]here"),
+                (["timeline", "key"], r"The \x1b]0;t\x07key is [blink]here now."),
+                (["stats"], r"{bad \x1b[31m [red]json"),
+            )
+        ),
     ],
 )
 def test_stored_text_cannot_steer_a_terminal(arguments: list[str], shown: str) -> None:

@@ -21,8 +21,9 @@ Result = tuple[str, float, bool, bool, Info]
 
 
 def marks(spec: GameSpec) -> list[pytest.MarkDecorator]:
-    """The extra that a game needs; generating a meal takes a quarter of a minute."""
-    slow = [pytest.mark.slow] if spec.id.startswith("cooking") and spec.id != "cooking-level2-v1" else []
+    """The extra that a game needs; generating a meal takes a quarter of a minute, and some games start slowly."""
+    is_slow = spec.id.startswith(("cooking", "lostpig", "ludicorp", "deephome")) and spec.id != "cooking-level2-v1"
+    slow = [pytest.mark.slow] if is_slow else []
     return [*slow, *([getattr(pytest.mark, spec.extra)] if spec.extra else [])]
 
 

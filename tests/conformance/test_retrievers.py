@@ -76,7 +76,7 @@ class World:
         self.follow()
 
     def follow(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i].text for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i] for i in ids]):
             for part in pending:
                 self.index.put(part, EMBEDDER.embed(part.texts))
 

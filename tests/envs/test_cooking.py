@@ -129,6 +129,7 @@ def test_no_more_than_five_things_can_be_carried(game_cache: Path) -> None:
     assert still == carried
 
 
+@pytest.mark.slow
 @pytest.mark.games
 def test_seeds_give_different_games(game_cache: Path) -> None:
     with make("cooking-level2-v1", cache_dir=game_cache) as game:

@@ -35,7 +35,9 @@ def play(env: JerichoEnvironment, actions: list[str]) -> list[tuple[str, float, 
     return [(text, reward, info) for text, reward, _, _, info in map(env.step, actions)]
 
 
-@pytest.mark.parametrize("file", ["zork1.z5", "zork3.z5", "detective.z5", "enchanter.z3"])
+@pytest.mark.parametrize(
+    "file", ["zork1.z5", "zork3.z5", "detective.z5", pytest.param("enchanter.z3", marks=pytest.mark.slow)]
+)
 def test_worlds_with_valid_actions_follow_the_interface(jericho_games: Path, cache: Path, file: str) -> None:
     with opened(jericho_games, file, cache) as env:
         check_env(env, steps=6, seed=3)
@@ -138,6 +140,7 @@ def test_a_flag_outside_the_tree_of_objects_makes_another_state(jericho_games: P
     pytest.fail("the walkthrough presses no button")
 
 
+@pytest.mark.slow
 def test_the_inventory_costs_no_move(jericho_games: Path, cache: Path) -> None:
     with opened(jericho_games, "temple.z5", cache, valid_actions=False) as env:
         _, info = env.reset()

@@ -71,6 +71,7 @@ def test_mentioned_things_are_found_by_the_games_own_dictionary(jericho_games: P
     assert "enter lake" in ActionFinder(engine).find()
 
 
+@pytest.mark.slow
 def test_things_in_descriptions_are_tried_alone(jericho_games: Path) -> None:
     """The button is no object of the room, and the room's text has none: only a description tells of it."""
     engine = JerichoEngine(jericho_games / "ludicorp.z5")
@@ -88,7 +89,10 @@ def test_things_in_descriptions_are_tried_alone(jericho_games: Path) -> None:
     assert tried
 
 
-@pytest.mark.parametrize(("file", "at", "most", "missed"), [("zork1.z5", 20, 1_500, 5), ("enchanter.z3", 60, 4_000, 3)])
+@pytest.mark.parametrize(
+    ("file", "at", "most", "missed"),
+    [("zork1.z5", 20, 1_500, 5), pytest.param("enchanter.z3", 60, 4_000, 3, marks=pytest.mark.slow)],
+)
 def test_a_crowded_place_has_a_limit(
     jericho_games: Path, file: str, at: int, most: int, missed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +122,7 @@ def test_a_crowded_place_has_a_limit(
     assert {action for action in everything if not PREPOSITIONS & set(action.split())} <= set(some)
 
 
+@pytest.mark.slow
 def test_commands_with_a_random_outcome_are_found(jericho_games: Path) -> None:
     engine = JerichoEngine(jericho_games / "zork1.z5")
     engine.reset(engine.own_seed)

@@ -20,7 +20,7 @@ games = pytest.mark.games
 
 @pytest.fixture
 def hunt(game_cache: Path) -> Iterator[Environment]:
-    with make("treasure-hunt-hardest", seed=1, max_moves=math.inf, cache_dir=game_cache) as env:
+    with make("treasure-hunt-hardest", seed=0, max_moves=math.inf, cache_dir=game_cache) as env:
         yield env
 
 
@@ -192,7 +192,7 @@ def ask_game(env: Environment) -> dict[str, str]:
 
 
 @games
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_the_truth_follows_the_game_whatever_words_the_player_uses(hunt: Environment, seed: int) -> None:
     """Against the state that the game prints of itself, after random actions in many wordings."""
     rng = random.Random(seed)

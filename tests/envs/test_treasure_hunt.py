@@ -17,7 +17,11 @@ from worldthread.envs.treasure_hunt import SIZES, HuntPlan, plan_hunt
 
 EXPECTED = {"treasure-hunt": (12, 4, 7), "treasure-hunt-hard": (16, 5, 8), "treasure-hunt-hardest": (36, 7, 10)}
 SEEDS = {"treasure-hunt": (0, 1, 2), "treasure-hunt-hard": (0, 1), "treasure-hunt-hardest": (0, 1)}
-PLAYED = [(name, seed) for name, seeds in SEEDS.items() for seed in seeds]
+PLAYED = [
+    pytest.param((name, seed), marks=pytest.mark.slow if seed else (), id=f"{name}-{seed}")
+    for name, seeds in SEEDS.items()
+    for seed in seeds
+]
 
 
 def names_of(plan: HuntPlan) -> list[str]:
@@ -122,7 +126,7 @@ def test_no_play_is_shorter_than_the_walkthrough(name: str) -> None:
         assert len(plan.walkthrough) == fewest_moves(plan)
 
 
-@pytest.fixture(params=PLAYED, ids=lambda played: f"{played[0]}-{played[1]}")
+@pytest.fixture(params=PLAYED)
 def played(request: pytest.FixtureRequest, game_cache: Path) -> Iterator[tuple[Environment, HuntPlan]]:
     name, seed = request.param
     with make(name, seed=seed, cache_dir=game_cache) as env:

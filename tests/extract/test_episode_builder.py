@@ -11,6 +11,7 @@ import pytest
 from worldthread.errors import InputError
 from worldthread.extract.documents import Document
 from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP, EpisodeBuilder
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.memory import Memory
 from worldthread.types import Episode
 
@@ -77,7 +78,7 @@ def test_one_by_one_nothing_comes_before_the_given_time() -> None:
 
 @pytest.mark.parametrize("at", [1.7e9, 1e10, 1e16])
 def test_the_last_sentence_of_a_text_holds(at: float) -> None:
-    with Memory(model="none") as memory:
+    with Memory(model="none", embedder="fake", extractor=ProseExtractor()) as memory:
         for number in range(20):
             text = "\n\n".join(f"# {part}\n\nBob {number} lives in town {part}." for part in range(7))
             memory.remember(text, at=at)

@@ -20,7 +20,7 @@ class LastWordExtractor:
         self.calls = 0
         self._together = threading.Barrier(concurrency, timeout=600)
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         self.calls += 1
         if "down" in text:
             raise ModelCallError("the server is down")
@@ -30,7 +30,9 @@ class LastWordExtractor:
             self._together.wait()  # passes only when as many calls run at once
         return Extraction(self.name, (Fact("Anna", "lives in", text.split()[-1], aspect="home of anna"),))
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         return extraction
 
 

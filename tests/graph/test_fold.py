@@ -61,6 +61,9 @@ TIMED_EXTRACTIONS = st.builds(
     | st.sampled_from([(("key 1", "locker"),), (("Locker", "the room a"),), (("room a", "Key 1"),)]),
 )
 
+CHANCES = st.builds(random.Random, st.integers(0, 2**32))
+"""Random numbers, of which hypothesis knows the seed alone: choosing each takes it longer than what is tested."""
+
 THOROUGH = 5 if os.environ.get("WORLDTHREAD_THOROUGH") else 1  # `make test-slow` draws five times as many histories
 
 
@@ -87,7 +90,7 @@ def reference_hash(episodes: list[Episode], later: list[Episode] | None = None) 
 
 @pytest.mark.thorough
 @settings(max_examples=THOROUGH * 300)
-@given(histories(), st.randoms(use_true_random=False))
+@given(histories(), CHANCES)
 def test_any_order_and_batching_gives_the_fold(episodes: list[Episode], chance: random.Random) -> None:
     expected = reference_hash(episodes)
     chance.shuffle(episodes)
@@ -110,7 +113,7 @@ def test_any_order_and_batching_gives_the_fold(episodes: list[Episode], chance: 
 
 @pytest.mark.thorough
 @settings(max_examples=THOROUGH * 300)
-@given(histories(), st.randoms(use_true_random=False))
+@given(histories(), CHANCES)
 def test_forgetting_equals_never_having_known(episodes: list[Episode], chance: random.Random) -> None:
     graph = TemporalGraph(episodes)
     kept = list(episodes)
@@ -525,7 +528,7 @@ def test_compacting_takes_time_linear_in_what_is_left(growth: Callable[[Callable
         graph.forget(noise(-1).id)
         return graph
 
-    graphs = {size: [made(size) for _ in range(times)] for size, times in ((150, 4), (1200, 2))}
+    graphs = {size: [made(size) for _ in range(times)] for size, times in ((150, 13), (1200, 4))}
     assert growth(lambda size: graphs[size].pop().compact(), 150) < 3
 
 
@@ -549,7 +552,7 @@ def test_replacing_many_aspects_takes_linear_time(
             graph.forget(new.id)
         assert graph.counts()["current_facts"] == size
 
-    assert growth(run, 400) < 2
+    assert growth(run, 400) < 3
 
 
 def test_the_definition_takes_linear_time_too(growth: Callable[[Callable[[int], object], int], float]) -> None:

@@ -212,7 +212,7 @@ def compare(graph: TemporalGraph, episodes: list[Episode]) -> None:
         now = {
             key
             for key, (_, intervals) in stated.items()
-            if any(one.end > latest if at is None else one.start <= at < one.end for one in intervals)
+            if any(one.start < one.end > latest if at is None else one.start <= at < one.end for one in intervals)
         }
         assert {key_of(s) for s in (*view.facts(), *view.theses())} == now
         for name in {"KEY", "strasse 5", "nobody"} - ({"KEY", "strasse 5"} if aliases else set()):

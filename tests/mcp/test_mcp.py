@@ -49,7 +49,7 @@ async def call(client: Any, tool: str, **arguments: Any) -> Any:
     return await client.call_tool(tool, arguments)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
     async def trip() -> None:
         async with connect(tmp_path / "m", mode=mode) as client:
@@ -97,6 +97,18 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
             assert "Paris" in answer.structured_content["answer"]
             counts = (await call(client, "stats")).structured_content["counts"]
             assert counts["episodes"] == 2
+
+            wrong = {"subject": "Anna", "relation": "lives in", "object": "Paris"}
+            fixed = await call(client, "correct", **wrong, new_object="Lyon", reason="a mistake")
+            assert said(fixed) == (
+                "Correction: it was never true that Anna lives in Paris. True is: Anna lives in Lyon. a mistake"
+            )
+            assert said(await call(client, "about", entity="Anna")) == (
+                "What holds about Anna:\n- Anna lives in Lyon (from 2024-03-01)"
+            )
+            assert "never true" in said(await call(client, "timeline", entity="Paris"))
+            assert "no episode" in refused(await call(client, "correct", **wrong | {"object": "Oslo"}))
+            await call(client, "forget", episode=fixed.structured_content["episode"], confirm=True)
 
             listed = await call(client, "forget", entity="anna")
             assert listed.structured_content["would_forget"] == 2
@@ -204,6 +216,7 @@ def test_text_that_looks_like_json_stays_text(tmp_path: Path) -> None:
         assert "".join(e.text for e in memory.episodes()) == text
 
 
+@pytest.mark.parametrize("connect", ["stdio", pytest.param("http", marks=pytest.mark.slow)], indirect=True)
 def test_mistakes_are_told_and_leave_no_trace(connect: Any, tmp_path: Path) -> None:
     async def err() -> None:
         async with connect(tmp_path / "m") as client:
@@ -295,7 +308,7 @@ def test_a_long_text_lets_other_clients_write_and_ends_with_the_server(
     extract = ProseExtractor.extract
     read = []
 
-    def meddle(self: ProseExtractor, passage: str, speaker: str = "") -> Any:
+    def meddle(self: ProseExtractor, passage: str, speaker: str = "", at: float | None = None) -> Any:
         read.append(passage)
         if len(read) == 10:
             with shared.writing() as other:  # another call to the same server
@@ -305,8 +318,9 @@ def test_a_long_text_lets_other_clients_write_and_ends_with_the_server(
         if len(read) == 80:
             monkeypatch.setattr("worldthread.mcp.shared._SHUTDOWN_SECONDS", 0.0)
             shared.close()
-        return extract(self, passage, speaker)
+        return extract(self, passage, speaker, at)
 
+    monkeypatch.setattr("worldthread.extract.parsed.parser.is_installed", lambda: False)
     monkeypatch.setattr(ProseExtractor, "extract", meddle)
     with pytest.raises(ClosedError, match="is ending"), shared.writing() as memory:
         memory.remember(text, at=1)

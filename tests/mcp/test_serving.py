@@ -231,7 +231,10 @@ def test_standard_output_carries_the_protocol_and_nothing_else(tmp_path: Path) -
     assert texts(tmp_path / "m") == {"Anna lives in Rome."}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, *(pytest.param(other, marks=pytest.mark.slow) for other in (signal.SIGINT, signal.SIGHUP))],
+)
 def test_a_signal_ends_the_server_and_loses_nothing(tmp_path: Path, number: signal.Signals) -> None:
     process = start_stdio(tmp_path / "m")
     greet(process)

@@ -140,7 +140,11 @@ def test_pooling() -> None:
 
 @pytest.mark.games
 @pytest.mark.parametrize(
-    "name", ["hunt", "hunt_hard", "clean", "cook", "cook_hard", "cook_hardest", "cook_level4_a", "cook_rl_baseline"]
+    "name",
+    [
+        *("hunt_hard", "clean", "cook_level4_a", "cook_rl_baseline"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("hunt", "cook", "cook_hard", "cook_hardest")),
+    ],
 )
 def test_a_random_walk_through_a_published_game_is_read_without_an_error(name: str, textworld_games: Path) -> None:
     """Whatever a player does, the memory agrees with the world (the walk is random, so no strategy is assumed)."""

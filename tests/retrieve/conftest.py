@@ -29,13 +29,13 @@ class SmallGraph:
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self.graph = TemporalGraph()
         self.index = RetrievalIndex(EMBEDDER)
-        self._texts: dict[str, str] = {}
+        self._episodes: dict[str, Episode] = {}
         self.add(*episodes)
 
     def add(self, *episodes: Episode) -> None:
         for episode in episodes:
             self.graph.add(episode)
-            self._texts[episode.id] = episode.text
+            self._episodes[episode.id] = episode
         self.take()
 
     def state(self, *statements: Statement, at: float = 0, text: str | None = None) -> Episode:
@@ -51,7 +51,7 @@ class SmallGraph:
         self.take()
 
     def take(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self._texts[i] for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self._episodes[i] for i in ids]):
             for part in pending:
                 self.index.put(part, EMBEDDER.embed(part.texts))
 
@@ -80,7 +80,9 @@ class SmallGraph:
             for n in np.flatnonzero(np.isfinite(scores.statements)).tolist()
         }
         records = ((n, self.graph.numbered_episode(n)) for n in np.flatnonzero(np.isfinite(scores.episodes)).tolist())
-        episodes = {self._texts[record.id]: float(scores.episodes[n]) for n, record in records if record is not None}
+        episodes = {
+            self._episodes[record.id].text: float(scores.episodes[n]) for n, record in records if record is not None
+        }
         assert set(scores.paths) == set(np.flatnonzero(np.isfinite(scores.statements)).tolist())
         assert set(scores.episode_paths) == set(np.flatnonzero(np.isfinite(scores.episodes)).tolist())
         return statements | episodes

@@ -93,13 +93,18 @@ def random_episodes(chance: random.Random) -> list[Episode]:
     for _ in range(chance.randrange(2, 26)):
         source = chance.choice(("", "", "a", "b"))
         at = float(chance.randrange(5))
-        episode = Episode(chance.choice(texts), at, source, _extraction(chance, names, known))
+        text, extraction = chance.choice(texts), _extraction(chance, names, known)
+        speaker = chance.choice(("", "", "Anna", "BOB", "assistant"))
+        text = f"{speaker}: {text}" if speaker else text
+        episode = Episode(text, at, source, extraction, speaker=speaker)
         found.setdefault(episode.id, episode)
     if chance.random() < 0.3 and found:  # the same statements in every form, so that spellings compete
         episode = next(iter(found.values()))
         for number in range(3):
             statements = tuple(_respelled(chance, s) for s in episode.extraction.statements)
-            twin = Episode(episode.text, float(number), "twin", Extraction("test/1", statements))
+            twin = Episode(
+                episode.text, float(number), "twin", Extraction("test/1", statements), speaker=episode.speaker
+            )
             found.setdefault(twin.id, twin)
     return list(found.values())
 
@@ -148,7 +153,8 @@ def random_history(chance: random.Random) -> list[Step]:
             steps.append(Step("forget", (episode,)))
             del there[episode.id]
             if what == "replace":
-                again = Episode(episode.text, episode.at, episode.source, _extraction(chance, names, []))
+                extraction = _extraction(chance, names, [])
+                again = Episode(episode.text, episode.at, episode.source, extraction, speaker=episode.speaker)
                 there[again.id] = again
                 steps.append(Step("add", (again,)))
             elif chance.random() < 0.4:
@@ -182,7 +188,7 @@ class World:
             del self.episodes[episode.id]
 
     def follow(self) -> None:
-        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i].text for i in ids]):
+        while pending := self.index.take(self.graph, lambda ids: [self.episodes[i] for i in ids]):
             for part in pending:
                 self.index.put(part, self.embedder.embed(part.texts))
 

@@ -23,9 +23,9 @@ def make_index() -> RetrievalIndex:
     embedder = FakeEmbedder()
     facts = [Fact(f"name {n % 5}", "leads to", f"name {n % 7}") for n in range(30)]
     episodes = [Episode(f"Text {n}.", n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
-    texts = {episode.id: episode.text for episode in episodes}
+    by_id = {episode.id: episode for episode in episodes}
     made = RetrievalIndex(embedder)
-    for part in made.take(TemporalGraph(episodes), lambda ids: [texts[i] for i in ids]):
+    for part in made.take(TemporalGraph(episodes), lambda ids: [by_id[i] for i in ids]):
         made.put(part, embedder.embed(part.texts))
     return made
 

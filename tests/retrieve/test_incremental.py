@@ -34,12 +34,14 @@ def _pool() -> list[Episode]:
             Thesis(f"{person} came from {source} in year {number}.", (person, source, str(number))),
         )[: 1 + number % 3]
         text = f"{person} and {place}\n{' '.join(map(str, statements))} It is so."
-        pool.append(Episode(text, float(number % 7), extraction=Extraction("test", statements)))
+        speaker = ("", other, "assistant")[number % 4 % 3]
+        text = f"{speaker}: {text}" if speaker else text
+        pool.append(Episode(text, float(number % 7), extraction=Extraction("test", statements), speaker=speaker))
     return pool
 
 
 POOL = _pool()
-TEXTS = {episode.id: episode.text for episode in POOL}
+BY_ID = {episode.id: episode for episode in POOL}
 
 
 class World:
@@ -52,7 +54,7 @@ class World:
         self.follow()
 
     def follow(self) -> None:
-        for part in self.index.take(self.graph, lambda ids: [TEXTS[id] for id in ids]):
+        for part in self.index.take(self.graph, lambda ids: [BY_ID[id] for id in ids]):
             self.index.put(part, self.embedder.embed(part.texts))
 
     def found(self, method: str, question: str, at: float | None) -> dict[str, float]:

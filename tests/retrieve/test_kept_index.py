@@ -75,7 +75,7 @@ def test_a_kept_index_answers_the_same_without_reading_a_text(tmp_path: Path, mo
     assert len(kept_index(path)) == 1
     assert anew(path, monkeypatch) == expected
     with opened(path, readonly=True) as reader:
-        monkeypatch.setattr(reader._index, "_texts", lambda ids: pytest.fail("no text is needed") if ids else [])
+        monkeypatch.setattr(reader._index, "_episodes", lambda ids: pytest.fail("no text is needed") if ids else [])
         assert answers(reader) == expected
         assert set(reader._models._plain_embedder.texts) == set(QUESTIONS)  # type: ignore[attr-defined]
 
@@ -176,16 +176,16 @@ def test_an_empty_memory_has_nothing_to_keep(tmp_path: Path) -> None:
 
 
 def test_vectors_that_half_precision_would_change_are_kept_whole() -> None:
-    texts_of = dict(enumerate(texts(30, 1)))
+    episodes = [Episode(text, number) for number, text in enumerate(texts(30, 1))]
     vectors = np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
 
     class Plain(FakeEmbedder):
         dimensions = 2  # type: ignore[misc]
 
-    graph = TemporalGraph([Episode(text, number) for number, text in texts_of.items()])
+    graph = TemporalGraph(episodes)
     index, again = RetrievalIndex(Plain()), RetrievalIndex(Plain())
-    for part in index.take(graph, lambda ids: [*texts_of.values()][: len(ids)]):
+    for part in index.take(graph, lambda ids: episodes[: len(ids)]):
         index.put(part, vectors)
     assert again.restore(graph, index.to_arrays())
     np.testing.assert_array_equal(again.episodes.rows, index.episodes.rows)

@@ -109,7 +109,7 @@ def test_episodes_and_statements_are_ranked_by_their_words() -> None:
     episodes = [Episode(str(fact), n, extraction=Extraction("by hand", (fact,))) for n, fact in enumerate(facts)]
     graph = TemporalGraph(episodes)
     index = RetrievalIndex(embedder)
-    for part in index.take(graph, lambda ids: [next(e.text for e in episodes if e.id == i) for i in ids]):
+    for part in index.take(graph, lambda ids: [next(e for e in episodes if e.id == i) for i in ids]):
         index.put(part, embedder.embed(part.texts))
     text = "Who lives in Oslo?"
     scores = lexical(Query(text, embedder.embed([text])[0]), index)

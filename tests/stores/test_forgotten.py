@@ -49,16 +49,6 @@ def assert_hash(store: SQLiteStore, episodes: list[Episode]) -> None:
     assert store.graph.state_hash() == state_hash(fold(episodes).rows())
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "house" / "memory"
-
-
-@pytest.fixture(autouse=True)
-def _folder(path: Path) -> None:
-    path.parent.mkdir()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [10, 1000])
 def test_no_file_keeps_a_digest_of_what_was_forgotten(rows: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,16 +41,6 @@ def seen(at: float, text: str = "") -> Episode:
     return Episode(text or f"seen at {at}", at, "test", Extraction("test/1", facts))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "house" / "memory"
-
-
-@pytest.fixture(autouse=True)
-def _folder(path: Path) -> None:
-    path.parent.mkdir()
-
-
 def fill(path: Path, count: int = 60, *, checkpoint: bool = False) -> list[Episode]:
     episodes = [seen(at) for at in range(count)]
     with SQLiteStore.open(path) as store:
@@ -551,6 +541,60 @@ def test_a_full_disk_is_an_error_and_no_damage(path: Path) -> None:
         assert len(list(store.episodes())) == int(count)
 
 
+def test_a_file_that_sqlite_opened_for_reading_only_is_not_open_for_writing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # SQLite does so where it cannot open the file for writing, for instance after one error of the disk
+    fill(path, 3)
+    connect = sqlite3.connect
+
+    def connect_for_reading(address: str, **settings: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(address.replace("mode=rw", "mode=ro"), **settings)
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", connect_for_reading)
+        with pytest.raises(StoreError, match="readonly database"):
+            SQLiteStore.open(path)
+    with SQLiteStore.open(path) as store:
+        store.append(seen(3))
+        assert len(store.graph) == 4
+
+
+def test_what_a_failed_commit_left_in_the_log_is_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    execute = database.Database.execute
+    failures = commits = 0
+
+    def failing(self: database.Database, sql: str, parameters: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        nonlocal failures, commits
+        commits += sql == "COMMIT"
+        if sql == "COMMIT" and failures:
+            failures -= 1
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+            raise self._store_error(error) from error
+        return execute(self, sql, parameters)
+
+    with SQLiteStore.open(path) as store:
+        store.append(seen(0))
+        monkeypatch.setattr(database.Database, "execute", failing)
+        failures = 1
+        with pytest.raises(StoreError, match="Nothing of this change was kept; every earlier change is safe"):
+            store.append(seen(1))
+        assert (failures, commits) == (0, 2)
+        failures = 2
+        with pytest.raises(StoreError, match="Nothing of this change is kept, unless the program"):
+            store.append(seen(1))
+        assert (failures, commits) == (0, 4)
+        assert store.graph.episodes() == [seen(0).id]
+        assert commits == 5, "the next use tries again"
+        assert store.graph.episodes() == [seen(0).id]
+        assert commits == 5
+        store.append(seen(1))
+    with SQLiteStore.open(path) as store:
+        assert len(store.graph) == 2
+
+
 # -- forgetting -----------------------------------------------------------------------------------------------------
 
 
@@ -571,7 +615,7 @@ print(json.dumps([w for w in json.load(sys.stdin) if w.encode() in data]))
     return set(json.loads(run.stdout))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_what_is_forgotten_is_in_no_file(seed: int, path: Path) -> None:
     chance = random.Random(seed)
     kept: dict[str, set[str]] = {}
@@ -613,6 +657,7 @@ def test_what_is_forgotten_is_in_no_file(seed: int, path: Path) -> None:
         assert holds_any(path.parent, left) == set()
 
 
+@pytest.mark.slow
 def test_forgotten_rows_leave_no_copies(path: Path) -> None:
     # deleting a row makes SQLite move others to another page and leave copies of them, to be found when those are
     # forgotten; it is rare, so it takes many: deleting with secure_delete leaves four here
@@ -783,6 +828,7 @@ os.kill(os.getpid(), 9)
         assert snapshot_files(path)
 
 
+@pytest.mark.slow
 def test_opening_does_not_read_the_texts(path: Path) -> None:
     with SQLiteStore.open(path) as store:
         store.append_many(seen(at, f"{at} " + "text " * 20_000) for at in range(300))
@@ -904,3 +950,25 @@ def test_a_line_of_an_export_is_not_read_without_end(monkeypatch: pytest.MonkeyP
         store.export(exported)
         exported.seek(0)
         assert store.import_(exported) == (0, 0)
+
+
+def test_a_connection_keeps_few_statements_whatever_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    statements: set[str] = set()
+    fetch_all = database.Database.fetch_all
+
+    def noted(self: database.Database, sql: str, parameters: Any = ()) -> list[Any]:
+        statements.add(sql)
+        return fetch_all(self, sql, parameters)
+
+    texts = [f"text {number}" for number in range(520)]
+    vectors = np.arange(1, len(texts) * 2 + 1, dtype=np.float32).reshape(-1, 2)
+    with SQLiteStore.open(None) as store:
+        store.append_many([Episode(text, number) for number, text in enumerate(texts)])
+        store.put_vectors("model", texts, vectors)
+        monkeypatch.setattr(database.Database, "fetch_all", noted)
+        for count in (0, *range(1, len(texts) + 1, 7)):
+            found = store.get_vectors("model", texts[:count])
+            assert [found[text].tolist() for text in texts[:count]] == vectors[:count].tolist()
+        assert [episode.text for episode in store.episodes()] == texts
+    assert len([sql for sql in statements if " vector " in sql]) <= 10
+    assert max(sql.count("?") for sql in statements) <= 1002

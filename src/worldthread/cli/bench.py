@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,6 +14,9 @@ from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_qa import qa
 from worldthread.cli.console import help_text
 from worldthread.cli.running import names_in
+
+if TYPE_CHECKING:
+    from worldthread.models import Embedder
 
 _WIDTH: Final = 110
 
@@ -83,10 +86,6 @@ def retrieval(
     from worldthread.bench.datasets import load
     from worldthread.bench.retrieval import measure, progress_shown
     from worldthread.errors import InputError
-    from worldthread.memory import Memory
-    from worldthread.models import CachedEmbedder
-    from worldthread.models import embedder as embedder_named
-    from worldthread.paths import default_cache_dir, make_private_folder
     from worldthread.retrieve import DEFAULT_METHOD, METHODS
 
     if triples not in ("given", "none"):
@@ -94,11 +93,7 @@ def retrieval(
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(METHODS)
-    model = embedder_named(embedder)
-    if cache:
-        folder = default_cache_dir()
-        make_private_folder(folder)
-        model = CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
+    model = _embedder(embedder, cache)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)
         with progress_shown() as show_progress:
@@ -109,6 +104,97 @@ def retrieval(
             typer.echo(json.dumps(report.to_dict()))
         else:
             _show(report.to_dict())
+
+
+@bench.command()
+def conversations(
+    dataset: Annotated[list[str], typer.Option(help="The conversations: locomo, beam. Repeatable.")],
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            show_default=False,
+            help="The retrieval methods, separated by commas, or [bold]all[/bold]. Repeatable. Default: thread.",
+        ),
+    ] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Take only the first N conversations.")] = None,
+    cache: Annotated[bool, typer.Option(help="Store vectors for later runs.")] = True,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each data set instead of tables.")
+    ] = False,
+) -> None:
+    """Measure how well retrieval methods find the turns of conversations that questions need.
+
+    Prints recall@5, 10 and 20 of the evidence turns with 95 % bootstrap intervals over the questions, in all, by
+    kind of question and by conversation.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench conversations --dataset locomo,beam
+
+        worldthread bench conversations --dataset locomo --method thread,dense --json
+    """
+    from worldthread.bench.conversations import load, measure
+    from worldthread.bench.retrieval import progress_shown
+    from worldthread.retrieve import DEFAULT_METHOD, METHODS
+
+    names = names_in(method or (DEFAULT_METHOD,), "--method")
+    if "all" in names:
+        names = list(METHODS)
+    model = _embedder(embedder, cache)
+    for name in names_in(dataset, "--dataset"):
+        loaded = load(name, data)[:limit]
+        with progress_shown() as show_progress:
+            report = measure(name, loaded, names, model, show_progress)
+        if as_json:
+            typer.echo(json.dumps(report.to_dict()))
+        else:
+            _show_conversations(report.to_dict())
+
+
+def _embedder(name: str | None, cache: bool) -> Embedder:
+    """Return the embedder of a name; with a cache, its vectors are stored for later runs."""
+    from worldthread.memory import Memory
+    from worldthread.models import CachedEmbedder
+    from worldthread.models import embedder as embedder_named
+    from worldthread.paths import default_cache_dir, make_private_folder
+
+    model = embedder_named(name)
+    if not cache:
+        return model
+    folder = default_cache_dir()
+    make_private_folder(folder)
+    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
+
+
+def _show_conversations(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console = Console(width=max(console.width, _WIDTH))
+    sizes = ", ".join(f"{report[what]:,} {what}" for what in ("conversations", "turns", "passages"))
+    console.print(f"[bold]{report['dataset']}[/bold], {report['embedder']}: {sizes}", highlight=False)
+    for found in report["methods"]:
+        table = Table(box=None, pad_edge=False)
+        table.add_column(found["method"], style="bold")
+        table.add_column("questions", justify="right")
+        for k in found["all"]["recall"]:
+            table.add_column(f"R@{k}", justify="right", no_wrap=True)
+        for name, part in {"all": found["all"], **found["by_category"], **found["by_conversation"]}.items():
+            cells = [
+                f"{value:.3f} \\[{part['intervals'][k][0]:.2f}, {part['intervals'][k][1]:.2f}]"
+                for k, value in part["recall"].items()
+            ]
+            table.add_row(name, str(part["questions"]), *cells)
+        console.print(table)
+        console.print(
+            f"ms a question: p50 {found['milliseconds_p50']:.1f}, p95 {found['milliseconds_p95']:.1f}\n",
+            highlight=False,
+        )
 
 
 def _show(report: dict[str, Any]) -> None:

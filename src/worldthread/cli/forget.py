@@ -110,7 +110,9 @@ def _whole_ids(memory: Memory, beginnings: list[str]) -> list[str]:
             raise InputError(f"{beginning!r} is too short for an id: give at least 4 digits")
         ids = [id_ for id_ in known if id_.startswith(wanted)]
         if not ids:
-            raise NotFoundError(f"no passage has an id that begins with {beginning!r}")
+            raise NotFoundError(
+                f"no passage has an id that begins with {beginning!r}; --entity NAME deletes those that mention a name"
+            )
         if len(ids) > 1:
             raise InputError(f"{len(ids)} passages have ids that begin with {beginning!r}: give more digits")
         found += ids

@@ -126,7 +126,10 @@ def require_file(path: Path) -> None:
         NotFoundError: the file does not exist.
     """
     if not path.exists():
-        raise NotFoundError(f"the memory file {path} does not exist; create it with: worldthread remember FILE...")
+        raise NotFoundError(
+            f"the memory file {path} does not exist; create it with: worldthread remember FILE..., or with: "
+            "worldthread remember --text TEXT"
+        )
 
 
 def require_known(memory: Memory, entity: str) -> None:

@@ -120,7 +120,7 @@ def _require_contents(files: list[str] | None, texts: list[str] | None) -> tuple
         files = [_STDIN]
     for file in files or ():
         if file != _STDIN and not Path(file).exists():
-            raise InputError(f"{file}: no such file or folder")
+            raise InputError(f"{file}: no such file or folder; a text to store is given with --text")
     for given in texts or ():
         if not given.strip():
             raise InputError("--text must not be empty")

@@ -62,7 +62,7 @@ def web(
     """
     for package in ("starlette", "uvicorn"):
         if importlib.util.find_spec(package) is None:
-            raise MissingExtraError("the web pages", extra="web", package=package)
+            raise MissingExtraError("the web server", extra="web", package=package)
     from worldthread.server_access import Access, listening_socket, port_of
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState

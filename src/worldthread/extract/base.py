@@ -50,7 +50,7 @@ class Extractor(Protocol):
     def concurrency(self) -> int:
         """How many calls of :meth:`extract` may usefully run at once; at least 1."""
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return what ``text`` states, from the text alone. Thread-safe.
 
         Args:
@@ -58,6 +58,7 @@ class Extractor(Protocol):
                 string is accepted.
             speaker: who says it, as given: the meaning of "I". When the text is a message, it begins with the speaker,
                 a colon and a space. Empty when nobody is known to say it.
+            at: world time of the text, against which "yesterday" is understood; ``None`` where that is not known.
 
         Returns:
             An extraction with :attr:`name` as its extractor; ``statements`` in a fixed order; ``endings`` that the
@@ -67,7 +68,9 @@ class Extractor(Protocol):
             ModelError: a model is needed and cannot be called, or its budget is spent.
         """
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         """Return ``extraction`` with an ending for each older statement of ``view`` that it ends.
 
         Called after everything older has been added to the graph. An extractor whose aspects end all older statements
@@ -77,6 +80,8 @@ class Extractor(Protocol):
             text: the passage.
             extraction: what :meth:`extract` returned for ``text``.
             view: what the memory holds before the passage is added.
+            speaker: as for :meth:`extract`.
+            at: as for :meth:`extract`.
 
         Returns:
             An extraction that keeps the statements, endings and failures of ``extraction``, in their order; new

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -102,29 +102,41 @@ class EpisodeBuilder:
     def _passages(self, content: object) -> list[Episode]:
         if isinstance(content, Episode):
             return [content]
-        found: list[list[Episode]] = []
+        placed = [(one, chunk(one.document.text)) for one in self._placed_documents(content)]
+        found = [
+            self._episode(one.document, part, at)
+            for (one, parts), times in zip(placed, self._times(placed), strict=True)
+            for part, at in zip(parts, times, strict=True)
+        ]
+        if not found:
+            raise InputError("there is nothing to remember: no text is in it")
+        return found
+
+    def _episode(self, document: Document, part: str, at: float) -> Episode:
+        """Return the episode of one passage of a document."""
+        speaker = self._user if document.speaker.lower() == USER else document.speaker
+        text = f"{speaker}: {part}" if speaker else part
+        return Episode(text, at, document.source or self._source, speaker=speaker)
+
+    def _times(self, placed: Sequence[tuple[_Placed, Sequence[str]]]) -> list[list[float]]:
+        """Return the times of the passages of each document."""
+        times: list[list[float]] = []
+        if self._one_by_one:
+            for one, parts in placed:
+                has_own = one.position is None
+                times.append(_times_until(one.at, len(parts)) if has_own else [self._next_time() for _ in parts])
+            return times
         position: int | None = None
         end = start = math.inf  # a message ends before the first passage of the next one
-        placed = [(one, chunk(one.document.text)) for one in self._placed_documents(content)]
-        times_one_by_one = [
-            [self._next_time() for _ in parts] if self._one_by_one and one.position is not None else None
-            for one, parts in placed
-        ]
-        for (one, parts), given in zip(reversed(placed), reversed(times_one_by_one), strict=True):
-            if one.position is not None and one.position != position:
+        for one, parts in reversed(placed):
+            if one.position is None:
+                times.append(_times_until(one.at, len(parts)))
+                continue
+            if one.position != position:
                 position, end = one.position, start
-            times = given or _times_until(one.at, len(parts), math.inf if one.position is None else end)
-            if one.position is not None and times:
-                start = min(start, times[0])
-            source = one.document.source or self._source
-            speaker = self._user if one.document.speaker.lower() == USER else one.document.speaker
-            label = f"{speaker}: " if speaker else ""
-            found.append(
-                [Episode(label + part, at, source, speaker=speaker) for part, at in zip(parts, times, strict=True)]
-            )
-        if not any(found):
-            raise InputError("there is nothing to remember: no text is in it")
-        return [episode for episodes in reversed(found) for episode in episodes]
+            times.append(_times_until(one.at, len(parts), end))
+            start = min([start, *times[-1]])
+        return times[::-1]
 
     def _placed_documents(self, content: object) -> Iterator[_Placed]:
         """Yield the documents of a content with their world times."""
@@ -174,7 +186,7 @@ class _Placed(NamedTuple):
     position: int | None
 
 
-def _times_until(at: float, count: int, end: float) -> list[float]:
+def _times_until(at: float, count: int, end: float = math.inf) -> list[float]:
     """Return ``count`` rising times, the last one at ``at``, all before ``end``."""
     times = []
     for until_last in range(count):

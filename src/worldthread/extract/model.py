@@ -175,12 +175,13 @@ class ModelExtractor:
         with self._lock:
             return self._dropped.copy()
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return the facts and theses that the model extracts from a passage.
 
         Args:
             text: the passage.
             speaker: not used: the text of a message begins with its speaker.
+            at: not used.
 
         Returns:
             An extraction with facts before theses, each kind in the order of the answer, and no endings.
@@ -208,7 +209,9 @@ class ModelExtractor:
             return Extraction(self.name, failures=(msgspec.json.encode(answer).decode(),))
         return Extraction(self.name, tuple(statements))
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         """Return ``extraction`` with the endings of the statements of ``view`` that have ended, as the model judges.
 
         The prompt shows the statements that hold in ``view`` about the subjects and objects of the new ones (singular
@@ -220,6 +223,8 @@ class ModelExtractor:
             text: the passage.
             extraction: what :meth:`extract` returned for ``text``; with failures, it is returned unchanged.
             view: what the memory holds before the passage is added.
+            speaker: not used.
+            at: not used.
 
         Returns:
             The extraction with new endings, or new failures, after its own.

@@ -53,7 +53,7 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: st
         if budget_errors:
             return ExtractionOutcome(episode, Extraction(), budget_errors[0])
         try:
-            extraction: object = extractor.extract(episode.text, episode.speaker or user)
+            extraction: object = extractor.extract(episode.text, episode.speaker or user, episode.at)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:

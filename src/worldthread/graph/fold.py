@@ -177,7 +177,11 @@ class Fold:
     def current(self) -> set[Statement]:
         """Return the statements that hold now: those that are not over."""
         now = self.episodes[-1].at if self.episodes else 0.0
-        return {s for s, versions in self.versions.items() if any(v.interval.valid_to > now for v in versions)}
+        return {
+            s
+            for s, versions in self.versions.items()
+            if any(v.interval.valid_from < v.interval.valid_to > now for v in versions)
+        }
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Iterate over the result in canonical form, for :func:`state_hash`.

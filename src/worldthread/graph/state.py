@@ -119,7 +119,7 @@ class GraphState:
             return bool(rows)
         # what ends later than now begins where a text says, or comes before something that does
         is_plain = rows[-1][4] == rows[-1][5] == ABSENT
-        return not is_plain and any(end > self.now for _, end in self._intervals(statement, rows))
+        return not is_plain and any(start < end > self.now for start, end in self._intervals(statement, rows))
 
     def _intervals(self, statement: int, rows: Iterable[Row]) -> Iterator[tuple[float, float]]:
         """Yield the beginning and the end of each of some versions of a statement."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -413,6 +413,15 @@ class TemporalGraph:
     def live_episodes(self) -> Collection[int]:
         """The numbers of the episodes that were not forgotten."""
         return self._episodes.numbers.values()
+
+    def episode_columns(self) -> tuple[Sequence[float], Sequence[int], Sequence[float | None]]:
+        """Return world times, sources and recorded times of all episodes by number, forgotten ones included.
+
+        Returns:
+            Three columns that the caller must not change. Equal sources have equal numbers, and a time is ``None``
+            where an episode was never stored.
+        """
+        return self._episodes.at, self._episodes.sources, self._episodes.recorded
 
     def numbered_episode(self, number: int) -> EpisodeRecord | None:
         """Return the episode of a number.

@@ -55,7 +55,9 @@ class GraphView:
         Returns:
             Whether the interval contains the time; for now, whether it is not over.
         """
-        return interval.valid_to > self._state.now if self.at is None else self.at in interval
+        if self.at is not None:
+            return self.at in interval
+        return interval.valid_from < interval.valid_to > self._state.now  # what was called off never begins
 
     def facts(self, subject: str | None = None, relation: str | None = None, object: str | None = None) -> list[Fact]:
         """Return the facts that hold and have the given names.

@@ -136,9 +136,11 @@ class _UntilClosed(Extractor):
     def concurrency(self) -> int:
         return self._extractor.concurrency
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         self._require_open()
-        return self._extractor.extract(text, speaker)
+        return self._extractor.extract(text, speaker, at)
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
-        return self._extractor.outdate(text, extraction, view)
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
+        return self._extractor.outdate(text, extraction, view, speaker, at)

@@ -27,7 +27,7 @@ from worldthread.errors import (
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.request_key import recorded_answer, request_key, to_json
 from worldthread.paths import FILE_MODE, make_private_file, make_private_folder
-from worldthread.sqlite_errors import SQLiteFault, fault_of
+from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
 
 APPLICATION_ID: Final = 0x77746361
 """At byte 68 of every file of ours: "wtca"."""
@@ -201,9 +201,7 @@ class ChatCache:
         """Translate the errors of SQLite into those of worldthread."""
         try:
             yield
-        except UnicodeDecodeError as error:  # of a text in the file, or of the message about it
-            raise self._damaged(str(error)) from error
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             fault = fault_of(error)
             if fault is SQLiteFault.DAMAGED:
                 raise self._damaged(str(error)) from error

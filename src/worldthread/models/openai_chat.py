@@ -18,7 +18,6 @@ What the server says passes through :mod:`worldthread.models.redaction` before a
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import random
 import re
@@ -41,6 +40,7 @@ from worldthread.models.openai_wire import (
 )
 from worldthread.models.redaction import redactor_of
 from worldthread.models.request_key import to_json
+from worldthread.server_access import is_every_address, is_loopback
 from worldthread.text import count_of
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
@@ -336,11 +336,7 @@ def _may_concern_schema(error: ModelCallError) -> bool:
 
 
 def _is_this_machine(host: str) -> bool:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-    return address.is_loopback or address.is_unspecified
+    return is_loopback(host) or is_every_address(host) or host.endswith(".localhost")
 
 
 def _foreign_headers(host: str) -> list[str]:

@@ -73,58 +73,22 @@ class _Overhead(msgspec.Struct):
     p95: _Number
 
 
-class _AllMemoryFigures(msgspec.Struct):
-    episodes: _Count
-    facts: _Count
-    ended: _Count
-
-
-class _AllAuditFigures(msgspec.Struct):
-    precision: _Number
-    recall: _Number
-    stale_steps: _Count
-
-
 class _AllFigures(_Figures, kw_only=True):
-    """What the results of a sweep hold: every figure that a table uses is there."""
+    """What the results of a sweep hold: nothing may be missing, so that every table finds its figures."""
 
-    game: str
-    agent: str
     seed: _Count
-    score: _Number
-    best_score: _Number
-    max_score: _Number | None
-    normalized: _Number | None
-    best_normalized: _Number | None
-    won: bool
     ended_by: str
-    moves: _Count
-    decisions: _Count
-    stuck: _Count
-    probes: _Count
-    returns: _Count
-    unparsable: _Count
-    invalid: _Count
-    valid_share: _Number | None
-    model: str | None
-    model_calls: _Count
-    prompt_tokens: _Count
-    completion_tokens: _Count
-    replayed_moves: _Count
-    by_purpose: dict[str, dict[str, _Count]]
-    failures: dict[str, _Count]
-    curve: list[tuple[_Count, _Number]]
-    memory: _AllMemoryFigures  # type: ignore[assignment]  # narrower: nothing may be missing
-    audit: _AllAuditFigures | None  # type: ignore[assignment]
-    optimal_moves: _Count | None
     memory_module: str | None
     attempt: _Count
-    cost_usd: _Number | None
     seconds: _Number
     seconds_without_model: _Number
     overhead_ms: _Overhead
     curve_seconds: list[_Number]
     audit_figures: AuditResult | None
+
+
+_AUDITED: Final = frozenset({"precision", "recall", "stale_steps"})
+"""The figures of an audit that no result of a sweep may lack."""
 
 
 def require_figures(summary: object) -> dict[str, Any]:
@@ -154,7 +118,14 @@ def require_all_figures(summary: object) -> dict[str, Any]:
     Raises:
         InputError: a figure is missing, has another type, or is too large for any run.
     """
-    return _checked(summary, _AllFigures)
+    figures = _checked(summary, _AllFigures)
+    missing = {*_AllFigures.__struct_fields__} - figures.keys()
+    missing |= {*_MemoryFigures.__struct_fields__} - figures.get("memory", {}).keys()
+    if figures.get("audit") is not None:
+        missing |= _AUDITED - figures["audit"].keys()
+    if missing:
+        raise InputError(f"not the figures of a finished run: {min(missing)!r} is missing")
+    return figures
 
 
 def has_all_figures(summary: object) -> bool:

@@ -313,4 +313,4 @@ def require_statistics() -> None:
         MissingExtraError: scipy is not installed.
     """
     if importlib.util.find_spec("scipy") is None:
-        raise MissingExtraError("the statistics of a sweep", extra="report", package="scipy")
+        raise MissingExtraError("the summary of a sweep", extra="report", package="scipy")

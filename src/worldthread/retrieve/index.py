@@ -21,15 +21,16 @@ from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.cache import DerivedCache
+from worldthread.retrieve.conversation import NOBODY, Conversation, make_conversation
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, make_links
 from worldthread.retrieve.names import NameTable
-from worldthread.types import Fact, Statement, Thesis
+from worldthread.types import Episode, Fact, Statement, Thesis
 from worldthread.vectors.exact import VectorTable
 from worldthread.vectors.quantised import QuantisedTable
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Version of the arrays of :meth:`RetrievalIndex.to_arrays`, and of the rules by which names and words are found."""
 
 EXACT_ROWS: Final = 10_000
@@ -38,6 +39,13 @@ EXACT_ROWS: Final = 10_000
 Table: TypeAlias = VectorTable | QuantisedTable
 
 _BATCH: Final = 512  # texts embedded at a time
+
+
+class _Unknown:
+    """Stands for a value that was not computed yet, where ``None`` is a value."""
+
+
+_UNKNOWN: Final = _Unknown()
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,8 @@ class RetrievalIndex:
         self._mentioned = IntegerTable(3)  # (episode, name, whether it is the title)
         self._forms = np.zeros(0, np.uint64)  # of statements: a digest of the form that was entered; 0 for none
         self._assertions = np.zeros(0, np.int64)  # of statements: the episodes in the graph that assert them
+        self._speakers = np.zeros(0, np.int32)
+        self._speaker_numbers = {"": NOBODY}  # by normalised name
         self._present = np.zeros(0, bool)  # of the episodes in the tables above: whether they are in the graph
         self.episode_words = LexicalIndex(self.vocabulary)
         """How often the text of every episode has every word."""
@@ -103,6 +113,7 @@ class RetrievalIndex:
         self.derived_by_graph = DerivedCache()
         """Values that follow the graph as it changes; dropped when the index takes another graph."""
         self._links: Links | None = None
+        self._conversation: Conversation | _Unknown | None = _UNKNOWN
 
     @property
     def graph(self) -> TemporalGraph:
@@ -110,14 +121,16 @@ class RetrievalIndex:
         assert self._graph is not None, "call take first"
         return self._graph
 
-    def take(self, graph: TemporalGraph, texts: Callable[[Sequence[str]], Iterable[str]]) -> list[PendingVectors]:
+    def take(
+        self, graph: TemporalGraph, episodes: Callable[[Sequence[str]], Iterable[Episode]]
+    ) -> list[PendingVectors]:
         """Bring the index up to date with a graph, except for vectors.
 
         Call it again after :meth:`put`, until it returns nothing: then all vectors are there.
 
         Args:
             graph: the graph; another object than before, or one with new numbers, resets the index.
-            texts: returns the texts of episodes by their ids, in the same order.
+            episodes: returns episodes by their ids, in the same order.
 
         Returns:
             The texts to embed, in batches, each for a call of :meth:`put`.
@@ -133,12 +146,14 @@ class RetrievalIndex:
         self.episodes = _fitting(self.episodes, len(present), len(graph))
         missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
         ids = [record.id for number in missing if (record := graph.numbered_episode(number)) is not None]
-        passages = list(zip(missing, texts(ids), strict=True))
+        found = list(zip(missing, episodes(ids), strict=True))
+        passages = [(number, episode.text) for number, episode in found]
         self.episode_ties = _with_ties(self.episode_ties, len(present), list(zip(missing, ids, strict=True)))
         touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
-        for number, text in passages:
+        self._speakers = _lengthened(self._speakers, len(present))
+        for number, episode in found:
             if number >= len(self._present):
-                touched |= self._enter(number, text, graph)
+                touched |= self._enter(number, episode, graph)
         self._present = present
         self._spell(touched, graph)
         self.statements = _fitting(
@@ -150,6 +165,7 @@ class RetrievalIndex:
         if not pending:
             self._change_count = graph.change_count
         self._links = None
+        self._conversation = _UNKNOWN
         self.derived.clear()
         return pending
 
@@ -194,6 +210,8 @@ class RetrievalIndex:
             "asserted": self._asserted.rows,
             "mentioned": self._mentioned.rows,
             "forms": self._forms,
+            "speakers": self._speakers,
+            "speaker_names": pack_strings(list(self._speaker_numbers)),
             "episode_words": self.episode_words.rows.rows,
             "statement_words": self.statement_words.rows.rows,
             "vocabulary": pack_strings(list(self.vocabulary)),
@@ -227,6 +245,9 @@ class RetrievalIndex:
             self._asserted = IntegerTable.of(arrays["asserted"])
             self._mentioned = IntegerTable.of(arrays["mentioned"])
             self._forms = np.array(arrays["forms"])
+            self._speakers = np.array(arrays["speakers"])
+            speakers = unpack_strings(arrays["speaker_names"])
+            self._speaker_numbers = {name: number for number, name in enumerate(speakers)}
             self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
             names = unpack_strings(arrays["names"])
             self.episode_words = LexicalIndex.of(self.vocabulary, arrays["episode_words"])
@@ -241,17 +262,21 @@ class RetrievalIndex:
         self._graph, self._numbering = graph, graph.numbering
         return True
 
-    def _enter(self, number: int, text: str, graph: TemporalGraph) -> set[int]:
+    def _enter(self, number: int, episode: Episode, graph: TemporalGraph) -> set[int]:
         """Enter an episode into the tables, and return the statements that it asserts."""
         statements = set(graph.statements_of(number))
         self._asserted.extend([(number, statement) for statement in statements])
         self._assertions[list(statements)] += 1
         mentioned = dict.fromkeys(self._names_in(statements, graph), 0)
-        title, _ = title_of(text)
-        if title is not None:
-            mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
+        if episode.speaker:
+            speaker = normalise_name(episode.speaker)
+            self._speakers[number] = self._speaker_numbers.setdefault(speaker, len(self._speaker_numbers))
+        else:  # what somebody says has no title: its first line is the heading of a part of a long answer
+            title, _ = title_of(episode.text)
+            if title is not None:
+                mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
         self._mentioned.extend([(number, name, is_title) for name, is_title in mentioned.items()])
-        self.episode_words.add(number, text)
+        self.episode_words.add(number, episode.text)
         return statements
 
     def _names_in(self, statements: Iterable[int], graph: TemporalGraph) -> Iterator[int]:
@@ -323,6 +348,15 @@ class RetrievalIndex:
             )
         return self._links
 
+    @property
+    def conversation(self) -> Conversation | None:
+        """What was said, in order; ``None`` when nobody says anything."""
+        if isinstance(self._conversation, _Unknown):
+            self._conversation = make_conversation(
+                self.graph, self._present, self._speakers, list(self._speaker_numbers), self.episode_ties
+            )
+        return self._conversation
+
 
 def _present(graph: TemporalGraph) -> NDArray[np.bool_]:
     """Return which episodes are in a graph, by number."""
@@ -383,7 +417,9 @@ def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
 def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
     """Raise ValueError unless the arrays of an index fit each other and refer only to what they contain."""
     episodes, statements = len(arrays["episodes"]), len(arrays["statements"])
-    words, names = (int(np.count_nonzero(arrays[name] == 0)) for name in ("vocabulary", "names"))
+    words, names, speakers = (
+        int(np.count_nonzero(arrays[name] == 0)) for name in ("vocabulary", "names", "speaker_names")
+    )
     columns = {
         "asserted": (episodes, statements),
         "mentioned": (episodes, names, 2),
@@ -399,11 +435,14 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
             raise ValueError(f"{name!r} refers to something that is not there")
     lengths = {
         "are_facts": statements, "episode_ties": episodes, "statement_ties": statements, "forms": statements,
-        "episodes_filled": episodes, "statements_filled": statements,
+        "episodes_filled": episodes, "statements_filled": statements, "speakers": episodes,
     }  # fmt: skip
     for name, length in lengths.items():
         if arrays[name].shape != (length,):
             raise ValueError(f"{name!r} has the shape {arrays[name].shape}, not {(length,)}")
+    said = arrays["speakers"]
+    if said.dtype != np.int32 or (len(said) and not 0 <= said.min() <= said.max() < speakers):
+        raise ValueError("'speakers' refers to something that is not there")
 
 
 def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:

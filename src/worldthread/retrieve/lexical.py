@@ -111,17 +111,14 @@ class LexicalIndex:
             By number, shape of ``present``; ``-inf`` without a word in common.
         """
         settings = settings or LexicalSettings()
-        lengths = np.zeros(len(present), np.int64)
-        known = min(len(present), len(self._lengths))
-        lengths[:known] = self._lengths[:known] * present[:known]
+        lengths = self.lengths(len(present)) * present
         count = int(present.sum())
         mean = lengths.sum() / max(count, 1)
         total = np.zeros(len(present))
         for word, times in Counter(words_of(text)).items():
-            number = self._vocabulary.get(word)
-            if number is None:
+            texts, frequencies = self.having(word)
+            if not len(texts):
                 continue
-            texts, frequencies = self._having(number)
             there = present[texts]
             texts, frequencies = texts[there], frequencies[there]
             idf = np.log(1 + (count - len(texts) + 0.5) / (len(texts) + 0.5))
@@ -129,15 +126,32 @@ class LexicalIndex:
             total[texts] += times * idf * frequencies / (frequencies + held_back)
         return np.where(total > 0, total, -np.inf).astype(np.float32)
 
-    def _having(self, word: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the texts that have a word, and how often."""
+    def lengths(self, count: int) -> NDArray[np.int64]:
+        """Return the number of words of the first ``count`` texts; 0 for a text that was never added."""
+        lengths = np.zeros(count, np.int64)
+        known = min(count, len(self._lengths))
+        lengths[:known] = self._lengths[:known]
+        return lengths
+
+    def having(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the texts that have a word, and how often each has it.
+
+        Args:
+            word: as :func:`~worldthread.retrieve.words.words_of` returns it.
+
+        Returns:
+            Numbers of texts, each once, and frequencies; empty for an unknown word.
+        """
+        number = self._vocabulary.get(word)
+        if number is None:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
         rows = self.rows.rows
         if not self._sorted or must_sort_again(len(rows), self._sorted, _LEAST_LATE):
             words = rows[:, 1]
             self._postings = CSRRows(row_pointers(words), stable_order(words).astype(np.int32))
             self._sorted = len(rows)
-        early = self._postings[word] if word < len(self._postings) else self._postings.columns[:0]
-        late = self._sorted + np.flatnonzero(rows[self._sorted :, 1] == word)
+        early = self._postings[number] if number < len(self._postings) else self._postings.columns[:0]
+        late = self._sorted + np.flatnonzero(rows[self._sorted :, 1] == number)
         places = np.concatenate((early, late))
         return rows[places, 0], rows[places, 2]
 

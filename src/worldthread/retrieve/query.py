@@ -108,7 +108,7 @@ def _named(span: str, find: Callable[[str], int | None]) -> int | None:
     return None
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def _keys(span: str) -> tuple[str, ...]:
     """Return the normalised names that ``span`` may stand for, the likeliest first.
 

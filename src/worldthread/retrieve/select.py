@@ -30,7 +30,7 @@ def best_holding(
 ) -> Numbers:
     """Return the numbers of the ``k`` highest finite scores among what holds, best first.
 
-    What holds is looked up only for as many of the best as it takes.
+    What holds is looked up only for as many of the best as it takes, best first, and once for each.
 
     Args:
         scores: shape (n,).
@@ -85,7 +85,8 @@ def best_episodes(
 ) -> list[tuple[int, float]]:
     """Return the best episodes that are not after ``at`` and not outdated.
 
-    An episode is outdated when it states something and nothing of that holds.
+    An episode is outdated when it states something and nothing of that holds. A message that was divided into several
+    episodes is listed once, by its best one.
 
     Args:
         scores: of a method.
@@ -106,7 +107,20 @@ def best_episodes(
         stated = graph.statements_of(number) if only_current else []
         return not stated or any(graph.statement_holds(statement, at) for statement in stated)
 
-    found = best_holding(scores.episodes, k, _each(holds), index.episode_ties)
+    conversation = index.conversation
+    turns: set[int] = set()
+
+    def is_first_of_turn(number: int) -> bool:
+        turn = None if conversation is None else conversation.turn_of(number)
+        if turn is None:
+            return True
+        is_first = turn not in turns
+        turns.add(turn)
+        return is_first
+
+    # episodes come best first, so the first of a turn is its best
+    best_first = _each(lambda number: holds(number) and is_first_of_turn(number))
+    found = best_holding(scores.episodes, k, best_first, index.episode_ties)
     return _scored(scores.episodes, found)
 
 

@@ -1,7 +1,9 @@
 """The default method: similarity of passages and sentences, PageRank over shared names, and chains of two passages.
 
-It needs no model and no triples; facts help through the names that they connect. With cosine similarities, *s* scaled
-to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
+It needs no model and no triples; facts help through the names that they connect. Episodes with a speaker are scored by
+:mod:`worldthread.retrieve.spoken` instead of steps 1 to 5: a message is short, has no title, and is understood with the
+messages around it. Scores of episodes are at most 1, so what was written and what was said are ranked together. With
+cosine similarities, *s* scaled to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
 
 1. base(episode) = 1/2 s(question, episode) + 1/2 s(max over its statements of (question, statement)).
 2. Seeds of the PageRank: names that the question has word for word, each rarity^-1.5; and names of which the question
@@ -17,7 +19,7 @@ to [0, 1] by its extremes, and the weights of :mod:`worldthread.retrieve.links`:
    nearest the question). The new score is score(p) + max over anchors a of
    (1/4 score(a) + 1/4 link(a, p) + 1/5 rest(a, p)), where link is the weight of the best name that both mention and the
    question does not, halved unless it is the title of one of them, and rest is the similarity of p, and of its best
-   statement, with what the anchor leaves.
+   statement, with what the anchor leaves. All scores are divided by the highest that there can be.
 6. A statement has 3/4 of its own similarity s, and 1/4 of the score of the best episode that asserts it.
 """
 
@@ -33,7 +35,8 @@ from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.links import Floats, Links
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import CSRRows, Numbers, starts_of
-from worldthread.retrieve.words import STOP, words_of
+from worldthread.retrieve.spoken import scaled, spoken_scores
+from worldthread.retrieve.words import STOP_STEMS, words_of
 from worldthread.vectors.exact import best
 
 NAMED: Final = 0.9
@@ -53,6 +56,7 @@ _FLOOR: Final = 1e-6
 _UNITS: Final = np.float64(2**50)  # in which weights are summed
 OWN: Final = np.float32(0.75)
 _BELOW: Final = 2.0  # subtracted from everything but the candidates
+_HIGHEST: Final = 1 + CHAIN + LINK + REST  # the greatest score of step 5, before it is divided by this
 
 
 def thread(query: Query, index: RetrievalIndex) -> Scores:
@@ -65,32 +69,40 @@ def thread(query: Query, index: RetrievalIndex) -> Scores:
     Returns:
         Finite scores for everything in the index. What was forgotten has some score too, and influences no other.
     """
-    links = index.links
+    links, conversation = index.links, index.conversation
     of_statements = _among(index.statements.similarities(query.vector), links.episodes_of.filled)
     of_episodes = _among(index.episodes.similarities(query.vector), links.present)
     if not links.episodes:
         return Scores(of_episodes, of_statements)
     lowest = float(of_statements.min(initial=1.0))
     of_sentences = _among(links.statements_of.maxima(of_statements, lowest), links.present)
-    base = np.where(links.present, _mean(scaled(of_episodes), scaled(of_sentences)), np.float32(0))
-    names = _seeds(query, index, links)
-    if names.any():
-        names *= np.float32(NAMED / _exact_sum(names))
-    rank = _rank(links, _passage_seeds(base, 1 - _exact_sum(names), index.episode_ties), names)
-    scores = _chained(
-        query, index, links, _mean(scaled(_among(np.log(rank + _FLOOR), links.present)), base), names, of_statements
-    )
+    if conversation is None or len(conversation) < links.episodes:
+        scores = _written_scores(query, index, links, of_episodes, of_sentences, of_statements)
+    else:
+        scores = np.zeros(len(links.present), np.float32)
+    if conversation is not None:
+        scores[conversation.episodes] = spoken_scores(query, index, conversation, of_episodes, of_sentences)
     scores = _among(scores, links.present)
     through_episodes = links.episodes_of.maxima(scaled(scores))
     return Scores(scores, OWN * scaled(of_statements) + (1 - OWN) * through_episodes)
 
 
-def scaled(values: Floats) -> Floats:
-    """Return ``values`` mapped to [0, 1] by their extremes; zeros when all are equal."""
-    if not len(values):
-        return values
-    low, high = values.min(), values.max()
-    return ((values - low) / (high - low)).astype(np.float32) if high > low else np.zeros_like(values)
+def _written_scores(
+    query: Query,
+    index: RetrievalIndex,
+    links: Links,
+    of_episodes: Floats,
+    of_sentences: Floats,
+    of_statements: Floats,
+) -> Floats:
+    """Return the scores of all episodes by steps 1 to 5."""
+    base = np.where(links.present, _mean(scaled(of_episodes), scaled(of_sentences)), np.float32(0))
+    names = _seeds(query, index, links)
+    if names.any():
+        names *= np.float32(NAMED / _exact_sum(names))
+    rank = _rank(links, _passage_seeds(base, 1 - _exact_sum(names), index.episode_ties), names)
+    scores = _mean(scaled(_among(np.log(rank + _FLOOR), links.present)), base)
+    return _chained(query, index, links, scores, names, of_statements) / np.float32(_HIGHEST)
 
 
 def _among(values: Floats, present: NDArray[np.bool_]) -> Floats:
@@ -106,7 +118,7 @@ def _seeds(query: Query, index: RetrievalIndex, links: Links) -> Floats:
     """Return the weights of the names that the question mentions, shape (names,)."""
     weights = np.zeros(len(links.df), np.float32)
     vocabulary, names = index.vocabulary, index.names
-    covered = set(STOP)
+    covered = set(STOP_STEMS)
     for name in query.names:
         if links.df[name]:
             weights[name] = links.rarity[name] ** RARITY_POWER

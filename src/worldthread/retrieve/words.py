@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from typing import Final
+
+import Stemmer
 
 from worldthread.names import stream_safe
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_PLURALS: Final = (("ies", "y"), ("es", ""), ("s", ""))
-_SHORTEST: Final = 3  # letters that must remain before an ending
-
 # words of almost every question that name nothing in particular
 STOP: Final = frozenset({
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
@@ -26,31 +26,39 @@ STOP: Final = frozenset({
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in order, without case, accents and plural endings.
+    """Return the stems of the words of a text in order, without case and accents.
+
+    The stems are those of Snowball's stemmer for English (Porter2).
 
     Args:
         text: any text.
 
     Returns:
-        The words.
+        The stems.
 
-    >>> words_of("The Cafés of São Paulo")
-    ['the', 'cafe', 'of', 'sao', 'paulo']
+    >>> words_of("The Cafés of São Paulo, where he lives")
+    ['the', 'cafe', 'of', 'sao', 'paulo', 'where', 'he', 'live']
     """
     folded = unicodedata.normalize("NFKD", stream_safe(text.casefold()))
     if not folded.isascii():
         folded = "".join(letter for letter in folded if not unicodedata.combining(letter))
-    return [_singular(word) for word in _WORD.findall(folded)]
+    stems: list[str] = _stemmers.english.stemWords(_WORD.findall(folded))
+    return stems
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text that are not :data:`STOP` words."""
-    return frozenset(words_of(text)) - STOP
+    """Return the stems of the words of a text that are not :data:`STOP` words."""
+    return frozenset(words_of(text)) - STOP_STEMS
 
 
-def _singular(word: str) -> str:
-    if word.endswith("s") and not word.endswith("ss"):
-        for ending, replacement in _PLURALS:
-            if word.endswith(ending) and len(word) >= len(ending) + _SHORTEST:
-                return word[: -len(ending)] + replacement
-    return word
+class _Stemmers(threading.local):
+    """The stemmer of each thread: one must not serve two at once."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer.Stemmer("english")
+
+
+_stemmers: Final = _Stemmers()
+
+STOP_STEMS: Final = frozenset(_stemmers.english.stemWords(sorted(STOP)))
+"""The stems of :data:`STOP`."""

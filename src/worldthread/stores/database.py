@@ -230,6 +230,7 @@ class Database:
         self.overwritten = 0
         """How many rows were overwritten since anybody looked whether their space can be reclaimed."""
         self._log_holds_forgotten = False
+        self._log_holds_failed_commit = False
         self._waits = True
         self._durability = durability
         self._wait = wait
@@ -326,6 +327,7 @@ class Database:
             self._configure()
             self._migrate()
             self._check_tables()
+            self._try_to_write()
             # a process that was killed may have left forgotten text in the log
             self.truncate_log()
         except (ForeignFileError, DamagedFileError, FileVersionError):
@@ -333,6 +335,17 @@ class Database:
             if is_new:
                 lock_file.unlink(missing_ok=True)
             raise
+
+    def _try_to_write(self) -> None:
+        """Raise StoreError unless the file can be changed.
+
+        Where SQLite cannot open the file or its log for writing, it opens it for reading and says nothing.
+        """
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            self.execute(f"PRAGMA user_version = {self._user_version()}")
+        finally:
+            self.roll_back()
 
     def _acquire(self, path: Path, lock_file: Path, wait: float) -> None:
         # whoever may write the memory may write beside it
@@ -586,6 +599,8 @@ class Database:
         self.transaction_reference = None
         self._set_patience(True)
         self._require_file()
+        if self._log_holds_failed_commit and self.is_writing:
+            self._overwrite_failed_commit()
         if self.path is not None:
             self._follow_without_locks(self.path)
 
@@ -648,8 +663,36 @@ class Database:
         """End the open transaction with its changes."""
         if not self._log_is_marked:
             self.execute(f"PRAGMA user_version = {self._user_version()}")
-        self.execute("COMMIT")
+        try:
+            self.execute("COMMIT")
+        except StoreError as error:
+            self.roll_back()
+            if self.path is not None and _size_of(f"{self.path}-wal"):
+                self._log_holds_failed_commit = True
+                self._overwrite_failed_commit()
+            if self._log_holds_failed_commit:
+                raise StoreError(
+                    f"SQLite cannot write the file: {error.__cause__}; is the disk full? Nothing of this change is"
+                    " kept, unless the program or the machine fails before the memory is used again; every earlier"
+                    " change is safe",
+                    path=self.location,
+                ) from error
+            raise
         self._log_is_marked = True
+
+    def _overwrite_failed_commit(self) -> None:
+        """Overwrite what a failed commit may have left in the log, as a later change would.
+
+        That can be all of the change, for instance when only the synchronisation failed. SQLite does not see it, but
+        whoever opened the file after a crash would.
+        """
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            self.execute(f"PRAGMA user_version = {self._user_version()}")
+            self.execute("COMMIT")
+            self._log_holds_failed_commit = False
+        except StoreError:  # the next use tries again
+            self.roll_back()
 
     def _mark_log(self, mark: int | None = None) -> None:
         """Write the first page into the log, with a new mark or with that which it has."""

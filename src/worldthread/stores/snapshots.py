@@ -97,11 +97,13 @@ class Snapshots:
                     return graph, manifest.position
         return None
 
-    def write(self, graph: TemporalGraph, position: ChangePosition, base: ChangePosition | None = None) -> None:
+    def write(
+        self, arrays: Mapping[str, NDArray[Any]], position: ChangePosition, base: ChangePosition | None = None
+    ) -> None:
         """Write a snapshot and remove the older ones.
 
         Args:
-            graph: the graph to write.
+            arrays: the graph, from :meth:`TemporalGraph.to_arrays`.
             position: the position of the graph in the history.
             base: the position of an older snapshot with the same numbers of episodes and statements, whose indexes are
                 kept; ``None`` to drop all indexes.
@@ -120,7 +122,7 @@ class Snapshots:
         try:
             part.mkdir(mode=folder_mode)
             digests = {}
-            for name, array in graph.to_arrays().items():
+            for name, array in arrays.items():
                 _save_array(part / f"{name}.npy", array)
                 digests[name] = array_digest(array)
             manifest = {

@@ -41,6 +41,7 @@ _CHECKSUM_BYTES: Final = 4
 _SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
 _SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
+_STORED_VECTORS: Final = 100  # in one change, which keeps other writers out for about 50 ms
 _CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
 _TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
 _KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
@@ -93,6 +94,27 @@ class _NamespaceState:
         if graph is not None and graph.unused_fraction > 0.5 and len(graph.episode_numbers) > _UNUSED_EPISODES:
             self.numbering_snapshot = ChangePosition()
             graph.compact()
+
+
+@dataclass(frozen=True)
+class _SnapshotContent:
+    """A graph as arrays, which takes long to make and can be written later.
+
+    Args:
+        graph: the graph.
+        numbering: its :attr:`TemporalGraph.numbering`.
+        position: its position in the history.
+        arrays: from :meth:`TemporalGraph.to_arrays`.
+    """
+
+    graph: TemporalGraph
+    numbering: int
+    position: ChangePosition
+    arrays: Mapping[str, NDArray[Any]]
+
+    def fits(self, graph: TemporalGraph) -> bool:
+        """Return whether ``graph`` is the same one, and has lost nothing since: it may have grown."""
+        return self.graph is graph and self.numbering == graph.numbering and graph.is_compact
 
 
 @dataclass
@@ -549,10 +571,11 @@ class SQLiteStore(Store):
     def _episodes_of(self, ids: Sequence[str]) -> Iterator[Episode]:
         """Yield the episodes with these ids, in this order; at most as many as one SQL statement can take."""
         keys = [bytes.fromhex(episode_id) for episode_id in ids]
+        asked = _padded(keys)
         rows = self._database.fetch_all(
             "SELECT id, digest, content FROM current JOIN record ON record.number = current.record"
-            f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND id IN ({_placeholders(keys)})",
-            (self._state.number, *(key[:2] for key in keys), *keys),
+            f" WHERE namespace = ? AND prefix IN ({_placeholders(asked)}) AND id IN ({_placeholders(asked)})",
+            (self._state.number, *(key[:2] for key in asked), *asked),
         )
         found = {key: (digest, content) for key, digest, content in rows}
         for key in keys:
@@ -683,7 +706,7 @@ class SQLiteStore(Store):
 
     def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
         """Overwrite the vectors of some texts in place."""
-        for keys in _batched([_text_digest(text) for text in texts]):
+        for keys in map(_padded, _batched([_text_digest(text) for text in texts])):
             found = self._database.execute(
                 "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
                 f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
@@ -711,7 +734,7 @@ class SQLiteStore(Store):
         found: dict[str, NDArray[np.float32]] = {}
         with self._database.lock:
             self._up_to_date_graph()
-            for keys in _batched(list(texts_by_key)):
+            for keys in map(_padded, _batched(list(texts_by_key))):
                 rows = self._database.fetch_all(
                     f"SELECT text, vector FROM vector WHERE namespace = ? AND model = ?"
                     f" AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
@@ -737,6 +760,11 @@ class SQLiteStore(Store):
             with self._database.lock:
                 self._up_to_date_graph()
             return
+        for start in range(0, len(keys), _STORED_VECTORS):
+            self._put_vectors(model, keys[start : start + _STORED_VECTORS], matrix[start : start + _STORED_VECTORS])
+
+    def _put_vectors(self, model: str, keys: Sequence[bytes], matrix: NDArray[np.float16]) -> None:
+        """Store some vectors in one change."""
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
@@ -755,8 +783,11 @@ class SQLiteStore(Store):
             self._apply(change)
 
     def save_index(self, name: str, arrays: Mapping[str, NDArray[Any]], graph: TemporalGraph, numbering: int) -> bool:
-        with self._database.writing(), self._database.lock:
+        with self._database.lock:
             self._database.require_writable()
+            self._up_to_date_graph()
+            content = self._snapshot_content()  # before other writers are kept out
+        with self._database.writing(), self._database.lock:
             self._up_to_date_graph()
             state = self._state
             if state.snapshots is None or state.graph is not graph or graph.numbering != numbering:
@@ -764,8 +795,8 @@ class SQLiteStore(Store):
             if not graph.is_compact:
                 return False
             try:
-                self._write_snapshot()
-                state.snapshots.write_index(state.position, name, arrays)
+                self._write_snapshot(content)
+                state.snapshots.write_index(state.latest_snapshot, name, arrays)
             except OSError as error:
                 raise StoreError(f"the index cannot be written: {error}", path=self._database.location) from error
             return True
@@ -821,18 +852,32 @@ class SQLiteStore(Store):
                 self._database.rewrite_tables()
         self._database.return_pages()
 
-    def _write_snapshot(self) -> None:
+    def _snapshot_content(self) -> _SnapshotContent | None:
+        """Return what a snapshot would hold now; ``None`` when none would be written. Hold the lock."""
+        state = self._state
+        if state.snapshots is None or state.graph is None or state.position == state.latest_snapshot:
+            return None
+        return _SnapshotContent(state.graph, state.graph.numbering, state.position, state.graph.to_arrays())
+
+    def _write_snapshot(self, prepared: _SnapshotContent | None = None) -> None:
+        """Write a snapshot of the graph if the newest one is older.
+
+        Args:
+            prepared: what to write, made before other writers were kept out. The graph may have grown since.
+        """
         state = self._state
         if state.snapshots is None or state.graph is None or state.position == state.latest_snapshot:
             return
+        content = prepared if prepared is not None and prepared.fits(state.graph) else self._snapshot_content()
+        assert content is not None
         # the snapshot of a graph from which something was forgotten has new numbers
         base = state.numbering_snapshot if state.graph.is_compact else ChangePosition()
-        state.snapshots.write(state.graph, state.position, base if base.number else None)
-        state.latest_snapshot = state.position
-        state.numbering_snapshot = state.position if state.graph.is_compact else ChangePosition()
+        state.snapshots.write(content.arrays, content.position, base if base.number else None)
+        state.latest_snapshot = content.position
+        state.numbering_snapshot = content.position if state.graph.is_compact else ChangePosition()
 
-    def _write_snapshot_if_worthwhile(self, changes: int) -> None:
-        """Write a snapshot when that saves the next opening enough folding.
+    def _is_snapshot_worthwhile(self, changes: int) -> bool:
+        """Return whether a snapshot saves the next opening enough folding.
 
         Folding one change takes about four times as long as writing one episode of a snapshot, which holds them all.
 
@@ -840,10 +885,13 @@ class SQLiteStore(Store):
             changes: number of changes that the next opening would have to fold.
         """
         graph = self._state.graph
-        if graph is None or changes <= max(_SNAPSHOT_CHANGES, len(graph) // _SNAPSHOT_FRACTION):
+        return graph is not None and changes > max(_SNAPSHOT_CHANGES, len(graph) // _SNAPSHOT_FRACTION)
+
+    def _write_snapshot_if_worthwhile(self, changes: int, prepared: _SnapshotContent | None = None) -> None:
+        if not self._is_snapshot_worthwhile(changes):
             return
         try:
-            self._write_snapshot()
+            self._write_snapshot(prepared)
         except OSError as error:
             # nothing is lost: the next opening reads the record instead
             warnings.warn(
@@ -855,6 +903,7 @@ class SQLiteStore(Store):
 
     def close(self) -> None:
         database, state = self._database, self._state
+        prepared = self._prepare_closing()
         with ExitStack() as stack:
             may_write = not self.readonly and not self._closed
             try:
@@ -866,21 +915,36 @@ class SQLiteStore(Store):
             self._closed = True  # an interrupt can end this method anywhere: the next call then does the rest
             try:
                 if was_open and may_write and set(state.users) == {self}:
-                    self._maintain()
+                    self._maintain(prepared)
             finally:
                 state.users.discard(self)
                 database.users.discard(self)
                 if not database.users:
                     database.close()
 
-    def _maintain(self) -> None:
-        """Write a snapshot and reclaim space where that pays, before closing."""
+    def _prepare_closing(self) -> _SnapshotContent | None:
+        """Return the snapshot that closing would write; ``None`` without one, or where no other writer waits for us."""
+        state = self._state
+        with self._database.lock:
+            if self._closed or not self._database.is_shared or not state.is_compared or state.is_torn:
+                return None
+            return self._snapshot_content() if self._is_snapshot_worthwhile(self._changes_since_snapshot()) else None
+
+    def _maintain(self, prepared: _SnapshotContent | None) -> None:
+        """Write a snapshot and reclaim space where that pays, before closing.
+
+        Args:
+            prepared: the snapshot, if it was made already.
+        """
+        state = self._state
         try:
             self._database.begin_use()
+            if state.is_compared and not state.is_torn:
+                self._follow()  # what another process has forgotten must not come back with the snapshot
         except StoreError:
-            return  # the path leads to another file, which has nothing to do with this one
-        if self._state.is_compared and not self._state.is_torn:
-            self._write_snapshot_if_worthwhile(self._changes_since_snapshot())
+            return  # the path leads to another file, which has nothing to do with this one, or nothing can be read
+        if state.is_compared and not state.is_torn:
+            self._write_snapshot_if_worthwhile(self._changes_since_snapshot(), prepared)
         if self._database.overwritten:
             self._reclaim_space()
 
@@ -981,6 +1045,21 @@ def _namespace_names(database: Database) -> list[str]:
     if not all(isinstance(name, str) for name in (*names, *indexed)) or sorted(names) != sorted(indexed):
         raise DamagedFileError("the list of namespaces cannot be read", path=database.location)
     return names
+
+
+def _padded(keys: Sequence[bytes]) -> Sequence[bytes]:
+    """Return keys with the last one repeated until there are as many as a power of two.
+
+    Every other number of keys is another statement; a connection keeps 128 of them, up to 0.2 MB each.
+
+    Args:
+        keys: at most as many as one statement can take.
+
+    Returns:
+        As many as a power of two, or as one statement can take.
+    """
+    size = min(_CHUNK, 1 << max(0, len(keys) - 1).bit_length())
+    return [*keys, *list(keys[-1:]) * (size - len(keys))]
 
 
 def _placeholders(values: Sequence[object]) -> str:

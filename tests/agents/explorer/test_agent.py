@@ -36,7 +36,9 @@ def test_wins_the_small_world(listed: bool) -> None:
 
 
 @pytest.mark.games
-@pytest.mark.parametrize(("game_id", "seed"), [("treasure-hunt", 101), ("treasure-hunt-hard", 102)])
+@pytest.mark.parametrize(
+    ("game_id", "seed"), [("treasure-hunt", 101), pytest.param("treasure-hunt-hard", 102, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("listed", [True, False])
 def test_wins_generated_hunts(game_id: str, seed: int, listed: bool, game_cache: Path) -> None:
     with make(game_id, seed=seed, cache_dir=game_cache) as env:

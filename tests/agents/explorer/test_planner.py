@@ -121,7 +121,8 @@ def cook(game: str, *, seed: int = 0, cache: Path | None = None) -> Play:
 
 @pytest.mark.games
 @pytest.mark.parametrize(
-    ("name", "score", "moves"), [("cook", 11, 39), ("cook_hard", 14, 54), ("cook_hardest", 17, 109)]
+    ("name", "score", "moves"),
+    [("cook", 11, 39), ("cook_hard", 14, 54), pytest.param("cook_hardest", 17, 109, marks=pytest.mark.slow)],
 )
 def test_cooks_the_published_meals_in_the_moves_of_the_paper(
     name: str, score: int, moves: int, textworld_games: Path

@@ -250,6 +250,7 @@ def test_every_attempt_reaches_its_whole_score_again(report: AuditReport) -> Non
     assert {name.split()[0] for name in report.left_out} == {"clean_arigraph"}
 
 
+@pytest.mark.slow
 @pytest.mark.games
 def test_figures_of_the_logs(report: AuditReport) -> None:
     found = to_dict(report)["groups"]["all"]
@@ -263,6 +264,7 @@ def test_figures_of_the_logs(report: AuditReport) -> None:
     assert (with_inventory["precision"], with_inventory["recall"], with_inventory["pooled"]["stale"]) == (1, 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.games
 def test_counts_add_up(report: AuditReport) -> None:
     for one in report.attempts:
@@ -285,6 +287,7 @@ def test_counts_add_up(report: AuditReport) -> None:
     assert sum(group.steps for group in groups if group.what == STALE) == 420
 
 
+@pytest.mark.slow
 @pytest.mark.games
 def test_the_sample_is_drawn_once_for_each_seed(report: AuditReport) -> None:
     drawn = sample(report, 50, seed=3)
@@ -293,6 +296,7 @@ def test_the_sample_is_drawn_once_for_each_seed(report: AuditReport) -> None:
     assert drawn != sample(report, 50, seed=4)
 
 
+@pytest.mark.slow
 @pytest.mark.games
 def test_our_figures_are_those_of_our_own_audit(report: AuditReport, logged: Runs, textworld_games: Path) -> None:
     one = next(one for one in report.attempts if one.name == "cook_arigraph 1")

@@ -31,6 +31,7 @@ def test_the_logged_graph_is_reproduced_from_the_one_before(report: ReplayReport
     assert reproduced / steps >= 0.976
 
 
+@pytest.mark.slow
 def test_every_difference_has_a_cause_and_restoring_it_mends_all(report: ReplayReport) -> None:
     previous = [difference for one in report.from_previous for difference in one.differences]
     assert {difference.cause for difference in previous} == {Cause.EXTRACTED_AGAIN}
@@ -41,11 +42,13 @@ def test_every_difference_has_a_cause_and_restoring_it_mends_all(report: ReplayR
     assert not any(one.written_otherwise for one in report.from_start)
 
 
+@pytest.mark.slow
 def test_a_finished_graph_still_shows_every_step(report: ReplayReport) -> None:
     for replays in (report.from_previous, report.from_start, report.restored):
         assert [one.remembered for one in replays] == [one.steps for one in replays]
 
 
+@pytest.mark.slow
 def test_every_logged_text_is_read_or_reported(report: ReplayReport) -> None:
     counted = {t.kind: (t.total, t.clean, t.mended, t.partly, t.failed, t.absent) for t in report.texts}
     assert counted == {
@@ -63,12 +66,14 @@ def test_every_logged_text_is_read_or_reported(report: ReplayReport) -> None:
     assert actions.actions == actions.offered + actions.go_to + actions.not_offered
 
 
+@pytest.mark.slow
 def test_every_logged_triplet_is_a_fact(report: ReplayReport) -> None:
     for count, triplets in zip(report.facts, (4907, 43963), strict=False):
         assert (count.triplets, count.valid, dict(count.refused)) == (triplets, triplets, {})
         assert count.same + len(count.changed) + sum(count.unread.values()) == count.triplets
 
 
+@pytest.mark.slow
 def test_the_report_is_text_and_json(report: ReplayReport) -> None:
     assert "all: 702/718 reproduced (97.77%)" in format_report(report)
     assert json.loads(json.dumps(report.to_dict()))["texts"][0]["mends"]["text before the answer"] == 653

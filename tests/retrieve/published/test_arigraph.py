@@ -22,8 +22,8 @@ EMBEDDER = FakeEmbedder()
 
 def index_of(*episodes: Episode) -> RetrievalIndex:
     index = RetrievalIndex(EMBEDDER)
-    texts = {episode.id: episode.text for episode in episodes}
-    for part in index.take(TemporalGraph(episodes), lambda ids: [texts[i] for i in ids]):
+    by_id = {episode.id: episode for episode in episodes}
+    for part in index.take(TemporalGraph(episodes), lambda ids: [by_id[i] for i in ids]):
         index.put(part, EMBEDDER.embed(part.texts))
     return index
 

@@ -22,15 +22,15 @@ pytest.importorskip("scipy")  # networkx ranks with it
 EMBEDDER = FakeEmbedder()
 
 
-def indexed(graph: TemporalGraph, texts: dict[str, str], index: RetrievalIndex | None = None) -> RetrievalIndex:
+def indexed(graph: TemporalGraph, by_id: dict[str, Episode], index: RetrievalIndex | None = None) -> RetrievalIndex:
     index = index or RetrievalIndex(EMBEDDER)
-    for part in index.take(graph, lambda ids: [texts[i] for i in ids]):
+    for part in index.take(graph, lambda ids: [by_id[i] for i in ids]):
         index.put(part, EMBEDDER.embed(part.texts))
     return index
 
 
 def index_of(*episodes: Episode) -> RetrievalIndex:
-    return indexed(TemporalGraph(episodes), {episode.id: episode.text for episode in episodes})
+    return indexed(TemporalGraph(episodes), {episode.id: episode for episode in episodes})
 
 
 def asked(text: str, at: float | None = None) -> Query:
@@ -150,7 +150,7 @@ def test_the_five_steps_in_plain_loops_give_the_same(seed: int, synonyms: float 
 def test_growing_and_forgetting_end_where_a_fresh_build_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     episodes = some_episodes(seed)
-    texts = {episode.id: episode.text for episode in episodes}
+    by_id = {episode.id: episode for episode in episodes}
     graph = TemporalGraph()
     index = RetrievalIndex(EMBEDDER)
     settings = PageRankSettings(synonyms=0.6, embed=EMBEDDER.embed)
@@ -159,8 +159,8 @@ def test_growing_and_forgetting_end_where_a_fresh_build_does(seed: int) -> None:
         graph.add(episodes[position])
         if rng.random() < 0.2:
             graph.forget(graph.episodes()[0])
-        pagerank(query, indexed(graph, texts, index), settings)
-    fresh = indexed(TemporalGraph(e for e in episodes if e.id in graph), texts)
+        pagerank(query, indexed(graph, by_id, index), settings)
+    fresh = indexed(TemporalGraph(e for e in episodes if e.id in graph), by_id)
     grown = by_content(index, pagerank(query, index, settings))
     assert grown == pytest.approx(by_content(fresh, pagerank(query, fresh, settings)), rel=1e-4, abs=1e-6)
     assert len(fresh.graph) < len(episodes)

@@ -263,8 +263,9 @@ def count_facts(source: str, triplets: Iterable[Sequence[str]]) -> FactCount:
         count.triplets += 1
         written = ", ".join(triplet)
         try:
-            fact = Fact(*triplet)
-        except (InputError, TypeError) as error:
+            subject, relation, thing = triplet
+            fact = Fact(subject, relation, thing)
+        except (InputError, ValueError) as error:
             count.refused[str(error)] += 1
             continue
         count.valid += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -136,29 +136,41 @@ def load(name: str, path: str | os.PathLike[str] | None = None, limit: int | Non
     module, _, function = spec.loader.partition(":")
     loader = getattr(importlib.import_module(f"{__package__}.{module}"), function)
     options = spec.options | ({"seed": seed} if spec.generated else {})
-    dataset: Dataset = loader(_find(spec, path), name=name, limit=limit, **options)
+    dataset: Dataset = loader(find_file(spec.name, spec.files, path), name=name, limit=limit, **options)
     return dataset
 
 
-def _find(spec: DatasetSpec, path: str | os.PathLike[str] | None) -> Path:
+def find_file(dataset: str, files: Sequence[str], path: str | os.PathLike[str] | None = None) -> Path:
+    """Find the main file of a data set.
+
+    Args:
+        dataset: name of the data set, for error messages.
+        files: possible paths below a folder, the most likely first; each also with ``.gz`` appended.
+        path: the file itself, or a folder to search; ``None`` searches the folders that :func:`load` names.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InputError: the file cannot be found.
+    """
     if path is not None and Path(path).is_file():
         return Path(path)
     if path is not None and not Path(path).is_dir():
-        raise InputError(f"{path} is neither a file nor a folder; expected the files of {spec.name}")
+        raise InputError(f"{path} is neither a file nor a folder; expected the files of {dataset}")
     folders = [Path(path)] if path is not None else list(_folders())
     if not folders:
         raise InputError(
-            f"the files of {spec.name} were not found: give a path, or set {DATA_VARIABLE} to a folder that contains "
-            f"{' or '.join(spec.files)}"
+            f"the files of {dataset} were not found: give a path, or set {DATA_VARIABLE} to a folder that contains "
+            f"{' or '.join(files)}"
         )
     for folder in folders:
-        for name in spec.files:
+        for name in files:
             for candidate in (folder / name, folder / f"{name}.gz"):
                 if candidate.is_file():
                     return candidate
     raise InputError(
-        f"no file of {spec.name} in {', '.join(map(str, folders))}; expected {' or '.join(spec.files)}, "
-        "with or without .gz"
+        f"no file of {dataset} in {', '.join(map(str, folders))}; expected {' or '.join(files)}, with or without .gz"
     )
 
 

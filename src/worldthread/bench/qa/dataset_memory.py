@@ -91,10 +91,12 @@ class _WithoutEndings:
         self.name = extractor.name
         self.concurrency = extractor.concurrency
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         return self._extractor.extract(text, speaker)
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         return extraction
 
 

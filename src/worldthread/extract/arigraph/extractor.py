@@ -134,12 +134,13 @@ class AriGraphExtractor:
         """How many calls of :meth:`extract` may usefully run at once."""
         return self._concurrency
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return the triplets of an observation.
 
         Args:
             text: the observation.
             speaker: not used.
+            at: not used.
 
         Returns:
             An extraction with facts without aspects, no endings, and the parts of the answer that were unusable.

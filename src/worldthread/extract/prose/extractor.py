@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from worldthread.extract.base import USER
+from worldthread.extract.languages.detection import ENGLISH, detect_language, is_foreign
+from worldthread.extract.languages.reader import read_passage
+from worldthread.extract.languages.tables import LANGUAGES
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages, find_entities
 from worldthread.extract.prose.patterns import is_doubtful
@@ -58,6 +62,8 @@ class ProseExtractor:
 
     A :class:`~worldthread.extract.base.Extractor`. Thread-safe.
 
+    * A passage in German, French or Spanish is read by the tables of its language
+      (:mod:`worldthread.extract.languages`); a passage in a language without rules has theses and no facts.
     * Every sentence but a question is a thesis. Its objects are the names, numbers, dates and noun phrases in it, the
       title of the passage, and the person or thing that a pronoun at its beginning means, where that is clear.
     * Plain statements are facts (:mod:`worldthread.extract.prose.patterns`). A thesis that says nothing else has their
@@ -67,10 +73,10 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/2"
+    name: Final = "prose/3"
     concurrency: Final = 1
 
-    def extract(self, text: str, speaker: str = "") -> Extraction:
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return what a text states and which statements it denies; never raises for the content of a text.
 
         Args:
@@ -78,26 +84,24 @@ class ProseExtractor:
                 thesis begins with the label.
             speaker: the meaning of "I" where the text does not show who speaks; empty for :data:`USER
                 <worldthread.extract.base.USER>`.
+            at: not used.
 
         Returns:
             An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
         """
-        if _CONTROL.search(text):
-            text = _CONTROL.sub(_space_for_control, text)
-        groups = [
-            group
-            for passage in annotated_passages(text, speaker)
-            for group in _PassageExtractor(passage, speaker or USER).extract()
-        ]
-        return _merge(groups)
+        return merged(ProseExtractor.name, statements_of(text, speaker, PassageExtractor))
 
-    def outdate(self, text: str, extraction: Extraction, view: GraphView) -> Extraction:
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
         """Return ``extraction`` unchanged: its aspects and endings end all older statements.
 
         Args:
             text: not used.
             extraction: what :meth:`extract` returned.
             view: not used.
+            speaker: not used.
+            at: not used.
 
         Returns:
             ``extraction`` itself.
@@ -105,20 +109,58 @@ class ProseExtractor:
         return extraction
 
 
+def statements_of(
+    text: str, speaker: str, read_english: Callable[[AnnotatedPassage, str, bool], PassageExtractor]
+) -> list[tuple[list[Statement], list[Ending]]]:
+    """Return what the sentences of a text state and end, each passage read in its language.
+
+    Args:
+        text: the text.
+        speaker: who says it; empty when nobody is known to say it.
+        read_english: makes what reads a message in English, or in an unknown language when its third argument is
+            ``False``: then it states no facts. Other texts are read by :class:`PassageExtractor`.
+
+    Returns:
+        The statements and endings of each sentence, in order.
+    """
+    if _CONTROL.search(text):
+        text = _CONTROL.sub(_space_for_control, text)
+    groups: list[tuple[list[Statement], list[Ending]]] = []
+    for passage in annotated_passages(text, speaker):
+        body = _running_text(passage)
+        language = detect_language(body)
+        if language in LANGUAGES:
+            groups += read_passage(passage, speaker or USER, language)
+        else:
+            is_english = language == ENGLISH or not is_foreign(body)
+            is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
+            read = read_english if is_message else PassageExtractor
+            groups += read(passage, speaker or USER, is_english).extract()
+    return groups
+
+
+def _running_text(passage: AnnotatedPassage) -> str:
+    """Return the text of a passage without labels and without its title, which may be in another language."""
+    text = " ".join(sentence.text[sentence.body :] for sentence, _ in passage.sentences)
+    return text if passage.topic is None else text.replace(passage.topic, " ")
+
+
 def _space_for_control(match: re.Match[str]) -> str:
     return match[0] if match[0] in "\n\r\t\x0b\x0c\x85\x1c\x1d\x1e" else " "
 
 
-class _PassageExtractor:
+class PassageExtractor:
     """Extracts the sentences of one passage in order, keeping track of whom pronouns mean.
 
     Args:
         passage: the passage.
         speaker: the meaning of "I" in sentences that name no speaker.
+        states_facts: whether its plain statements are read; not in a language without rules.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str) -> None:
+    def __init__(self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True) -> None:
         self._passage = passage
+        self._states_facts = states_facts
         self._speaker = speaker
         topic = passage.topic
         self._topic = topic
@@ -155,12 +197,9 @@ class _PassageExtractor:
             self._quoted = not quoted
             quoted = True
         referents = self._referents(sentence)
-        clauses = Clauses()
-        endings: list[Ending] = []
-        if not quoted and not is_doubtful(sentence.text):
-            clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
-            if not clauses.facts:
-                endings = self._endings(sentence, referents)
+        clauses, endings = Clauses(), list[Ending]()
+        if self._states_facts and not quoted:
+            clauses, endings = self._statements(sentence, found, referents)
         objects = self._objects(sentence, found, referents, clauses)
         aspects = {fact.aspect for fact in clauses.facts if fact.aspect is not None} if clauses.whole else set()
         theses = [Thesis(sentence.text, objects, aspect) for aspect in sorted(aspects)] or [
@@ -173,6 +212,15 @@ class _PassageExtractor:
         is_empty = is_question or is_small_talk
         stated: list[Statement] = [] if is_empty else [*clauses.facts, *theses]
         return stated, endings
+
+    def _statements(
+        self, sentence: Sentence, found: list[Entity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
+        """Return the plain statements of a sentence outside quotation marks, and what it ends."""
+        if is_doubtful(sentence.text):
+            return Clauses(), []
+        clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
+        return clauses, [] if clauses.facts else self._endings(sentence, referents)
 
     def _referents(self, sentence: Sentence) -> Referents:
         """Return whom the pronouns of a sentence mean: the subject of the one before, if it names no other person."""
@@ -187,7 +235,13 @@ class _PassageExtractor:
                 person = None
         classes = frozenset(self._classes)
         return Referents(
-            sentence.speaker or self._speaker, person, thing, self._topic, classes, not self._is_about_topic
+            sentence.speaker or self._speaker,
+            person,
+            thing,
+            self._topic,
+            classes,
+            not self._is_about_topic,
+            sentence.speaker is not None,
         )
 
     def _objects(
@@ -314,8 +368,16 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
-def _merge(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
-    """Merge what the sentences of a text state and end; of statements with one aspect, the last sentence counts."""
+def merged(name: str, groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
+    """Return what the sentences of a text state and end as one extraction.
+
+    Args:
+        name: the name of the extractor.
+        groups: the statements and endings of each sentence, in order.
+
+    Returns:
+        The extraction. Of different statements with one aspect, those of the last sentence count.
+    """
     last: dict[str, int] = {}
     ended: dict[Statement, int] = {}
     for number, (statements, endings) in enumerate(groups):
@@ -336,4 +398,4 @@ def _merge(groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:
             if statement not in stale:
                 kept.setdefault((statement, statement.aspect), statement)
     all_endings = dict.fromkeys(ending for _, given in groups for ending in given)
-    return Extraction(ProseExtractor.name, tuple(kept.values()), tuple(all_endings))
+    return Extraction(name, tuple(kept.values()), tuple(all_endings))

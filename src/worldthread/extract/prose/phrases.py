@@ -45,6 +45,7 @@ class Referents(NamedTuple):
         classes: nouns for the topic in the passage, in lower case: after "Heat is a film", "the film" means the topic.
         definite: whether "the ..." is a name by itself. Not in a passage about a named topic, where "the roof" means
             the roof of the topic.
+        includes_speaker: whether "we" includes the speaker, as it does in messages.
     """
 
     speaker: str = USER
@@ -53,13 +54,14 @@ class Referents(NamedTuple):
     topic: str | None = None
     classes: frozenset[str] = frozenset()
     definite: bool = True
+    includes_speaker: bool = True
 
     def of(self, pronoun: str) -> str | None:
         """Return the name that a pronoun means; for a possessive pronoun, the name of the owner."""
         low = pronoun.lower()
-        if low in ("i", "my", "me"):
+        if low in ("i", "my", "me") or (self.includes_speaker and low in ("we", "our", "us")):
             return self.speaker
-        if low in ("he", "she", "his", "her"):
+        if low in ("he", "she", "his", "her", "him"):
             return self.person
         return self.thing if low in ("it", "its") else None
 

@@ -42,7 +42,7 @@ from worldthread.retrieve.published.traversal import KINDS, OBJECT, VertexGraph,
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.select import best_holding
 from worldthread.retrieve.sparse import Numbers
-from worldthread.retrieve.thread import scaled
+from worldthread.retrieve.spoken import scaled
 from worldthread.types import Fact
 
 NEIGHBOURS: Final = 100

@@ -1,0 +1,1 @@
+"""Extracts statements from English with a dependency parser: what people say, and ordinary prose."""

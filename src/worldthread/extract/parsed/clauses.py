@@ -1,0 +1,181 @@
+"""Finds the clauses of a sentence that state something, in its dependency tree."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_LISTS: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("english.toml").read_text(encoding="utf-8"))
+WORDS: Final = {name: frozenset(words.split()) for name, words in _LISTS.items()}
+"""The word lists of ``english.toml`` by name."""
+
+_SUBJECTS: Final = frozenset(["nsubj", "nsubjpass", "csubj", "csubjpass", "expl"])
+_AUXILIARIES: Final = frozenset(["aux", "auxpass"])
+_FINITE: Final = frozenset(["VBD", "VBP", "VBZ"])
+_DOUBTFUL_MARKS: Final = frozenset(["if", "unless", "whether", "though"])
+_NEGATIONS: Final = frozenset(["not", "n't", "n’t", "never", "no"])
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause that states something.
+
+    Args:
+        verb: the head of the clause.
+        subject: the head of its subject; ``None`` where the speaker left out "I" ("Just moved to Bonn").
+        lemma: the lemma of the verb in lower case, with its particle ("give up").
+        auxiliaries: lemmas of the auxiliaries, in order.
+        negation: the word that denies the clause; empty without one.
+        is_past: whether it speaks of the past ("moved", "was", "had moved").
+        is_perfect: whether it is in the perfect ("has moved").
+        is_progressive: whether it is progressive ("is moving").
+        is_passive: whether it is passive ("was born").
+        modal: the modal verb, such as ``"will"``; empty without one.
+    """
+
+    verb: Token
+    subject: Token | None
+    lemma: str
+    auxiliaries: tuple[str, ...]
+    negation: str
+    is_past: bool
+    is_perfect: bool
+    is_progressive: bool
+    is_passive: bool
+    modal: str
+
+
+def clauses(doc: Doc) -> Iterator[Clause]:
+    """Yield the clauses that a sentence states; none of a question, a condition, a guess or a report.
+
+    Args:
+        doc: the dependency tree of the sentence.
+
+    Yields:
+        The main clauses and those joined to them, in order. Clauses with modal verbs other than "will" and "can't"
+        are left out.
+    """
+    first = doc[0].lower_ if len(doc) else ""
+    if first in _DOUBTFUL_MARKS or (first and doc[0].tag_ == "VB" and doc[0].dep_ == "ROOT"):
+        return
+    if any(token.lower_ in WORDS["doubt"] for token in doc):
+        return
+    heads: list[Token] = []
+    for root in (token for token in doc if token.dep_ == "ROOT"):
+        heads += _joined(root)
+    for head in sorted(heads, key=lambda token: token.i):
+        clause = _clause(head)
+        if clause is not None:
+            yield clause
+
+
+def _joined(head: Token) -> list[Token]:
+    """Return a head and the heads of the clauses that are joined to it."""
+    found = [head]
+    for child in head.children:
+        if (child.dep_ == "conj" and child.pos_ in ("VERB", "AUX") and _link(head, child) not in ("or", "than")) or (
+            _is_run_on(child, head)
+        ):
+            found += _joined(child)
+    return found
+
+
+def _link(head: Token, conjunct: Token) -> str:
+    links = [child.lower_ for child in head.children if child.dep_ == "cc" and child.i < conjunct.i]
+    return links[-1] if links else ""
+
+
+def _is_run_on(child: Token, head: Token) -> bool:
+    """Return whether a clause only stands beside another one: "We finally moved, we're in Bremen now"."""
+    if child.dep_ not in ("ccomp", "parataxis") or child.pos_ not in ("VERB", "AUX"):
+        return False
+    if head.lemma_.lower() in WORDS["attitudes"] or any(c.dep_ == "mark" for c in child.children):
+        return False
+    first, second = (child, head) if child.i < head.i else (head, child)
+    between = first.doc[first.i + 1 : second.i]
+    return any(t.text in (",", "-", "–", "—", ";", ":", "...", "!", ".") for t in between) and (
+        _own_subject(child) is not None
+    )
+
+
+def _own_subject(head: Token) -> Token | None:
+    # the nearest one: a name before it is called to ("Hi Maria, I'm ...")
+    subjects = [child for child in head.children if child.dep_ in _SUBJECTS]
+    before = [child for child in subjects if child.i < head.i]
+    return before[-1] if before else (subjects[0] if subjects else None)
+
+
+def _clause(head: Token) -> Clause | None:
+    """Return the clause of a head; ``None`` when it states nothing."""
+    if head.pos_ not in ("VERB", "AUX") and head.tag_ not in _FINITE and _own_subject(head) is None:
+        return None
+    chain = [head]
+    while chain[-1].dep_ == "conj":
+        chain.append(chain[-1].head)
+    subject = next((found for link in chain if (found := _own_subject(link)) is not None), None)
+    own = [child for child in head.children if child.dep_ in _AUXILIARIES]
+    inherited = [] if own or head.tag_ in _FINITE or len(chain) == 1 or _own_subject(head) is not None else [
+        child for child in chain[-1].children if child.dep_ in _AUXILIARIES
+    ]  # fmt: skip
+    auxiliaries = own or inherited
+    modal = next((child.lower_ for child in auxiliaries if child.tag_ == "MD"), "")
+    negation = next(
+        (t.lower_ for t in head.children if t.dep_ == "neg" or (t.lower_ in _NEGATIONS and t.dep_ == "advmod")), ""
+    )
+    if not negation and any(t.lower_ == "longer" and any(n.lower_ == "no" for n in t.children) for t in head.children):
+        negation = "no longer"
+    if any(_is_doubtful(child) for link in chain for child in link.children):
+        return None
+    if _is_question(head, auxiliaries, subject) or (head.tag_ == "VB" and not auxiliaries and subject is None):
+        return None
+    names = tuple(child.lemma_.lower() for child in auxiliaries)
+    is_bare_past = head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries and head.lemma_ != "be")
+    is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
+    is_elliptic = is_bare_past and head.i - head.sent.start <= 2
+    if subject is None and not is_elliptic:
+        return None
+    particle = next((child.lower_ for child in head.children if child.dep_ == "prt"), "")
+    is_perfect = "have" in names and head.tag_ in ("VBN", "VBG", "VBD")
+    is_passive = any(child.dep_ == "auxpass" for child in auxiliaries)
+    return Clause(
+        head,
+        subject,
+        f"{head.lemma_.lower()} {particle}".strip(),
+        names,
+        negation,
+        is_past,
+        is_perfect,
+        head.tag_ == "VBG" and "be" in names,
+        is_passive,
+        modal,
+    )
+
+
+def _is_doubtful(child: Token) -> bool:
+    """Return whether a dependent makes its clause a condition, a report or a part of a story."""
+    if child.dep_ == "advcl":
+        marks = {mark.lower_ for mark in child.children if mark.dep_ in ("mark", "advmod")}
+        return bool(marks & {"if", "unless", "whether"}) or (child.tag_ == "VBD" and bool(marks & {"like"}))
+    if child.dep_ == "prep" and child.lower_ in ("in", "according", "for"):
+        if child.lower_ == "according":
+            return True
+        return (
+            child.lower_ == "in"
+            and any(c.lemma_.lower() in WORDS["stories"] for c in child.children)
+            and (child.i < child.head.i)
+        )
+    return child.dep_ == "mark" and child.lower_ in _DOUBTFUL_MARKS and child.head.dep_ != "ROOT"
+
+
+def _is_question(head: Token, auxiliaries: list[Token], subject: Token | None) -> bool:
+    """Return whether a clause asks: "do you live here", "who wrote it"."""
+    if subject is not None and subject.tag_ in ("WP", "WDT", "WRB", "WP$"):
+        return True
+    first = auxiliaries[0] if auxiliaries else head
+    return subject is not None and first.i < subject.i and first.tag_ != "VBN" and subject.dep_ != "expl"

@@ -1,0 +1,212 @@
+"""Finds the facts that a message corrects: what was said before by mistake, and was never so."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+from worldthread.extract.parsed.aspects import aspect_for
+from worldthread.graph import GraphView
+from worldthread.names import normalise_name
+from worldthread.types import Fact
+
+_TABLE: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("changes.toml").read_text(encoding="utf-8"))
+_CUES: Final = re.compile(rf"\b(?:{_TABLE['corrections']['cues'].replace(chr(10), '').strip()})\b", re.IGNORECASE)
+OPENING: Final = re.compile(
+    r"(?:(?:no|wait|oops|whoops|sorry|actually|ah|oh|hm|my bad|my mistake|hang on|hold on|scratch that|strike that|"
+    r"correction|small correction|edit|typo|"
+    r"i (?:was (?:wrong|mistaken)|stand corrected|made a (?:mistake|typo|slip)|misread (?:it|that|this|the \w+)|"
+    r"(?:mixed|got) (?:that|it|them|this|those) (?:up|wrong|mixed up)|misspoke|misremembered|miscounted|"
+    r"mistyped(?: that| it)?|"
+    r"misheard(?: that| it)?|had (?:that|it) wrong|said (?:that|it) wrong)"
+    r"(?: about (?:that|it)| (?:there|earlier|before|yesterday))?|"
+    r"(?:that|this|it|what i said|what i wrote)(?:['’]s| is| was) "
+    r"(?:wrong|not right|not true|not correct|incorrect|false|a mistake|a typo|an error))"
+    r"[,:;.!–—-]++ ?)+",
+    re.IGNORECASE,
+)
+_INSTEAD: Final = re.compile(
+    r"(?:(?:,| and| but) not|\binstead of|\brather than|\b(?:wrong|mistaken) about|"
+    r"\bit (?:isn't|wasn't|is not|was not))"
+    r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
+    re.IGNORECASE,
+)
+_MISSPELT: Final = re.compile(
+    r"\b(?:meant?|mis\w+|typo|autocorrect|spell(?:ed|ing)?|spelt|correction|sorry|oops)\b", re.IGNORECASE
+)
+_WORD: Final = re.compile(r"[^\W_]+(?:[:.'’-][^\W_]+)*")
+_MONTHS: Final = frozenset(
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ]
+)
+_SINGLE: Final = re.compile(
+    r"(?:born|died|liv(?:es|ed)|work(?:s|ed)|has name|is called|is from|is (?:on|at|in)|leaves|opens|closes|starts|"
+    r"arrives|"
+    r"stud(?:ies|ied)|moved|graduated|married|weighs|costs|has (?:birthday|age|.*name|.*number|.*address|.*colou?r)|"
+    r"was .* (?:in|on|by|at)|speaks)\b.*"
+)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """That a message corrects something.
+
+    Args:
+        text: the message.
+        speaker: who says it.
+        wrong: the words that it calls wrong: "Hamburg" in "Homburg, not Hamburg".
+    """
+
+    text: str
+    speaker: str
+    wrong: tuple[str, ...]
+
+
+def correction_of(text: str, speaker: str) -> Correction | None:
+    """Return the correction that a message makes; ``None`` when it makes none.
+
+    Args:
+        text: the message without its label.
+        speaker: who says it.
+    """
+    if _CUES.search(text.replace("’", "'")) is None and OPENING.match(text) is None:
+        return None
+    return Correction(text, speaker, tuple(m["words"].strip() for m in _INSTEAD.finditer(text.replace("’", "'"))))
+
+
+def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphView) -> list[Fact]:
+    """Return the facts that a correction calls wrong.
+
+    Args:
+        correction: the correction.
+        stated: the facts that its message states.
+        view: what the memory holds.
+
+    Returns:
+        Facts that hold: those with the words that are called wrong, or else those in place of which the message states
+        others, or else the one that a word of the message misspells; none where that is not clear.
+    """
+    new = list(stated)
+    ours = _facts_of(correction, new, view)
+    found = [fact for fact in ours if fact not in new and any(_has(fact, words) for words in correction.wrong)]
+    if found:
+        subjects = {(_plain(f), f.key[1].split()[0]) for f in new}
+        exact = [f for f in found if (_plain(f), f.key[1].split()[0]) in subjects]
+        return exact or found
+    for fact in new:
+        found += [old for old in ours if old not in new and _is_replaced(old, fact)]
+    if found:
+        return found
+    return _misspelt(correction, [f for f in ours if f not in new])
+
+
+def _facts_of(correction: Correction, new: list[Fact], view: GraphView) -> list[Fact]:
+    """Return the facts of the speaker, of what the speaker has, and of what the message speaks of."""
+    speaker = correction.speaker
+    subjects = dict.fromkeys([speaker, *(fact.subject for fact in new)])
+    owned = normalise_name(f"{speaker}'s ")
+    text = normalise_name(correction.text)
+    found = [f for subject in subjects for f in view.facts(subject=subject)]
+    prefix = f"{owned} "
+    for fact in view.facts():
+        subject = fact.key[0]
+        if subject.startswith(prefix) or re.search(rf"\bthe {re.escape(subject)}\b", text) is not None:
+            found.append(fact)
+    return list(dict.fromkeys(found))
+
+
+def _plain(fact: Fact) -> str:
+    """Return the subject without its owner: "flight" for "Tom's flight"."""
+    subject = fact.key[0]
+    return subject.rpartition("'s ")[2]
+
+
+def _has(fact: Fact, words: str) -> bool:
+    wanted = normalise_name(words).split()
+    have = _WORD.findall(fact.key[2])
+    return bool(wanted) and all(word in have for word in _WORD.findall(" ".join(wanted)))
+
+
+def _is_replaced(old: Fact, new: Fact) -> bool:
+    """Return whether a message states one fact in place of another one."""
+    if old.key == new.key or _plain(old) != _plain(new):
+        return False
+    if "'s " in new.key[0] and "'s " in old.key[0] and old.key[0] != new.key[0]:
+        return False
+    if _verb(old) != _verb(new):
+        return False
+    if aspect_for(old) is not None and aspect_for(old) == aspect_for(new):
+        return True
+    one, other = old.key[2].split(), new.key[2].split()
+    if _SINGLE.fullmatch(old.key[1]) is not None and old.key[1].split()[-1] == new.key[1].split()[-1]:
+        return len(one) == 1 or len(other) == 1 or bool(set(one) & set(other)) or not one[0].isalpha() or one[0] == "on"
+    return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1 and len(one) > 1
+
+
+def _verb(fact: Fact) -> str:
+    """Return the first word of a relation without its tense: "liv" for "lives" and "lived"."""
+    return re.sub(r"(?:e?s|e?d|ies|ied)$", "", fact.key[1].split()[0])
+
+
+def _misspelt(correction: Correction, facts: list[Fact]) -> list[Fact]:
+    """Return the facts of which one word is nearly a name, a number or a day of the message."""
+    if _MISSPELT.search(correction.text) is None:
+        return []
+    words = [w for w in _WORD.findall(correction.text) if w[:1].isupper() or w[:1].isdigit()]
+    words = [w.lower() for w in words]
+    spelt = [f for f in facts if any(_is_near(word, part) for part in _WORD.findall(f.key[2]) for word in words)]
+    if spelt:
+        return spelt if len({_plain(f) for f in spelt}) == 1 else []
+    shape = _shape(correction.text)
+    if shape:
+        alike = [f for f in facts if shape <= _shape(f.object) and _shape(f.object) <= shape]
+        return alike if len(alike) == 1 else []
+    return []
+
+
+def _is_near(word: str, other: str) -> bool:
+    """Return whether a name is another one but for one or two letters."""
+    if word == other or not word.isalpha() or not other.isalpha() or word[0] != other[0] or len(word) < 3:
+        return False
+    if word in _MONTHS or other in _MONTHS:
+        return False
+    row = list(range(len(other) + 1))
+    for number, letter in enumerate(word, 1):
+        before, row = row, [number]
+        for place, wanted in enumerate(other, 1):
+            row.append(min(row[-1] + 1, before[place] + 1, before[place - 1] + (letter != wanted)))
+    return row[-1] <= (1 if len(word) < 6 else 2)
+
+
+def _shape(text: str) -> frozenset[str]:
+    """Return which kinds of values a text holds: numbers, times, months and days."""
+    kinds = set()
+    for word in _WORD.findall(text.lower()):
+        if word in _MONTHS:
+            kinds.add("day" if word.endswith("day") else "month")
+        elif word[0].isdigit():
+            kinds.add("time" if ":" in word else "number")
+    return frozenset(kinds)

