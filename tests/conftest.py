@@ -7,10 +7,12 @@ import importlib.util
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 
 import hypothesis
 import numpy as np
@@ -46,16 +48,48 @@ hypothesis.settings.load_profile("worldthread")
 vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
 
 Growth = Callable[[Callable[[int], object], int], float]
-"""See :func:`growth`."""
+"""See :func:`growth` and :func:`time_growth`."""
 
 
 @pytest.fixture
 def growth() -> Growth:
-    """How the processor time of a function grows with the size that it is given, whatever else the machine does.
+    """How the lines of Python that a function runs grow with the size that it is given. Every run gives the same figure.
 
-    The result is the time for eight times the size, divided by eight times the time for the size: about 1 when time is
-    linear, 8 when it is quadratic. What takes less than 5 ms counts as 5 ms. Processor time varies with what else the
-    machine does, so the least of several measurements counts; where the first looks linear, there are no others.
+    The result is the number of lines run for eight times the size, divided by eight times the number for the size:
+    about 1 when the work is linear, 8 when it is quadratic. A loop on one line counts each time around. Loops inside
+    of C code are not seen: see :func:`time_growth`.
+    """
+
+    def lines(run: Callable[[int], object], size: int) -> int:
+        count = 0
+
+        def trace(frame: FrameType, event: str, argument: object) -> object:
+            nonlocal count
+            count += event == "line"
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            run(size)
+        finally:
+            sys.settrace(before)
+        return count
+
+    def ratio(run: Callable[[int], object], size: int) -> float:
+        run(size)  # caches, imports
+        return lines(run, 8 * size) / (8 * lines(run, size))
+
+    return ratio
+
+
+@pytest.fixture
+def time_growth() -> Growth:
+    """How the processor time of a function grows with the size that it is given: for loops inside of C code.
+
+    The result is the time for 64 times the size, divided by 64 times the time for the size: about 1 when time is
+    linear, 64 when it is quadratic. A busy machine makes it 2 or 3, so 16 is a bound that only a wrong method passes.
+    What takes less than 1 ms counts as 1 ms.
     """
 
     def seconds(run: Callable[[int], object], size: int) -> float:
@@ -65,13 +99,7 @@ def growth() -> Growth:
 
     def ratio(run: Callable[[int], object], size: int) -> float:
         run(size)  # caches, imports
-        small = large = math.inf
-        for _ in range(4):
-            small = min(small, *(seconds(run, size) for _ in range(3)))
-            large = min(large, seconds(run, 8 * size))
-            if large < 1.5 * 8 * small:
-                break
-        return large / (8 * max(small, 0.005))
+        return seconds(run, 64 * size) / (64 * max(min(seconds(run, size) for _ in range(3)), 0.001))
 
     return ratio
 

@@ -125,10 +125,10 @@ def test_a_short_secret_is_no_part_of_a_word(text: str, shown: str) -> None:
     assert Redactor(["me"]).redact(text) == shown
 
 
-def test_a_megabyte_of_escapes_is_read_in_linear_time(growth: Any) -> None:
+def test_a_megabyte_of_escapes_is_read_in_linear_time(time_growth: Any) -> None:
     redactor = Redactor([KEY, PASSWORD])
     for piece in ("\\", "%25", "&amp;", "%", "s"):
-        assert growth(lambda size, piece=piece: redactor.redact(piece * size), 4_000) < 3
+        assert time_growth(lambda size, piece=piece: redactor.redact(piece * size), 500) < 16
 
 
 def test_what_was_sent_may_be_quoted_in_the_answer() -> None:

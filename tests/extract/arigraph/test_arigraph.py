@@ -341,9 +341,9 @@ def test_a_randomly_damaged_plan_never_raises(data: st.DataObject) -> None:
     ['"', "'", "{", "[", "[[a,b,c->", "\\", '\\"', '{ "', "```", '"a":', "-> ", ": ", ";", "{   ", "{a ", '"  ', "],["],
 )
 @pytest.mark.slow
-def test_time_grows_with_the_length_only(unit: str, growth: Callable[..., float]) -> None:
+def test_time_grows_with_the_length_only(unit: str, time_growth: Callable[..., float]) -> None:
     for parse in PARSERS:
-        assert growth(lambda size, parse=parse: parse('{"a": ' + unit * (size // len(unit))), 12_500) < 4
+        assert time_growth(lambda size, parse=parse: parse('{"a": ' + unit * (size // len(unit))), 1_600) < 16
 
 
 @pytest.mark.parametrize("parse", PARSERS)
