@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import math
 import os
 import signal
 import sys
@@ -53,7 +52,7 @@ Growth = Callable[[Callable[[int], object], int], float]
 
 @pytest.fixture
 def growth() -> Growth:
-    """How the lines of Python that a function runs grow with the size that it is given. Every run gives the same figure.
+    """How the lines of Python that a function runs grow with the size it is given. Every run gives the same figure.
 
     The result is the number of lines run for eight times the size, divided by eight times the number for the size:
     about 1 when the work is linear, 8 when it is quadratic. A loop on one line counts each time around. Loops inside
