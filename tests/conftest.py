@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -62,7 +63,7 @@ def growth() -> Growth:
     def lines(run: Callable[[int], object], size: int) -> int:
         count = 0
 
-        def trace(frame: FrameType, event: str, argument: object) -> object:
+        def trace(frame: FrameType, event: str, argument: object) -> Any:
             nonlocal count
             count += event == "line"
             return trace
