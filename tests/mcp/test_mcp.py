@@ -98,18 +98,6 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
             counts = (await call(client, "stats")).structured_content["counts"]
             assert counts["episodes"] == 2
 
-            wrong = {"subject": "Anna", "relation": "lives in", "object": "Paris"}
-            fixed = await call(client, "correct", **wrong, new_object="Lyon", reason="a mistake")
-            assert said(fixed) == (
-                "Correction: it was never true that Anna lives in Paris. True is: Anna lives in Lyon. a mistake"
-            )
-            assert said(await call(client, "about", entity="Anna")) == (
-                "What holds about Anna:\n- Anna lives in Lyon (from 2024-03-01)"
-            )
-            assert "never true" in said(await call(client, "timeline", entity="Paris"))
-            assert "no episode" in refused(await call(client, "correct", **wrong | {"object": "Oslo"}))
-            await call(client, "forget", episode=fixed.structured_content["episode"], confirm=True)
-
             listed = await call(client, "forget", entity="anna")
             assert listed.structured_content["would_forget"] == 2
             assert "Nothing is forgotten yet" in said(listed)
