@@ -301,6 +301,31 @@ def test_a_correction_is_no_change() -> None:
     assert (refused.exit_code, "no episode" in refused.stderr) == (2, True)
 
 
+# -- merging --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("anna")
+def test_two_names_are_merged_and_parted_again() -> None:
+    done("remember", "--text", "Anna Rossi works for Acme.")
+    assert [line["suggestions"] for line in lines("merge", "--suggest")] == [
+        [{"name": "anna", "into": "anna rossi", "evidence": '"anna" begins one name only'}]
+    ]
+    [merged] = lines("merge", "Anna", "Anna Rossi", "--reason", "She says so.")
+    assert merged["text"] == '"Anna" means "Anna Rossi". She says so.'
+    assert "works for Acme" in done("about", "Anna")
+    assert done("merge", "--suggest").split() == ["name", "into", "evidence"]
+    done("forget", merged["episode"], "--yes")
+    assert "Acme" not in done("about", "Anna")
+
+
+@pytest.mark.usefixtures("anna")
+@pytest.mark.parametrize("arguments", [(), ("Anna",), ("Anna", "Anna Rossi", "--suggest"), ("Anna", "anna")])
+def test_a_merge_needs_two_names(arguments: tuple[str, ...]) -> None:
+    refused = run("merge", *arguments)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("error: ")
+
+
 # -- forgetting -----------------------------------------------------------------------------------------------------
 
 
