@@ -30,6 +30,7 @@ LAYERS = [
         "names",
         "paths",
         "progress",
+        "provenance",
         "regular_files",
         "server_access",
         "server_connections",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
@@ -27,6 +27,7 @@ from worldthread.memory_models import MemoryModels
 from worldthread.merging import MergeSuggestion, merging, suggestions
 from worldthread.names import normalise_name
 from worldthread.progress import Progress
+from worldthread.provenance import Labels, MetadataValue, require_metadata
 from worldthread.record import Record, describe_store, known_keys, to_world_time
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, Store, open_store
 from worldthread.types import KINDS, Episode, Kind, Recall, TimeLike, Version
@@ -175,7 +176,17 @@ class Memory:
 
     # -- remembering ------------------------------------------------------------------------------------------------
 
-    def remember(self, content: Content, at: TimeLike | None = None, source: str | None = None) -> Remembered:
+    def remember(
+        self,
+        content: Content,
+        at: TimeLike | None = None,
+        source: str | None = None,
+        *,
+        user: str = "",
+        agent: str = "",
+        session: str = "",
+        metadata: Mapping[str, MetadataValue] | None = None,
+    ) -> Remembered:
         """Record a text, a conversation or plain statements, and what they state.
 
         Text is divided into passages along its structure. Each passage becomes an episode, which is durable when this
@@ -188,7 +199,8 @@ class Memory:
                 * a text, or a :class:`~worldthread.Document`;
                 * messages: mappings with ``content`` (or ``text``), ``role`` (or ``speaker``, ``name``) and optionally
                   ``at``; each becomes an episode. Messages without a time are placed a millisecond apart, the last one
-                  at ``at``;
+                  at ``at``. ``user_id``, ``agent``, ``session`` and ``metadata`` of a message count for it alone, and
+                  fields without a meaning become metadata;
                 * statements that are recorded together: facts, theses, or triples of strings. A triple ends the older
                   value where a sentence would ("lives in", "has age"); a :class:`~worldthread.Fact` ends one only
                   through its aspect;
@@ -196,6 +208,12 @@ class Memory:
             at: world time: a number, a date or time, or an ISO 8601 text; see :data:`~worldthread.TimeLike`. ``None``
                 for now, by the clock.
             source: where the content comes from; part of the identity of its episodes.
+            user: the person or account whose content this is, such as the id of a customer; also the name of who says
+                messages of the role "user", and "I" in texts without a speaker. Part of the identity, as the others.
+            agent: the agent that remembers it, or takes part in it.
+            session: the session or conversation in which it came up.
+            metadata: anything else: at most 64 strings, numbers and truth values by key. :class:`~worldthread.Filter`
+                finds by all of these.
 
         Returns:
             The episodes, how many of them are new, and how many could not be read.
@@ -204,7 +222,9 @@ class Memory:
             InputError: the content cannot be remembered; the message says why.
             ReadOnlyError: the memory was opened for reading only.
         """
-        return self.remember_many([content], at=at, source=source, progress=False)
+        return self.remember_many(
+            [content], at, source, user=user, agent=agent, session=session, metadata=metadata, progress=False
+        )
 
     def remember_many(
         self,
@@ -212,6 +232,10 @@ class Memory:
         at: TimeLike | None = None,
         source: str | None = None,
         *,
+        user: str = "",
+        agent: str = "",
+        session: str = "",
+        metadata: Mapping[str, MetadataValue] | None = None,
         progress: bool | Progress | None = None,
     ) -> Remembered:
         """Record many contents in batches, with several concurrent calls to the model.
@@ -224,6 +248,10 @@ class Memory:
             at: world time of contents that bring none. Documents of one source, and the passages of a text, are placed
                 a microsecond apart.
             source: source of contents that bring none.
+            user: see :meth:`remember`; of contents that bring none, like the following.
+            agent: see :meth:`remember`.
+            session: see :meth:`remember`.
+            metadata: see :meth:`remember`; merged key by key with those that a content brings.
             progress: ``True`` shows a progress bar of the passages on standard error, ``False`` shows none; ``None``
                 shows one when standard error is a terminal. A function is called instead with the number of passages
                 done and the total, which is ``None`` for an iterator.
@@ -236,7 +264,8 @@ class Memory:
                 before that content.
             ReadOnlyError: the memory was opened for reading only.
         """
-        return self._ingestion.remember_many(contents, at, source, self._clock(), progress)
+        labels = Labels(user, agent, session, require_metadata(metadata))
+        return self._ingestion.remember_many(contents, at, source, self._clock(), progress, labels)
 
     def unread(self) -> list[Episode]:
         """List the episodes that no extractor has read completely.

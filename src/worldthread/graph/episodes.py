@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 from worldthread.errors import NotFoundError
+from worldthread.graph.provenances import ProvenanceTable
 from worldthread.graph.strings import StringTable
+from worldthread.provenance import UNKNOWN, Provenance
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class EpisodeRecord:
         extractor: name of the extractor that read the episode; empty when nothing has read it.
         failures: number of pieces that the extractor could not understand.
         extracted_at: recorded time of the extraction, if it replaced an earlier one; ``None`` while it is the first.
+        provenance: its speaker and its labels.
     """
 
     id: str
@@ -30,6 +33,7 @@ class EpisodeRecord:
     extractor: str = ""
     failures: int = 0
     extracted_at: float | None = None
+    provenance: Provenance = UNKNOWN
 
 
 class EpisodeTable:
@@ -48,6 +52,8 @@ class EpisodeTable:
         "ids",
         "latest",
         "numbers",
+        "provenance_numbers",
+        "provenances",
         "recorded",
         "sources",
         "strings",
@@ -58,6 +64,8 @@ class EpisodeTable:
         self.ids: list[str] = []
         self.at: list[float] = []
         self.sources: list[int] = []
+        self.provenance_numbers: list[int] = []
+        self.provenances = ProvenanceTable()
         self.recorded: list[float | None] = []
         self.extracted: dict[int, float] = {}
         """Recorded times of the extractions that replaced earlier ones."""
@@ -76,6 +84,7 @@ class EpisodeTable:
         self.ids.append(record.id)
         self.at.append(record.at)
         self.sources.append(self.strings.intern(record.source))
+        self.provenance_numbers.append(self.provenances.intern(record.provenance))
         self.recorded.append(record.recorded_at)
         self.extractors.append(self.strings.intern(record.extractor))
         self.failures.append(record.failures)
@@ -121,6 +130,7 @@ class EpisodeTable:
             strings[self.extractors[number]],
             self.failures[number],
             self.extracted.get(number),
+            self.provenances.items[self.provenance_numbers[number]],
         )
 
     def order(self, number: int) -> tuple[float, str]:

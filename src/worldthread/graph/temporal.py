@@ -92,6 +92,7 @@ class TemporalGraph:
             extraction.extractor,
             len(extraction.failures),
             episode.extracted_at,
+            episode.provenance,
         )
         self._fold.add(record, extraction, extraction.digest)
         self.change_count += 1
