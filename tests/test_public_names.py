@@ -17,7 +17,7 @@ from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Rem
 
 OF_USERS = {
     "Answer", "AsyncMemory", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
-    "Fact", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "Recall", "Record",
+    "Fact", "Filter", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "Recall", "Record",
     "Remembered", "Thesis", "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from worldthread.extract.base import Extractor
     from worldthread.extract.records import Document
+    from worldthread.filters import Filter
     from worldthread.graph import GraphView
     from worldthread.ingestion import Remembered
     from worldthread.memory import Memory
@@ -78,6 +79,7 @@ _MODULES = {
     ],
     "worldthread.extract.base": ["Extractor"],
     "worldthread.extract.records": ["Document"],
+    "worldthread.filters": ["Filter"],
     "worldthread.graph.view": ["GraphView"],
     "worldthread.ingestion": ["Remembered"],
     "worldthread.memory": ["Memory"],
@@ -114,6 +116,7 @@ __all__ = [
     "Extractor",
     "Fact",
     "FileVersionError",
+    "Filter",
     "ForeignFileError",
     "FormatError",
     "GameError",

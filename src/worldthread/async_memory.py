@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, Type
 
 from worldthread.errors import InputError
 from worldthread.extract.base import USER
+from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE, Durability
 from worldthread.types import Episode
@@ -170,13 +171,16 @@ class AsyncMemory:
     checkpoint = _on_thread(Memory.checkpoint)
     close = _on_thread(Memory.close)
 
-    async def episodes(self) -> AsyncIterator[Episode]:
+    async def episodes(self, where: Filter | None = None) -> AsyncIterator[Episode]:
         """Iterate over the episodes: ``async for episode in memory.episodes()``.
+
+        Args:
+            where: only episodes that meet this filter.
 
         Yields:
             The episodes in order of world time, then id. Episodes that are forgotten in the meantime are left out.
         """
-        episodes = self.memory.episodes()
+        episodes = self.memory.episodes(where)
         while batch := await asyncio.to_thread(lambda: list(islice(episodes, _BATCH))):
             for episode in batch:
                 yield episode

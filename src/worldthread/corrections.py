@@ -64,6 +64,26 @@ def correction(
     return Episode(" ".join(parts), at, source, Extraction(EXTRACTOR, statements, (*never, *endings)))
 
 
+def statement_number(graph: TemporalGraph, statement_id: str) -> int:
+    """Return the number of a statement by its id.
+
+    Args:
+        graph: the memory's graph.
+        statement_id: 32 hexadecimal digits.
+
+    Returns:
+        The number.
+
+    Raises:
+        InputError: this is not a string.
+        NotFoundError: no episode asserts a statement with this id.
+    """
+    number = graph.number_of(require_unicode(statement_id, "the id of a statement").strip().lower())
+    if number is None:
+        raise NotFoundError(f"no episode states anything with the id {statement_id!r}")
+    return number
+
+
 def _statement(given: StatementLike) -> Statement:
     if isinstance(given, Fact | Thesis):
         return given

@@ -17,9 +17,10 @@ from worldthread.arguments import (
     require_subset,
     require_unicode,
 )
-from worldthread.corrections import StatementLike, correction
+from worldthread.corrections import StatementLike, correction, statement_number
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
+from worldthread.filters import Filter, condition_of, user_asked_for
 from worldthread.graph import GraphView
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
@@ -291,8 +292,15 @@ class Memory:
         self._store.require_writable()
         return self._ingestion.retry(self.unread(), progress)
 
-    def forget(self, episode: Episode | str | None = None, *, entity: str | None = None) -> int:
-        """Remove an episode, or all episodes about an entity, as if they had never happened.
+    def forget(
+        self,
+        episode: Episode | str | None = None,
+        *,
+        entity: str | None = None,
+        statement: str | None = None,
+        where: Filter | None = None,
+    ) -> int:
+        """Remove an episode, or all episodes about an entity, of a statement or of a filter, as if they never happened.
 
         Their texts are gone, and so is everything that follows from them alone. What is overwritten on the disk, and
         when, is described at :meth:`~worldthread.stores.Store.forget`.
@@ -301,28 +309,41 @@ class Memory:
             episode: an episode or its id.
             entity: a name. Removes every episode that states something about it or names it anywhere in its text; see
                 :meth:`~worldthread.record.Record.episodes_about`.
+            statement: the id of a fact or a thesis. Removes every episode that states it, with all else that it says.
+            where: with ``entity`` or ``statement``: only episodes that meet this filter. Alone: all that meet it.
 
         Returns:
             How many episodes were removed.
 
         Raises:
-            InputError: neither or both arguments are given.
-            NotFoundError: there is no such episode, or none about the entity.
+            InputError: not one of the arguments is given, or more than one of the first three; or ``where`` with an
+                episode.
+            NotFoundError: there is no such episode or statement, or no episode about the entity or of the filter.
             ReadOnlyError: the memory was opened for reading only.
         """
-        if (episode is None) == (entity is None):
-            raise InputError("forget takes an episode, or entity=..., and not both")
-        if entity is not None:
-            ids = self.record.episodes_about(entity)
-            if not ids:
-                raise NotFoundError(f"no episode speaks of {entity!r}")
-        else:
-            ids = [episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")]
-            self._store.forget(ids[0])
+        given = [one for one in (episode, entity, statement) if one is not None]
+        if len(given) > 1 or (episode is not None and where is not None) or not (given or where is not None):
+            raise InputError("forget takes an episode, or one of entity=... and statement=..., or where=...")
+        condition = condition_of(where)
+        if episode is not None:
+            self._store.forget(
+                episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")
+            )
             return 1
-        with self._store.write_lock() as graph:
-            ids = [id_ for id_ in ids if id_ in graph]  # another process may have forgotten some in the meantime
-            self._store.forget_many(ids)
+        self._store.require_writable()
+        found = self.record.episodes_about(entity) if entity is not None else None
+        with self._store.write_lock() as graph:  # another process may have forgotten some in the meantime
+            if statement is not None:
+                found = graph.asserting(statement_number(graph, statement))
+            ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
+            if found is not None:
+                wanted = set(found)
+                ids = [id_ for id_ in ids if id_ in wanted]
+            if ids:
+                self._store.forget_many(ids)
+        if not ids:
+            what = f"speaks of {entity!r}" if entity is not None else "states this and" if statement is not None else ""
+            raise NotFoundError(f"no episode {what}{' ' * bool(what and where)}{'meets the filter' if where else ''}")
         return len(ids)
 
     def correct(
@@ -411,6 +432,7 @@ class Memory:
         method: str | None = None,
         only_current: bool = True,
         max_tokens: int = 1000,
+        where: Filter | None = None,
     ) -> Recall:
         """Find the facts, theses and episodes that matter for a question.
 
@@ -423,6 +445,8 @@ class Memory:
             method: a key of :data:`worldthread.retrieve.METHODS`; ``None`` for the default.
             only_current: leave out statements that do not hold at that time, and episodes of which no statement does.
             max_tokens: the limit of :attr:`Recall.text <worldthread.Recall.text>`, by a cautious estimate.
+            where: look only at what meets this filter: ``k`` hits of each kind are found where there are as many. If it
+                selects a single user, "I" in the question means that user.
 
         Returns:
             The hits, best first within each kind, and the same as text for a prompt.
@@ -441,7 +465,9 @@ class Memory:
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
         at = to_world_time(as_of)
-        asked = query if self._user == USER else as_asked_by(self._user, query)
+        condition = condition_of(where)
+        user = user_asked_for(where) or self._user
+        asked = query if user == USER else as_asked_by(user, query)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
         vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file
@@ -449,6 +475,7 @@ class Memory:
             hits = search(
                 index, asked, vector,
                 method=method, k=k, kinds=kinds, at=at, only_current=only_current, episode_of=self._store.episode,
+                condition=condition,
             )  # fmt: skip
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)
 
@@ -460,6 +487,7 @@ class Memory:
         as_of: TimeLike | None = None,
         method: str | None = None,
         max_tokens: int = 3000,
+        where: Filter | None = None,
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
@@ -471,6 +499,7 @@ class Memory:
             as_of: see :meth:`recall`.
             method: see :meth:`recall`.
             max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate.
+            where: answer only from what meets this filter; see :meth:`recall`.
 
         Returns:
             The answer with the statements that support it.
@@ -482,15 +511,16 @@ class Memory:
         """
         from worldthread.answer import answer
 
-        recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens)
+        recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens, where=where)
         return answer(recalled, self.model, max_tokens=max_tokens)
 
-    def about(self, entity: str, *, as_of: TimeLike | None = None) -> list[Version]:
+    def about(self, entity: str, *, as_of: TimeLike | None = None, where: Filter | None = None) -> list[Version]:
         """List what holds about an entity, with times and sources.
 
         Args:
             entity: a name; its singular or plural is tried when nothing is known under the name itself.
             as_of: a world time; ``None`` for now.
+            where: only statements that meet this filter.
 
         Returns:
             Statements in a fixed order that depends on their content only; empty when nothing holds.
@@ -498,17 +528,19 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        at = to_world_time(as_of)
+        at, condition = to_world_time(as_of), condition_of(where)
         with self.record.read_lock() as graph:
             view = graph.view(at)
-            found = (v for key in known_keys(entity, graph) for s in view.about(key) for v in graph.versions(s))
+            versions = graph.versions if condition is None else graph.select(condition).versions
+            found = (v for key in known_keys(entity, graph) for s in view.about(key) for v in versions(s))
             return [version for version in found if view.covers(version.interval)]
 
-    def timeline(self, entity: str) -> list[Version]:
+    def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.
 
         Args:
             entity: a name, as for :meth:`about`.
+            where: only statements that meet this filter.
 
         Returns:
             Statements with the intervals in which they held, in order of time.
@@ -516,8 +548,10 @@ class Memory:
         Raises:
             InputError: the name is empty or not a string.
         """
+        condition = condition_of(where)
         with self.record.read_lock() as graph:
-            return [version for key in known_keys(entity, graph) for version in graph.view().timeline(key)]
+            selection = None if condition is None else graph.select(condition)
+            return [v for key in known_keys(entity, graph) for v in graph.view().timeline(key, selection)]
 
     def entities(self, prefix: str = "") -> list[str]:
         """List the names that statements are about.
@@ -581,13 +615,16 @@ class Memory:
         """
         return self._store.episode(episode_id)
 
-    def episodes(self) -> Iterator[Episode]:
+    def episodes(self, where: Filter | None = None) -> Iterator[Episode]:
         """Iterate over the episodes.
+
+        Args:
+            where: only episodes that meet this filter.
 
         Returns:
             An iterator in order of world time, then id. Episodes that are forgotten in the meantime are left out.
         """
-        return self._store.episodes()
+        return self._store.episodes(condition_of(where))
 
     def stats(self) -> dict[str, int]:
         """Count what the memory holds.
@@ -598,11 +635,12 @@ class Memory:
         """
         return self._store.stats()
 
-    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str], *, where: Filter | None = None) -> int:
         """Write every episode as one line of JSON.
 
         Args:
             target: a file, which is written completely or not at all, or a stream.
+            where: only episodes that meet this filter.
 
         Returns:
             How many episodes were written.
@@ -611,7 +649,7 @@ class Memory:
             InputError: ``target`` is the file of this memory, or neither a file nor a stream.
             StoreError: the file cannot be written.
         """
-        return self._store.export(target)
+        return self._store.export(target, condition_of(where))
 
     def import_(self, source: str | os.PathLike[str] | IO[bytes] | IO[str]) -> ImportCounts:
         """Record every episode of an export: all of them or, after an error, none.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from worldthread.errors import NotFoundError
 from worldthread.graph.provenances import ProvenanceTable
@@ -36,6 +39,25 @@ class EpisodeRecord:
     provenance: Provenance = UNKNOWN
 
 
+@dataclass(frozen=True)
+class EpisodeColumns:
+    """What filters look at, by number of the episode; each has the shape (episodes,). The arrays must not be changed.
+
+    Args:
+        at: world times.
+        recorded: recorded times; not a number where an episode was never stored.
+        source: numbers of strings.
+        provenance: numbers of provenances.
+        present: whether the episode was not removed.
+    """
+
+    at: NDArray[np.float64]
+    recorded: NDArray[np.float64]
+    source: NDArray[np.int64]
+    provenance: NDArray[np.int64]
+    present: NDArray[np.bool_]
+
+
 class EpisodeTable:
     """Episodes, numbered from 0 in order of arrival. The number of a removed episode is not used again.
 
@@ -44,6 +66,7 @@ class EpisodeTable:
     """
 
     __slots__ = (
+        "_columns",
         "at",
         "digests",
         "extracted",
@@ -77,6 +100,7 @@ class EpisodeTable:
         """Digests of the extractions."""
         self.numbers: dict[str, int] = {}
         """Numbers of the episodes that were not removed, by id."""
+        self._columns: EpisodeColumns | None = None
 
     def add(self, record: EpisodeRecord, digest: str) -> int:
         """Add an episode whose extraction has this digest, and return its number."""
@@ -132,6 +156,29 @@ class EpisodeTable:
             self.extracted.get(number),
             self.provenances.items[self.provenance_numbers[number]],
         )
+
+    def columns(self) -> EpisodeColumns:
+        """Return the columns of all episodes as arrays. What was added since the last time is appended to them."""
+        old, count = self._columns, len(self.ids)
+        known = 0 if old is None else len(old.at)
+        if old is None or known < count:
+            recorded = [np.nan if time is None else time for time in self.recorded[known:]]
+            new = (
+                np.array(self.at[known:], np.float64),
+                np.array(recorded, np.float64),
+                np.array(self.sources[known:], np.int64),
+                np.array(self.provenance_numbers[known:], np.int64),
+            )
+            if old is not None:
+                before = (old.at, old.recorded, old.source, old.provenance)
+                new = tuple(np.concatenate(pair) for pair in zip(before, new, strict=True))  # type: ignore[assignment]
+            self._columns = EpisodeColumns(*new, np.ones(count, bool))
+        assert self._columns is not None
+        if not self.is_compact:
+            present = np.zeros(count, bool)
+            present[np.fromiter(self.numbers.values(), np.int64, len(self.numbers))] = True
+            return replace(self._columns, present=present)
+        return self._columns
 
     def order(self, number: int) -> tuple[float, str]:
         """Return the sort key of the fold order: world time, then id."""

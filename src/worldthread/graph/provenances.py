@@ -37,7 +37,7 @@ class ProvenanceTable:
                 ("user", labels.user),
                 ("agent", labels.agent),
                 ("session", labels.session),
-                *(_value_key(key, value) for key, value in labels.metadata.items()),
+                *((_METADATA, key, compared_value(value)) for key, value in labels.metadata.items()),
             ]
             for key in keys:
                 self._holding.setdefault(key, []).append(number)
@@ -47,9 +47,9 @@ class ProvenanceTable:
         """Return the numbers of the provenances with a value; speakers are compared as names are."""
         return self._holding.get((field, speaker_key(value) if field == "speaker" else value), [])
 
-    def with_metadata(self, key: str, value: MetadataValue) -> list[int]:
-        """Return the numbers of the provenances with a value in their metadata; numbers are compared as numbers."""
-        return self._holding.get(_value_key(key, value), [])
+    def with_metadata(self, key: str, value: tuple[bool, MetadataValue]) -> list[int]:
+        """Return the numbers of the provenances with a value in their metadata, from :func:`compared_value`."""
+        return self._holding.get((_METADATA, key, value), [])
 
 
 def speaker_key(speaker: str) -> str:
@@ -57,6 +57,6 @@ def speaker_key(speaker: str) -> str:
     return normalise_name(speaker) if speaker else ""
 
 
-def _value_key(key: str, value: MetadataValue) -> Hashable:
-    # Python compares 1, 1.0 and True as equal, and so should a filter, but for the truth values
-    return _METADATA, key, isinstance(value, bool), value
+def compared_value(value: MetadataValue) -> tuple[bool, MetadataValue]:
+    """Return the form in which values are compared: 1 and 1.0 are one number, and ``True`` is none."""
+    return isinstance(value, bool), value

@@ -7,22 +7,26 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_finite
 from worldthread.errors import InputError
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
 from worldthread.graph.compaction import compacted
+from worldthread.graph.conditions import Condition
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.merges import MergedNames
+from worldthread.graph.selection import Selection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
 from worldthread.types import Episode, Extraction, Statement, Version
 
 _LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected
+_KEPT_SELECTIONS: Final = 8  # until the next change: callers ask with the same few filters again and again
 
 
 class TemporalGraph:
@@ -47,6 +51,7 @@ class TemporalGraph:
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self._use(GraphState.empty())
         self._outside: tuple[tuple[str, str], ...] = ()  # names that other episodes merge
+        self._selections: tuple[int, dict[Condition, Selection]] = -1, {}
         self.change_count = 0
         self.numbering = 0
         self.add_many(episodes)
@@ -253,6 +258,30 @@ class TemporalGraph:
         recorded = self._episodes.extracted.get(episode, self._episodes.recorded[episode])
         return recorded is None or recorded <= recorded_time
 
+    def select(self, condition: Condition) -> Selection:
+        """Return what meets a condition; :mod:`worldthread.graph.selection` says what that means.
+
+        Args:
+            condition: a condition on episodes and what they assert.
+
+        Returns:
+            The selection, which is valid until the next change of the graph.
+        """
+        changes, known = self._selections
+        if changes != self.change_count:
+            known = {}
+            self._selections = self.change_count, known
+        selection = known.get(condition)
+        if selection is None:
+            if len(known) >= _KEPT_SELECTIONS:
+                known.pop(next(iter(known)))
+            selection = known[condition] = Selection(self._state, condition)
+        return selection
+
+    def selected_episodes(self, condition: Condition) -> list[str]:
+        """Return the ids of the episodes that meet a condition, in fold order."""
+        return self._in_fold_order(np.flatnonzero(self.select(condition).episodes).tolist())
+
     # -- episodes ---------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -356,6 +385,14 @@ class TemporalGraph:
         """
         number = self._state.find(statement)
         return () if number is None else self._state.versions_of(number)
+
+    def number_of(self, statement_id: str) -> int | None:
+        """Return the number of a statement that an episode asserts, by its id; ``None`` when there is none."""
+        return next((n for n in self._statements.with_id(statement_id) if self._state.assertions.count(n)), None)
+
+    def asserting(self, statement: int) -> list[str]:
+        """Return the ids of the episodes that assert a statement, by its number, in fold order."""
+        return self._in_fold_order({episode for episode, _ in self._state.assertions.get(statement)})
 
     def all_versions(self) -> Iterator[tuple[Version, ...]]:
         """Iterate over all statements.

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from worldthread.arguments import require_iterable, require_path, require_unicode
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
+from worldthread.graph.conditions import Condition
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.stores.database import Database, pack_time, unpack_time
@@ -371,9 +372,10 @@ class SQLiteStore(Store):
             self._up_to_date_graph()
             return self._fetch(episode_id)
 
-    def episodes(self) -> Iterator[Episode]:
+    def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
         with self._database.lock:
-            ids = self._up_to_date_graph().episodes()
+            graph = self._up_to_date_graph()
+            ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
         for chunk in _batched(ids):
             with self._database.lock:
                 graph = self._up_to_date_graph()
