@@ -29,6 +29,7 @@ LAYERS = [
         "json_lines",
         "names",
         "paths",
+        "places",
         "progress",
         "provenance",
         "regular_files",

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from worldthread.models.base import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.record import Record
-    from worldthread.stores import ImportCounts
+    from worldthread.stores import ImportCounts, NamespaceSize
     from worldthread.types import (
         Ending,
         Episode,
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Fact,
         Hit,
         Interval,
+        Page,
         Recall,
         Thesis,
         TimeLike,
@@ -87,9 +88,9 @@ _MODULES = {
     "worldthread.models.base": ["Embedder"],
     "worldthread.models.chat": ["ChatModel"],
     "worldthread.record": ["Record"],
-    "worldthread.stores.base": ["ImportCounts"],
+    "worldthread.stores.base": ["ImportCounts", "NamespaceSize"],
     "worldthread.types": [
-        "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Recall", "Thesis", "TimeLike", "Version",
+        "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Page", "Recall", "Thesis", "TimeLike", "Version",
     ],
 }  # fmt: skip
 # each module is imported when one of its names is first used, so that `import worldthread` stays fast
@@ -133,7 +134,9 @@ __all__ = [
     "ModelCallError",
     "ModelConfigError",
     "ModelError",
+    "NamespaceSize",
     "NotFoundError",
+    "Page",
     "ReadOnlyError",
     "Recall",
     "Record",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
@@ -17,7 +18,7 @@ from worldthread.arguments import (
     require_subset,
     require_unicode,
 )
-from worldthread.corrections import StatementLike, correction, statement_number
+from worldthread.corrections import StatementLike, correction, shared_labels, statement_number, statement_of, update
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
 from worldthread.filters import Filter, condition_of, user_asked_for
@@ -27,11 +28,12 @@ from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
 from worldthread.merging import MergeSuggestion, merging, suggestions
 from worldthread.names import normalise_name
+from worldthread.places import episode_place, place_as_text, version_place
 from worldthread.progress import Progress
 from worldthread.provenance import Labels, MetadataValue, require_metadata
 from worldthread.record import Record, describe_store, known_keys, to_world_time
-from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, Store, open_store
-from worldthread.types import KINDS, Episode, Kind, Recall, TimeLike, Version
+from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
+from worldthread.types import KINDS, Episode, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
@@ -348,7 +350,7 @@ class Memory:
 
     def correct(
         self,
-        statement: StatementLike,
+        statement: StatementLike | str,
         replacement: StatementLike | None = None,
         reason: str = "",
         *,
@@ -359,11 +361,12 @@ class Memory:
 
         A correction is no change: the statement does not hold at any time, also not in the past, and what it had ended
         goes on. :meth:`timeline` still shows it, as an empty interval with the reason. It is recorded as an episode;
-        forget that to undo it. What is said after it counts again.
+        forget that to undo it. What is said after it counts again. The episode has the user and the agent that all
+        episodes share which state the statement.
 
         Args:
-            statement: a fact, a thesis, or subject, relation and object of a fact. A thesis that says the same as the
-                fact is corrected with it.
+            statement: a fact, a thesis, or subject, relation and object of a fact; or the id of one. A thesis that says
+                the same as the fact is corrected with it.
             replacement: what was true instead, in the intervals in which the other was held to be true, unless it
                 states its own times; with the aspect of the other, unless it has its own.
             reason: why, in words.
@@ -382,7 +385,47 @@ class Memory:
         with self.record.read_lock() as graph:
             time = to_world_time(at)
             now = graph.recorded_time(self._clock()) if time is None else time
-            episode = correction(graph, statement, replacement, reason, now, require_string(source, "source"))
+            wrong = statement_of(graph, statement)
+            labels = shared_labels(graph, wrong)
+            episode = correction(graph, wrong, replacement, reason, now, require_string(source, "source"), labels)
+        return self._store.episode(self.remember(episode).episodes[0])
+
+    def update(
+        self,
+        statement: StatementLike | str,
+        replacement: StatementLike | None = None,
+        reason: str = "",
+        *,
+        at: TimeLike | None = None,
+        source: str = "",
+    ) -> Episode:
+        """Record that a statement holds no longer, and perhaps what holds instead.
+
+        The past stays: the statement goes on to hold before this time. It is recorded as an episode, with the user and
+        the agent that all episodes share which state the statement; forget that to undo it.
+
+        Args:
+            statement: a fact, a thesis, or subject, relation and object of a fact; or the id of one.
+            replacement: what holds instead; with the aspect of the other, unless it has its own.
+            reason: why, in words.
+            at: world time of the change, later than what states the statement; ``None`` for now, by the clock.
+            source: where this comes from.
+
+        Returns:
+            The episode of the change, as recorded.
+
+        Raises:
+            InputError: an argument cannot be used.
+            NotFoundError: there is no such statement, or it does not hold at that time.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        with self.record.read_lock() as graph:
+            time = to_world_time(at)
+            now = graph.recorded_time(self._clock()) if time is None else time
+            ended = statement_of(graph, statement)
+            labels = shared_labels(graph, ended)
+            episode = update(graph, ended, replacement, reason, now, require_string(source, "source"), labels)
         return self._store.episode(self.remember(episode).episodes[0])
 
     def merge(self, name: str, into: str, reason: str = "", *, at: TimeLike | None = None, source: str = "") -> Episode:
@@ -625,6 +668,106 @@ class Memory:
             An iterator in order of world time, then id. Episodes that are forgotten in the meantime are left out.
         """
         return self._store.episodes(condition_of(where))
+
+    def list_episodes(
+        self, where: Filter | None = None, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[Episode]:
+        """List the episodes page by page.
+
+        Args:
+            where: only episodes that meet this filter.
+            limit: how many at most.
+            cursor: :attr:`Page.cursor <worldthread.Page.cursor>` of the page before; ``None`` for the first page.
+
+        Returns:
+            Episodes in order of world time, then id.
+
+        Raises:
+            InputError: an argument cannot be used.
+        """
+        condition = condition_of(where)
+        require_count(limit, "limit")
+        after = None if cursor is None else episode_place(cursor)
+        with self.record.read_lock() as graph:
+            chosen = None if condition is None else set(graph.selected_episodes(condition))
+            ids = (id_ for id_ in graph.listed_episodes(after) if chosen is None or id_ in chosen)
+            items = [self._store.episode(id_) for id_ in islice(ids, limit + 1)]
+        last = items[limit - 1] if len(items) > limit else None
+        return Page(tuple(items[:limit]), None if last is None else place_as_text(last.at, last.id))
+
+    def list_statements(
+        self,
+        where: Filter | None = None,
+        *,
+        as_of: TimeLike | None = None,
+        only_current: bool = True,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Version]:
+        """List the statements page by page, with their intervals. ``version.statement.id`` is the id of a statement.
+
+        Args:
+            where: only statements that meet this filter.
+            as_of: a world time; ``None`` for now.
+            only_current: leave out what does not hold at that time.
+            limit: how many at most.
+            cursor: :attr:`Page.cursor <worldthread.Page.cursor>` of the page before; ``None`` for the first page.
+
+        Returns:
+            Statements in order of the beginning of their interval, then of their id, then of the end.
+
+        Raises:
+            InputError: an argument cannot be used.
+        """
+        condition, at = condition_of(where), to_world_time(as_of)
+        require_count(limit, "limit")
+        after = None if cursor is None else version_place(cursor)
+        items: list[Version] = []
+        last = None
+        with self.record.read_lock() as graph:
+            view = graph.view(at)
+            versions_of = graph.numbered_versions if condition is None else graph.select(condition).versions_of
+            for place, number in graph.listed_versions(after):
+                interval = Interval(place[0], place[2])
+                if only_current and not view.covers(interval):
+                    continue
+                found = [version for version in versions_of(number) if version.interval == interval]
+                if found and len(items) >= limit:
+                    return Page(tuple(items), None if last is None else place_as_text(*last))
+                items += found
+                last = place if found else last
+        return Page(tuple(items))
+
+    def namespaces(self) -> list[NamespaceSize]:
+        """List the memories of this file.
+
+        Returns:
+            The namespaces that hold something, with their sizes, sorted by name.
+        """
+        return self._store.list_namespaces()
+
+    def delete_namespace(self, namespace: str) -> int:
+        """Remove a memory of this file with all that it holds. Takes time linear in the file.
+
+        Args:
+            namespace: the name of the memory, as :meth:`namespaces` lists it; it may be this one, which is empty then.
+
+        Returns:
+            How many episodes were removed.
+
+        Raises:
+            InputError: the name is not a string.
+            NotFoundError: there is no such memory in this file.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        name = require_unicode(namespace, "namespace")
+        if name not in {one.name for one in self._store.list_namespaces()}:
+            raise NotFoundError(f"no memory of this file has the name {name!r}")
+        with self._store.open_namespace(name) as store:
+            count = len(store.graph)
+            store.clear()
+        return count
 
     def stats(self) -> dict[str, int]:
         """Count what the memory holds.

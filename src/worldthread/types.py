@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from worldthread.arguments import (
     require_finite,
@@ -399,6 +399,23 @@ class Version:
     sources: tuple[str, ...]
     ended_by: str | None = None
     reason: str | None = None
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """A part of a long list, in the order that the method states.
+
+    Args:
+        items: what is on this page.
+        cursor: where the next page begins: pass it to the same method with the same arguments. ``None`` on the last
+            page. What is added or forgotten in the meantime moves nothing from one page to another.
+    """
+
+    items: tuple[Item, ...] = ()
+    cursor: str | None = None
 
 
 Kind: TypeAlias = Literal["fact", "thesis", "episode"]

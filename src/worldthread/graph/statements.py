@@ -119,7 +119,7 @@ class StatementTable:
             statement_id: 32 hexadecimal digits.
         """
         for number in range(len(self._id_heads), len(self.keys)):
-            self._id_heads.append(int(self._id(number)[:16], 16))
+            self._id_heads.append(int(self.id(number)[:16], 16))
         try:
             head = int(statement_id[:16], 16)
         except ValueError:
@@ -127,9 +127,10 @@ class StatementTable:
         if not 0 <= head < 2**64:
             return []
         likely = np.flatnonzero(np.array(self._id_heads, np.uint64) == np.uint64(head)).tolist()
-        return [number for number in likely if self._id(number) == statement_id]
+        return [number for number in likely if self.id(number) == statement_id]
 
-    def _id(self, number: int) -> str:
+    def id(self, number: int) -> str:
+        """Return the id of a statement."""
         strings = self.strings.items
         subject, relation, object_ = self.keys[number]
         if relation != ABSENT:

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -45,6 +46,21 @@ class ImportCounts(NamedTuple):
 
     added: int
     known: int
+
+
+@dataclass(frozen=True)
+class NamespaceSize:
+    """How much a namespace holds.
+
+    Args:
+        name: the name of the namespace.
+        episodes: the number of its episodes.
+        bytes: the size of their records, without vectors and indexes.
+    """
+
+    name: str
+    episodes: int
+    bytes: int
 
 
 class Store(ABC):
@@ -371,6 +387,14 @@ class Store(ABC):
 
         Raises:
             InputError: the name is empty or not valid Unicode.
+        """
+
+    @abstractmethod
+    def list_namespaces(self) -> list[NamespaceSize]:
+        """List the namespaces of the file that hold something, with their sizes.
+
+        Returns:
+            The namespaces, sorted by name.
         """
 
     @abstractmethod

@@ -29,7 +29,7 @@ from worldthread.arguments import require_iterable, require_path, require_unicod
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, NamespaceSize, Store
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.stores.database import Database, pack_time, unpack_time
 from worldthread.stores.snapshots import ChangePosition, Snapshots
@@ -250,6 +250,19 @@ class SQLiteStore(Store):
             return sorted(_namespace_names(database))
         finally:
             database.close()
+
+    def list_namespaces(self) -> list[NamespaceSize]:
+        with self._database.lock:
+            self._require_open()
+            self._database.begin_use()
+            with self._database.read_transaction():
+                _namespace_names(self._database)  # so that none is overlooked
+                rows = self._database.fetch_all(
+                    "SELECT name, episodes, (SELECT TOTAL(LENGTH(content)) FROM current"
+                    " JOIN record ON record.number = current.record"
+                    " WHERE current.namespace = namespace.number AND id != zeroblob(16)) FROM namespace"
+                )
+        return sorted((NamespaceSize(name, n, int(size)) for name, n, size in rows if n), key=lambda one: one.name)
 
     def open_namespace(self, namespace: str) -> Self:
         with self._database.lock:
