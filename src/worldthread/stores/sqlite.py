@@ -15,7 +15,7 @@ import time
 import warnings
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -180,7 +180,11 @@ class SQLiteStore(Store):
     """
 
     def __init__(
-        self, database: Database, namespace: str, clock: Callable[[], float], states: dict[str, _NamespaceState]
+        self,
+        database: Database,
+        namespace: str,
+        clock: Callable[[], float],
+        states: MutableMapping[str, _NamespaceState],
     ):
         _require_name(namespace, "the namespace")
         self._database = database
@@ -230,7 +234,7 @@ class SQLiteStore(Store):
         """
         _require_name(namespace, "the namespace")
         database = Database(_resolved(path), readonly=readonly, durability=durability, wait=wait)
-        return cls(database, namespace, clock, {})
+        return cls(database, namespace, clock, weakref.WeakValueDictionary())
 
     @staticmethod
     def namespaces(path: str | os.PathLike[str]) -> list[str]:
@@ -933,6 +937,8 @@ class SQLiteStore(Store):
                     self._maintain(prepared)
             finally:
                 state.users.discard(self)
+                if not state.users and self._states.get(state.name) is state:
+                    del self._states[state.name]  # else each namespace that was ever open would stay in memory
                 database.users.discard(self)
                 if not database.users:
                     database.close()
