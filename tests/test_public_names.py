@@ -17,13 +17,14 @@ from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Rem
 
 OF_USERS = {
     "Answer", "AsyncMemory", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
-    "Fact", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "Recall", "Record",
-    "Remembered", "Thesis", "TimeLike", "Version", "__version__",
+    "Fact", "Filter", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "NamespaceSize",
+    "Page", "Recall", "Record", "Remembered", "Thesis", "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {
-    "about", "as_of", "ask", "checkpoint", "close", "correct", "entities", "episode", "episodes", "export",
-    "extractor", "forget", "import_", "merge", "model", "namespace", "open_namespace", "path", "readonly", "recall",
-    "remember", "remember_many", "retry", "share_file", "stats", "suggest_merges", "timeline", "unread", "view",
+    "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "entities", "episode", "episodes",
+    "export", "extractor", "forget", "import_", "list_episodes", "list_statements", "merge", "model", "namespace",
+    "namespaces", "open_namespace", "path", "readonly", "recall", "remember", "remember_many", "retry", "share_file",
+    "stats", "suggest_merges", "timeline", "unread", "update", "view",
 }  # fmt: skip
 
 

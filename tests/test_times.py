@@ -187,19 +187,3 @@ def test_before_an_episode_was_read_again_it_is_unread(tmp_path: Path) -> None:
 def test_documents_of_older_releases_stay_as_they_are() -> None:
     document = b'{"text":"x","at":1.0,"recorded_at":2.0}'
     assert encode_episode(decode_episode(document)) == document
-
-
-def test_arrays_of_the_format_before_are_read() -> None:
-    graph = TemporalGraph([Episode("x", 1, recorded_at=2)])
-    arrays = graph.to_arrays()
-    del arrays["extracted"]
-    stated_times = {
-        "forms": 5,
-        "ended_rows": 2,
-        "endings_rows": 2,
-        "versions_rows": 4,
-    }  # array -> columns before times were stated
-    arrays = {name: rows[:, : stated_times[name]] if name in stated_times else rows for name, rows in arrays.items()}
-    older = TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 2})
-    assert older.state_hash() == graph.state_hash()
-    assert older.recorded_time(1) > 2

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from worldthread.extract.base import Extractor
     from worldthread.extract.records import Document
+    from worldthread.filters import Filter
     from worldthread.graph import GraphView
     from worldthread.ingestion import Remembered
     from worldthread.memory import Memory
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from worldthread.models.base import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.record import Record
-    from worldthread.stores import ImportCounts
+    from worldthread.stores import ImportCounts, NamespaceSize
     from worldthread.types import (
         Ending,
         Episode,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         Fact,
         Hit,
         Interval,
+        Page,
         Recall,
         Thesis,
         TimeLike,
@@ -78,6 +80,7 @@ _MODULES = {
     ],
     "worldthread.extract.base": ["Extractor"],
     "worldthread.extract.records": ["Document"],
+    "worldthread.filters": ["Filter"],
     "worldthread.graph.view": ["GraphView"],
     "worldthread.ingestion": ["Remembered"],
     "worldthread.memory": ["Memory"],
@@ -85,9 +88,9 @@ _MODULES = {
     "worldthread.models.base": ["Embedder"],
     "worldthread.models.chat": ["ChatModel"],
     "worldthread.record": ["Record"],
-    "worldthread.stores.base": ["ImportCounts"],
+    "worldthread.stores.base": ["ImportCounts", "NamespaceSize"],
     "worldthread.types": [
-        "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Recall", "Thesis", "TimeLike", "Version",
+        "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Page", "Recall", "Thesis", "TimeLike", "Version",
     ],
 }  # fmt: skip
 # each module is imported when one of its names is first used, so that `import worldthread` stays fast
@@ -114,6 +117,7 @@ __all__ = [
     "Extractor",
     "Fact",
     "FileVersionError",
+    "Filter",
     "ForeignFileError",
     "FormatError",
     "GameError",
@@ -130,7 +134,9 @@ __all__ = [
     "ModelCallError",
     "ModelConfigError",
     "ModelError",
+    "NamespaceSize",
     "NotFoundError",
+    "Page",
     "ReadOnlyError",
     "Recall",
     "Record",

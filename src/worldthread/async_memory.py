@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, Type
 
 from worldthread.errors import InputError
 from worldthread.extract.base import USER
+from worldthread.filters import Filter
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE, Durability
 from worldthread.types import Episode
@@ -153,6 +154,7 @@ class AsyncMemory:
     retry = _on_thread(Memory.retry)
     forget = _on_thread(Memory.forget)
     correct = _on_thread(Memory.correct)
+    update = _on_thread(Memory.update)
     merge = _on_thread(Memory.merge)
     suggest_merges = _on_thread(Memory.suggest_merges)
     recall = _on_thread(Memory.recall)
@@ -163,6 +165,10 @@ class AsyncMemory:
     view = _on_thread(Memory.view)
     as_of = _on_thread(Memory.as_of)
     episode = _on_thread(Memory.episode)
+    list_episodes = _on_thread(Memory.list_episodes)
+    list_statements = _on_thread(Memory.list_statements)
+    namespaces = _on_thread(Memory.namespaces)
+    delete_namespace = _on_thread(Memory.delete_namespace)
     stats = _on_thread(Memory.stats)
     export = _on_thread(Memory.export)
     import_ = _on_thread(Memory.import_)
@@ -170,13 +176,16 @@ class AsyncMemory:
     checkpoint = _on_thread(Memory.checkpoint)
     close = _on_thread(Memory.close)
 
-    async def episodes(self) -> AsyncIterator[Episode]:
+    async def episodes(self, where: Filter | None = None) -> AsyncIterator[Episode]:
         """Iterate over the episodes: ``async for episode in memory.episodes()``.
+
+        Args:
+            where: only episodes that meet this filter.
 
         Yields:
             The episodes in order of world time, then id. Episodes that are forgotten in the meantime are left out.
         """
-        episodes = self.memory.episodes()
+        episodes = self.memory.episodes(where)
         while batch := await asyncio.to_thread(lambda: list(islice(episodes, _BATCH))):
             for episode in batch:
                 yield episode

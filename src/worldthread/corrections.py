@@ -1,4 +1,4 @@
-"""Corrections by hand: an episode that says that a statement was never true, and what is true instead."""
+"""Corrections and updates by hand: episodes that say that a statement was never true, or has ended."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from worldthread.arguments import require_unicode
 from worldthread.errors import InputError, NotFoundError
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, normalise_text
+from worldthread.provenance import Labels
 from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis, Version
 
 StatementLike: TypeAlias = Statement | tuple[str, str, str]
@@ -17,6 +18,8 @@ StatementLike: TypeAlias = Statement | tuple[str, str, str]
 
 EXTRACTOR: Final = "correction/1"
 """The extractor of the episodes that corrections are recorded as."""
+UPDATE_EXTRACTOR: Final = "update/1"
+"""The extractor of the episodes that updates are recorded as."""
 
 
 def correction(
@@ -26,6 +29,7 @@ def correction(
     reason: str,
     at: float,
     source: str,
+    labels: Labels,
 ) -> Episode:
     """Return the episode that says that a statement was never true.
 
@@ -37,6 +41,7 @@ def correction(
         reason: why, in words; can be empty.
         at: world time of the correction; it comes after the episodes that it corrects.
         source: where the correction comes from.
+        labels: whom and what the correction belongs to.
 
     Returns:
         The episode, which is not yet recorded.
@@ -61,7 +66,104 @@ def correction(
     never = [Ending(one, "; ".join(why), never=True) for one in (wrong, *_same_in_words(graph, wrong, versions))]
     statements = () if right is None else tuple(_in_place_of(versions, right))
     endings = [] if right is None else [e for e in _endings_of(graph, versions, right) if e.statement not in statements]
-    return Episode(" ".join(parts), at, source, Extraction(EXTRACTOR, statements, (*never, *endings)))
+    extraction = Extraction(EXTRACTOR, statements, (*never, *endings))
+    return Episode(" ".join(parts), at, source, extraction, user=labels.user, agent=labels.agent)
+
+
+def update(
+    graph: TemporalGraph,
+    statement: Statement,
+    replacement: StatementLike | None,
+    reason: str,
+    at: float,
+    source: str,
+    labels: Labels,
+) -> Episode:
+    """Return the episode that says that a statement has ended, and what holds instead.
+
+    Args:
+        graph: the memory's graph; it is not changed.
+        statement: what has ended.
+        replacement: what holds from ``at`` on, with the aspect of the other unless it has its own.
+        reason: why, in words; can be empty.
+        at: world time of the change; it comes after the episodes that state the statement.
+        source: where this comes from.
+        labels: whom and what it belongs to.
+
+    Returns:
+        The episode, which is not yet recorded.
+
+    Raises:
+        InputError: an argument is not a statement, or both are the same.
+        NotFoundError: the statement does not hold before ``at``.
+    """
+    new = None if replacement is None else _statement(replacement)
+    if new == statement:
+        raise InputError(f"the replacement says the same: {new}")
+    holding = [v for v in graph.versions(statement) if v.interval.valid_from <= at < v.interval.valid_to]
+    if not any(graph.episode(id_).at < at for version in holding for id_ in version.sources):
+        raise NotFoundError(f"{_words(statement)!r} does not hold just before {at:.16g}")
+    parts = [f"Update: it is no longer true that {_words(statement)}."]
+    if new is not None:
+        new = replace(new, aspect=new.aspect or holding[0].statement.aspect)
+        parts.append(f"True is now: {_words(new)}.")
+    why = require_unicode(reason, "reason").strip()
+    parts += [why] if why else []
+    ended = "; ".join([*([] if new is None else [f"replaced by: {new}"]), *([why] if why else [])]) or "no longer true"
+    extraction = Extraction(UPDATE_EXTRACTOR, () if new is None else (new,), (Ending(statement, ended),))
+    return Episode(" ".join(parts), at, source, extraction, user=labels.user, agent=labels.agent)
+
+
+def shared_labels(graph: TemporalGraph, statement: Statement) -> Labels:
+    """Return the user and the agent that all episodes have which assert a statement; what they do not share is empty.
+
+    So a filter that finds the statement also finds what is said of it by its id.
+    """
+    found = {id_ for version in graph.versions(statement) for id_ in version.sources}
+    labels = [graph.episode(id_).provenance.labels for id_ in found]
+    users, agents = {one.user for one in labels}, {one.agent for one in labels}
+    return Labels(users.pop() if len(users) == 1 else "", agents.pop() if len(agents) == 1 else "")
+
+
+def statement_of(graph: TemporalGraph, given: StatementLike | str) -> Statement:
+    """Return a statement that is given as such, or by its id.
+
+    Args:
+        graph: the memory's graph.
+        given: a statement, three strings, or an id.
+
+    Returns:
+        The statement.
+
+    Raises:
+        InputError: this is no statement.
+        NotFoundError: no episode asserts a statement with this id.
+    """
+    if not isinstance(given, str):
+        return _statement(given)
+    found = graph.numbered_statement(statement_number(graph, given))
+    assert found is not None
+    return found
+
+
+def statement_number(graph: TemporalGraph, statement_id: str) -> int:
+    """Return the number of a statement by its id.
+
+    Args:
+        graph: the memory's graph.
+        statement_id: 32 hexadecimal digits.
+
+    Returns:
+        The number.
+
+    Raises:
+        InputError: this is not a string.
+        NotFoundError: no episode asserts a statement with this id.
+    """
+    number = graph.number_of(require_unicode(statement_id, "the id of a statement").strip().lower())
+    if number is None:
+        raise NotFoundError(f"no episode states anything with the id {statement_id!r}")
+    return number
 
 
 def _statement(given: StatementLike) -> Statement:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from worldthread.arguments import require_iterable, require_string
 from worldthread.errors import BudgetError, ModelError, ReplayError
 from worldthread.progress import Progress, show_progress
+from worldthread.provenance import NO_LABELS, Labels
 from worldthread.stores import Store
 from worldthread.types import Episode, Extraction, Statement, TimeLike, short_repr
 
@@ -71,7 +72,7 @@ class Ingestion:
         store: holds the record.
         index: embeds what is recorded.
         models: provides the extractor.
-        user: the speaker of messages of the role "user", and of texts that name none.
+        user: the speaker of messages of the role "user", and of texts that name none, where their labels name no user.
     """
 
     def __init__(self, store: Store, index: MemoryIndex, models: MemoryModels, user: str) -> None:
@@ -87,6 +88,7 @@ class Ingestion:
         source: str | None,
         now: float,
         progress: bool | Progress | None,
+        labels: Labels = NO_LABELS,
     ) -> Remembered:
         """Record contents in batches; see :meth:`Memory.remember_many`.
 
@@ -96,6 +98,7 @@ class Ingestion:
             source: source of contents that bring none.
             now: the time by the clock of the memory.
             progress: see :func:`~worldthread.progress.show_progress`.
+            labels: labels of contents that bring none.
 
         Returns:
             What was done.
@@ -109,7 +112,7 @@ class Ingestion:
         source = "" if source is None else require_string(source, "source")
         # when the clock was set back, what is remembered now still comes after what was remembered before
         later = now if at is not None else self._store.graph.recorded_time(now)
-        builder = EpisodeBuilder(world_time(at, later), source, self._user, one_by_one=later > now)
+        builder = EpisodeBuilder(world_time(at, later), source, self._user, labels=labels, one_by_one=later > now)
         taken: Iterator[Episode | list[Episode]] = map(builder.build, require_iterable(contents, "contents"))
         total = None
         errors: list[Exception] = []
@@ -204,7 +207,7 @@ class Ingestion:
                     outcome.episode.text,
                     extraction,
                     self._store.graph.view(),
-                    outcome.episode.speaker or self._user,
+                    outcome.episode.speaker or outcome.episode.user or self._user,
                     outcome.episode.at,
                 )
             except ReplayError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
@@ -17,19 +18,22 @@ from worldthread.arguments import (
     require_subset,
     require_unicode,
 )
-from worldthread.corrections import StatementLike, correction
+from worldthread.corrections import StatementLike, correction, shared_labels, statement_number, statement_of, update
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.base import USER
+from worldthread.filters import Filter, condition_of, user_asked_for
 from worldthread.graph import GraphView
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
 from worldthread.merging import MergeSuggestion, merging, suggestions
 from worldthread.names import normalise_name
+from worldthread.places import episode_place, place_as_text, version_place
 from worldthread.progress import Progress
+from worldthread.provenance import Labels, MetadataValue, require_metadata
 from worldthread.record import Record, describe_store, known_keys, to_world_time
-from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, Store, open_store
-from worldthread.types import KINDS, Episode, Kind, Recall, TimeLike, Version
+from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
+from worldthread.types import KINDS, Episode, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
@@ -175,7 +179,17 @@ class Memory:
 
     # -- remembering ------------------------------------------------------------------------------------------------
 
-    def remember(self, content: Content, at: TimeLike | None = None, source: str | None = None) -> Remembered:
+    def remember(
+        self,
+        content: Content,
+        at: TimeLike | None = None,
+        source: str | None = None,
+        *,
+        user: str = "",
+        agent: str = "",
+        session: str = "",
+        metadata: Mapping[str, MetadataValue] | None = None,
+    ) -> Remembered:
         """Record a text, a conversation or plain statements, and what they state.
 
         Text is divided into passages along its structure. Each passage becomes an episode, which is durable when this
@@ -188,7 +202,8 @@ class Memory:
                 * a text, or a :class:`~worldthread.Document`;
                 * messages: mappings with ``content`` (or ``text``), ``role`` (or ``speaker``, ``name``) and optionally
                   ``at``; each becomes an episode. Messages without a time are placed a millisecond apart, the last one
-                  at ``at``;
+                  at ``at``. ``user_id``, ``agent``, ``session`` and ``metadata`` of a message count for it alone, and
+                  fields without a meaning become metadata;
                 * statements that are recorded together: facts, theses, or triples of strings. A triple ends the older
                   value where a sentence would ("lives in", "has age"); a :class:`~worldthread.Fact` ends one only
                   through its aspect;
@@ -196,6 +211,12 @@ class Memory:
             at: world time: a number, a date or time, or an ISO 8601 text; see :data:`~worldthread.TimeLike`. ``None``
                 for now, by the clock.
             source: where the content comes from; part of the identity of its episodes.
+            user: the person or account whose content this is, such as the id of a customer; also the name of who says
+                messages of the role "user", and "I" in texts without a speaker. Part of the identity, as the others.
+            agent: the agent that remembers it, or takes part in it.
+            session: the session or conversation in which it came up.
+            metadata: anything else: at most 64 strings, numbers and truth values by key. :class:`~worldthread.Filter`
+                finds by all of these.
 
         Returns:
             The episodes, how many of them are new, and how many could not be read.
@@ -204,7 +225,9 @@ class Memory:
             InputError: the content cannot be remembered; the message says why.
             ReadOnlyError: the memory was opened for reading only.
         """
-        return self.remember_many([content], at=at, source=source, progress=False)
+        return self.remember_many(
+            [content], at, source, user=user, agent=agent, session=session, metadata=metadata, progress=False
+        )
 
     def remember_many(
         self,
@@ -212,6 +235,10 @@ class Memory:
         at: TimeLike | None = None,
         source: str | None = None,
         *,
+        user: str = "",
+        agent: str = "",
+        session: str = "",
+        metadata: Mapping[str, MetadataValue] | None = None,
         progress: bool | Progress | None = None,
     ) -> Remembered:
         """Record many contents in batches, with several concurrent calls to the model.
@@ -224,6 +251,10 @@ class Memory:
             at: world time of contents that bring none. Documents of one source, and the passages of a text, are placed
                 a microsecond apart.
             source: source of contents that bring none.
+            user: see :meth:`remember`; of contents that bring none, like the following.
+            agent: see :meth:`remember`.
+            session: see :meth:`remember`.
+            metadata: see :meth:`remember`; merged key by key with those that a content brings.
             progress: ``True`` shows a progress bar of the passages on standard error, ``False`` shows none; ``None``
                 shows one when standard error is a terminal. A function is called instead with the number of passages
                 done and the total, which is ``None`` for an iterator.
@@ -236,7 +267,8 @@ class Memory:
                 before that content.
             ReadOnlyError: the memory was opened for reading only.
         """
-        return self._ingestion.remember_many(contents, at, source, self._clock(), progress)
+        labels = Labels(user, agent, session, require_metadata(metadata))
+        return self._ingestion.remember_many(contents, at, source, self._clock(), progress, labels)
 
     def unread(self) -> list[Episode]:
         """List the episodes that no extractor has read completely.
@@ -262,8 +294,15 @@ class Memory:
         self._store.require_writable()
         return self._ingestion.retry(self.unread(), progress)
 
-    def forget(self, episode: Episode | str | None = None, *, entity: str | None = None) -> int:
-        """Remove an episode, or all episodes about an entity, as if they had never happened.
+    def forget(
+        self,
+        episode: Episode | str | None = None,
+        *,
+        entity: str | None = None,
+        statement: str | None = None,
+        where: Filter | None = None,
+    ) -> int:
+        """Remove an episode, or all episodes about an entity, of a statement or of a filter, as if they never happened.
 
         Their texts are gone, and so is everything that follows from them alone. What is overwritten on the disk, and
         when, is described at :meth:`~worldthread.stores.Store.forget`.
@@ -272,33 +311,46 @@ class Memory:
             episode: an episode or its id.
             entity: a name. Removes every episode that states something about it or names it anywhere in its text; see
                 :meth:`~worldthread.record.Record.episodes_about`.
+            statement: the id of a fact or a thesis. Removes every episode that states it, with all else that it says.
+            where: with ``entity`` or ``statement``: only episodes that meet this filter. Alone: all that meet it.
 
         Returns:
             How many episodes were removed.
 
         Raises:
-            InputError: neither or both arguments are given.
-            NotFoundError: there is no such episode, or none about the entity.
+            InputError: not one of the arguments is given, or more than one of the first three; or ``where`` with an
+                episode.
+            NotFoundError: there is no such episode or statement, or no episode about the entity or of the filter.
             ReadOnlyError: the memory was opened for reading only.
         """
-        if (episode is None) == (entity is None):
-            raise InputError("forget takes an episode, or entity=..., and not both")
-        if entity is not None:
-            ids = self.record.episodes_about(entity)
-            if not ids:
-                raise NotFoundError(f"no episode speaks of {entity!r}")
-        else:
-            ids = [episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")]
-            self._store.forget(ids[0])
+        given = [one for one in (episode, entity, statement) if one is not None]
+        if len(given) > 1 or (episode is not None and where is not None) or not (given or where is not None):
+            raise InputError("forget takes an episode, or one of entity=... and statement=..., or where=...")
+        condition = condition_of(where)
+        if episode is not None:
+            self._store.forget(
+                episode.id if isinstance(episode, Episode) else require_unicode(episode, "the id of an episode")
+            )
             return 1
-        with self._store.write_lock() as graph:
-            ids = [id_ for id_ in ids if id_ in graph]  # another process may have forgotten some in the meantime
-            self._store.forget_many(ids)
+        self._store.require_writable()
+        found = self.record.episodes_about(entity) if entity is not None else None
+        with self._store.write_lock() as graph:  # another process may have forgotten some in the meantime
+            if statement is not None:
+                found = graph.asserting(statement_number(graph, statement))
+            ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
+            if found is not None:
+                wanted = set(found)
+                ids = [id_ for id_ in ids if id_ in wanted]
+            if ids:
+                self._store.forget_many(ids)
+        if not ids:
+            what = f"speaks of {entity!r}" if entity is not None else "states this and" if statement is not None else ""
+            raise NotFoundError(f"no episode {what}{' ' * bool(what and where)}{'meets the filter' if where else ''}")
         return len(ids)
 
     def correct(
         self,
-        statement: StatementLike,
+        statement: StatementLike | str,
         replacement: StatementLike | None = None,
         reason: str = "",
         *,
@@ -309,11 +361,12 @@ class Memory:
 
         A correction is no change: the statement does not hold at any time, also not in the past, and what it had ended
         goes on. :meth:`timeline` still shows it, as an empty interval with the reason. It is recorded as an episode;
-        forget that to undo it. What is said after it counts again.
+        forget that to undo it. What is said after it counts again. The episode has the user and the agent that all
+        episodes share which state the statement.
 
         Args:
-            statement: a fact, a thesis, or subject, relation and object of a fact. A thesis that says the same as the
-                fact is corrected with it.
+            statement: a fact, a thesis, or subject, relation and object of a fact; or the id of one. A thesis that says
+                the same as the fact is corrected with it.
             replacement: what was true instead, in the intervals in which the other was held to be true, unless it
                 states its own times; with the aspect of the other, unless it has its own.
             reason: why, in words.
@@ -332,7 +385,47 @@ class Memory:
         with self.record.read_lock() as graph:
             time = to_world_time(at)
             now = graph.recorded_time(self._clock()) if time is None else time
-            episode = correction(graph, statement, replacement, reason, now, require_string(source, "source"))
+            wrong = statement_of(graph, statement)
+            labels = shared_labels(graph, wrong)
+            episode = correction(graph, wrong, replacement, reason, now, require_string(source, "source"), labels)
+        return self._store.episode(self.remember(episode).episodes[0])
+
+    def update(
+        self,
+        statement: StatementLike | str,
+        replacement: StatementLike | None = None,
+        reason: str = "",
+        *,
+        at: TimeLike | None = None,
+        source: str = "",
+    ) -> Episode:
+        """Record that a statement holds no longer, and perhaps what holds instead.
+
+        The past stays: the statement goes on to hold before this time. It is recorded as an episode, with the user and
+        the agent that all episodes share which state the statement; forget that to undo it.
+
+        Args:
+            statement: a fact, a thesis, or subject, relation and object of a fact; or the id of one.
+            replacement: what holds instead; with the aspect of the other, unless it has its own.
+            reason: why, in words.
+            at: world time of the change, later than what states the statement; ``None`` for now, by the clock.
+            source: where this comes from.
+
+        Returns:
+            The episode of the change, as recorded.
+
+        Raises:
+            InputError: an argument cannot be used.
+            NotFoundError: there is no such statement, or it does not hold at that time.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        with self.record.read_lock() as graph:
+            time = to_world_time(at)
+            now = graph.recorded_time(self._clock()) if time is None else time
+            ended = statement_of(graph, statement)
+            labels = shared_labels(graph, ended)
+            episode = update(graph, ended, replacement, reason, now, require_string(source, "source"), labels)
         return self._store.episode(self.remember(episode).episodes[0])
 
     def merge(self, name: str, into: str, reason: str = "", *, at: TimeLike | None = None, source: str = "") -> Episode:
@@ -382,6 +475,7 @@ class Memory:
         method: str | None = None,
         only_current: bool = True,
         max_tokens: int = 1000,
+        where: Filter | None = None,
     ) -> Recall:
         """Find the facts, theses and episodes that matter for a question.
 
@@ -394,6 +488,8 @@ class Memory:
             method: a key of :data:`worldthread.retrieve.METHODS`; ``None`` for the default.
             only_current: leave out statements that do not hold at that time, and episodes of which no statement does.
             max_tokens: the limit of :attr:`Recall.text <worldthread.Recall.text>`, by a cautious estimate.
+            where: look only at what meets this filter: ``k`` hits of each kind are found where there are as many. If it
+                selects a single user, "I" in the question means that user.
 
         Returns:
             The hits, best first within each kind, and the same as text for a prompt.
@@ -412,7 +508,9 @@ class Memory:
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
         at = to_world_time(as_of)
-        asked = query if self._user == USER else as_asked_by(self._user, query)
+        condition = condition_of(where)
+        user = user_asked_for(where) or self._user
+        asked = query if user == USER else as_asked_by(user, query)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
         vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file
@@ -420,6 +518,7 @@ class Memory:
             hits = search(
                 index, asked, vector,
                 method=method, k=k, kinds=kinds, at=at, only_current=only_current, episode_of=self._store.episode,
+                condition=condition,
             )  # fmt: skip
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)
 
@@ -431,6 +530,7 @@ class Memory:
         as_of: TimeLike | None = None,
         method: str | None = None,
         max_tokens: int = 3000,
+        where: Filter | None = None,
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
@@ -442,6 +542,7 @@ class Memory:
             as_of: see :meth:`recall`.
             method: see :meth:`recall`.
             max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate.
+            where: answer only from what meets this filter; see :meth:`recall`.
 
         Returns:
             The answer with the statements that support it.
@@ -453,15 +554,16 @@ class Memory:
         """
         from worldthread.answer import answer
 
-        recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens)
+        recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens, where=where)
         return answer(recalled, self.model, max_tokens=max_tokens)
 
-    def about(self, entity: str, *, as_of: TimeLike | None = None) -> list[Version]:
+    def about(self, entity: str, *, as_of: TimeLike | None = None, where: Filter | None = None) -> list[Version]:
         """List what holds about an entity, with times and sources.
 
         Args:
             entity: a name; its singular or plural is tried when nothing is known under the name itself.
             as_of: a world time; ``None`` for now.
+            where: only statements that meet this filter.
 
         Returns:
             Statements in a fixed order that depends on their content only; empty when nothing holds.
@@ -469,17 +571,19 @@ class Memory:
         Raises:
             InputError: an argument cannot be used.
         """
-        at = to_world_time(as_of)
+        at, condition = to_world_time(as_of), condition_of(where)
         with self.record.read_lock() as graph:
             view = graph.view(at)
-            found = (v for key in known_keys(entity, graph) for s in view.about(key) for v in graph.versions(s))
+            versions = graph.versions if condition is None else graph.select(condition).versions
+            found = (v for key in known_keys(entity, graph) for s in view.about(key) for v in versions(s))
             return [version for version in found if view.covers(version.interval)]
 
-    def timeline(self, entity: str) -> list[Version]:
+    def timeline(self, entity: str, *, where: Filter | None = None) -> list[Version]:
         """List everything that ever held about an entity, with sources and the reasons why it ended.
 
         Args:
             entity: a name, as for :meth:`about`.
+            where: only statements that meet this filter.
 
         Returns:
             Statements with the intervals in which they held, in order of time.
@@ -487,8 +591,10 @@ class Memory:
         Raises:
             InputError: the name is empty or not a string.
         """
+        condition = condition_of(where)
         with self.record.read_lock() as graph:
-            return [version for key in known_keys(entity, graph) for version in graph.view().timeline(key)]
+            selection = None if condition is None else graph.select(condition)
+            return [v for key in known_keys(entity, graph) for v in graph.view().timeline(key, selection)]
 
     def entities(self, prefix: str = "") -> list[str]:
         """List the names that statements are about.
@@ -552,13 +658,116 @@ class Memory:
         """
         return self._store.episode(episode_id)
 
-    def episodes(self) -> Iterator[Episode]:
+    def episodes(self, where: Filter | None = None) -> Iterator[Episode]:
         """Iterate over the episodes.
+
+        Args:
+            where: only episodes that meet this filter.
 
         Returns:
             An iterator in order of world time, then id. Episodes that are forgotten in the meantime are left out.
         """
-        return self._store.episodes()
+        return self._store.episodes(condition_of(where))
+
+    def list_episodes(
+        self, where: Filter | None = None, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[Episode]:
+        """List the episodes page by page.
+
+        Args:
+            where: only episodes that meet this filter.
+            limit: how many at most.
+            cursor: :attr:`Page.cursor <worldthread.Page.cursor>` of the page before; ``None`` for the first page.
+
+        Returns:
+            Episodes in order of world time, then id.
+
+        Raises:
+            InputError: an argument cannot be used.
+        """
+        condition = condition_of(where)
+        require_count(limit, "limit")
+        after = None if cursor is None else episode_place(cursor)
+        with self.record.read_lock() as graph:
+            chosen = None if condition is None else set(graph.selected_episodes(condition))
+            ids = (id_ for id_ in graph.listed_episodes(after) if chosen is None or id_ in chosen)
+            items = [self._store.episode(id_) for id_ in islice(ids, limit + 1)]
+        last = items[limit - 1] if len(items) > limit else None
+        return Page(tuple(items[:limit]), None if last is None else place_as_text(last.at, last.id))
+
+    def list_statements(
+        self,
+        where: Filter | None = None,
+        *,
+        as_of: TimeLike | None = None,
+        only_current: bool = True,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Version]:
+        """List the statements page by page, with their intervals. ``version.statement.id`` is the id of a statement.
+
+        Args:
+            where: only statements that meet this filter.
+            as_of: a world time; ``None`` for now.
+            only_current: leave out what does not hold at that time.
+            limit: how many at most.
+            cursor: :attr:`Page.cursor <worldthread.Page.cursor>` of the page before; ``None`` for the first page.
+
+        Returns:
+            Statements in order of the beginning of their interval, then of their id, then of the end.
+
+        Raises:
+            InputError: an argument cannot be used.
+        """
+        condition, at = condition_of(where), to_world_time(as_of)
+        require_count(limit, "limit")
+        after = None if cursor is None else version_place(cursor)
+        items: list[Version] = []
+        last = None
+        with self.record.read_lock() as graph:
+            view = graph.view(at)
+            versions_of = graph.numbered_versions if condition is None else graph.select(condition).versions_of
+            for place, number in graph.listed_versions(after):
+                interval = Interval(place[0], place[2])
+                if only_current and not view.covers(interval):
+                    continue
+                found = [version for version in versions_of(number) if version.interval == interval]
+                if found and len(items) >= limit:
+                    return Page(tuple(items), None if last is None else place_as_text(*last))
+                items += found
+                last = place if found else last
+        return Page(tuple(items))
+
+    def namespaces(self) -> list[NamespaceSize]:
+        """List the memories of this file.
+
+        Returns:
+            The namespaces that hold something, with their sizes, sorted by name.
+        """
+        return self._store.list_namespaces()
+
+    def delete_namespace(self, namespace: str) -> int:
+        """Remove a memory of this file with all that it holds. Takes time linear in the file.
+
+        Args:
+            namespace: the name of the memory, as :meth:`namespaces` lists it; it may be this one, which is empty then.
+
+        Returns:
+            How many episodes were removed.
+
+        Raises:
+            InputError: the name is not a string.
+            NotFoundError: there is no such memory in this file.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        name = require_unicode(namespace, "namespace")
+        if name not in {one.name for one in self._store.list_namespaces()}:
+            raise NotFoundError(f"no memory of this file has the name {name!r}")
+        with self._store.open_namespace(name) as store:
+            count = len(store.graph)
+            store.clear()
+        return count
 
     def stats(self) -> dict[str, int]:
         """Count what the memory holds.
@@ -569,11 +778,12 @@ class Memory:
         """
         return self._store.stats()
 
-    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str], *, where: Filter | None = None) -> int:
         """Write every episode as one line of JSON.
 
         Args:
             target: a file, which is written completely or not at all, or a stream.
+            where: only episodes that meet this filter.
 
         Returns:
             How many episodes were written.
@@ -582,7 +792,7 @@ class Memory:
             InputError: ``target`` is the file of this memory, or neither a file nor a stream.
             StoreError: the file cannot be written.
         """
-        return self._store.export(target)
+        return self._store.export(target, condition_of(where))
 
     def import_(self, source: str | os.PathLike[str] | IO[bytes] | IO[str]) -> ImportCounts:
         """Record every episode of an export: all of them or, after an error, none.

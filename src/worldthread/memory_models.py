@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -44,33 +45,29 @@ class MemoryModels:
             require_methods(embedder, ("embed",), "embedder", "an embedder, the name of one, or None")
         if extractor is not None:
             require_methods(extractor, ("extract", "outdate"), "extractor", "an extractor of statements, or None")
-        self._given = model, extractor, embedder
-        self._own_model: ConfiguredChat | None = None
+        self._shared = _SharedModels(model, embedder)
+        self._extractor = extractor
+        self._is_open = True
         if isinstance(embedder, str):
-            _ = self._plain_embedder
+            _ = self._shared.embedder
         if isinstance(model, str):
             _ = self.model
 
     def copy(self) -> MemoryModels:
-        """Return the same configuration for another memory, which closes its own model."""
+        """Return the models for another memory, which shares them: they are made once, and closed with the last."""
         copied = object.__new__(type(self))
-        copied._given, copied._own_model = self._given, None
+        copied._shared, copied._extractor = self._shared.for_another(), self._extractor
+        copied._is_open = True
         return copied
 
-    @cached_property
+    @property
     def model(self) -> ChatModel | None:
         """The chat model; ``None`` without one.
 
         Raises:
             ModelConfigError: the model cannot be reached as configured.
         """
-        model = self._given[0]
-        if model is not None and not isinstance(model, str):
-            return model
-        from worldthread.models import chat_model
-
-        self._own_model = chat_model(model)
-        return self._own_model
+        return self._shared.model
 
     @cached_property
     def extractor(self) -> Extractor:
@@ -82,9 +79,8 @@ class MemoryModels:
         return self._make_extractor(fresh=True)
 
     def _make_extractor(self, *, fresh: bool) -> Extractor:
-        extractor = self._given[1]
-        if extractor is not None:
-            return extractor
+        if self._extractor is not None:
+            return self._extractor
         model = self.model
         if model is not None:
             from worldthread.extract.model import ModelExtractor
@@ -103,18 +99,67 @@ class MemoryModels:
 
     def embedder(self, cache: VectorCache) -> CachedEmbedder:
         """Return the embedder, which keeps its vectors in ``cache``."""
-        return CachedEmbedder(self._plain_embedder, cache)
-
-    @cached_property
-    def _plain_embedder(self) -> Embedder:
-        embedder = self._given[2]
-        if embedder is not None and not isinstance(embedder, str):
-            return embedder
-        from worldthread.models import embedder as make_embedder
-
-        return make_embedder(embedder)
+        return CachedEmbedder(self._shared.embedder, cache)
 
     def close(self) -> None:
-        """Close the model if it was made here."""
-        if self._own_model is not None:
-            self._own_model.close()
+        """Close the model if it was made here and no other memory uses it. May be called again."""
+        if self._is_open:
+            self._is_open = False
+            self._shared.close()
+
+
+class _SharedModels:
+    """The model and the embedder of all namespaces of a file, each made when it is first needed. Thread-safe.
+
+    Args:
+        model: as given to the first memory.
+        embedder: as given to the first memory.
+    """
+
+    def __init__(self, model: ChatModel | str | None, embedder: Embedder | str | None) -> None:
+        self._given = model, embedder
+        self._lock = threading.Lock()
+        self._users = 1
+        self._own_model: ConfiguredChat | None = None
+        self._has_own_model = False
+        self._own_embedder: Embedder | None = None
+
+    def for_another(self) -> _SharedModels:
+        """Return these models for one more memory."""
+        with self._lock:
+            self._users += 1
+        return self
+
+    @property
+    def model(self) -> ChatModel | None:
+        """The chat model; ``None`` without one."""
+        model = self._given[0]
+        if model is not None and not isinstance(model, str):
+            return model
+        with self._lock:
+            if not self._has_own_model:
+                from worldthread.models import chat_model
+
+                self._own_model = chat_model(model)
+                self._has_own_model = True
+            return self._own_model
+
+    @property
+    def embedder(self) -> Embedder:
+        """What computes vectors."""
+        embedder = self._given[1]
+        if embedder is not None and not isinstance(embedder, str):
+            return embedder
+        with self._lock:  # loading one takes a second and 100 MB
+            if self._own_embedder is None:
+                from worldthread.models import embedder as make_embedder
+
+                self._own_embedder = make_embedder(embedder)
+            return self._own_embedder
+
+    def close(self) -> None:
+        """Note that a memory needs them no longer; the last one closes the model."""
+        with self._lock:
+            self._users -= 1
+            if not self._users and self._own_model is not None:
+                self._own_model.close()

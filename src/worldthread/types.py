@@ -4,17 +4,18 @@
 one unit per memory. *Recorded time* says when it was stored, in seconds since 1970-01-01 UTC. Intervals are half-open.
 
 **Identity.** Ids are computed from content, so the order of arrival does not matter. An episode is identified by its
-text, world time and source; a fact by its three normalised names; a thesis by its normalised text and objects.
+text, world time, source and labels; a fact by its three normalised names; a thesis by its normalised text and objects.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from worldthread.arguments import (
     require_finite,
@@ -26,6 +27,7 @@ from worldthread.arguments import (
 )
 from worldthread.errors import InputError
 from worldthread.names import normalise_name, normalise_text
+from worldthread.provenance import NO_LABELS, NO_METADATA, Labels, MetadataValue, Provenance
 
 FOREVER = math.inf
 """The ``valid_to`` of a statement that has not ended."""
@@ -295,6 +297,10 @@ class Episode:
             Not part of the identity.
         speaker: who says the text, as given; empty for a text that nobody says. The text begins with the speaker, a
             colon and a space.
+        user: the person or account whose text it is; empty for none.
+        agent: the agent that remembers it, or takes part in it; empty for none.
+        session: the session or conversation in which it came up; empty for none.
+        metadata: anything else: strings, whole numbers of 64 bits, finite numbers and truth values by key.
 
     Raises:
         InputError: an argument cannot be used.
@@ -307,6 +313,10 @@ class Episode:
     recorded_at: float | None = field(default=None, compare=False)
     extracted_at: float | None = field(default=None, compare=False)
     speaker: str = ""
+    user: str = ""
+    agent: str = ""
+    session: str = ""
+    metadata: Mapping[str, MetadataValue] = NO_METADATA
 
     def __post_init__(self) -> None:
         require_text(self.text, "text of an episode")
@@ -322,13 +332,27 @@ class Episode:
             object.__setattr__(self, "recorded_at", require_finite(self.recorded_at, "recorded_at"))
         if self.extracted_at is not None:
             object.__setattr__(self, "extracted_at", require_finite(self.extracted_at, "extracted_at"))
+        object.__setattr__(self, "metadata", self.labels.metadata)  # checks the labels; metadata become immutable
+
+    @cached_property
+    def labels(self) -> Labels:
+        """User, agent, session and metadata."""
+        if self.metadata is NO_METADATA and self.user == self.agent == self.session == "":
+            return NO_LABELS
+        return Labels(self.user, self.agent, self.session, self.metadata)  # type: ignore[arg-type]
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """The speaker and the labels."""
+        return Provenance(self.speaker, self.labels)
 
     @cached_property
     def id(self) -> str:
-        """The id: 32 hexadecimal digits, computed from text, world time, source and speaker."""
+        """The id: 32 hexadecimal digits, computed from text, world time, source, speaker, and labels if it has any."""
         # a text shows its speaker, unless the name holds a colon: "A: B: hello" may be said by "A" or by "A: B"
         speaker = (self.speaker,) if ": " in self.speaker else ()
-        return _digest("episode", self.text, self.at.hex(), self.source, *speaker)
+        labels = ("labels", self.user, self.agent, self.session, self.labels.metadata.text) if self.labels else ()
+        return _digest("episode", self.text, self.at.hex(), self.source, *speaker, *labels)
 
     def __repr__(self) -> str:
         source = f", source={short_repr(self.source)}" if self.source else ""
@@ -375,6 +399,23 @@ class Version:
     sources: tuple[str, ...]
     ended_by: str | None = None
     reason: str | None = None
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """A part of a long list, in the order that the method states.
+
+    Args:
+        items: what is on this page.
+        cursor: where the next page begins: pass it to the same method with the same arguments. ``None`` on the last
+            page. What is added or forgotten in the meantime moves nothing from one page to another.
+    """
+
+    items: tuple[Item, ...] = ()
+    cursor: str | None = None
 
 
 Kind: TypeAlias = Literal["fact", "thesis", "episode"]

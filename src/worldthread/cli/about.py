@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from worldthread.cli.filtering import WhereOption, filter_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     NOTHING_FOUND,
@@ -21,6 +22,7 @@ from worldthread.cli.output import note, print_json, print_rows, version_fields,
 def about(
     entity: EntityArgument,
     as_of: AsOfOption = None,
+    where: WhereOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
@@ -38,9 +40,10 @@ def about(
 
         worldthread about "the old lamp" --json
     """
+    selected = filter_of(where)
     with opened_to_read(memory, namespace) as store:
         require_known(store, entity)
-        versions = store.about(entity, as_of=as_of)
+        versions = store.about(entity, as_of=as_of, where=selected)
         if as_json:
             for version in versions:
                 print_json(version_fields(store, version))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from worldthread.cli.filtering import WhereOption, filter_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     NOTHING_FOUND,
@@ -41,6 +42,7 @@ def ask(
         int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N statements and N passages.")
     ] = 10,
     as_of: AsOfOption = None,
+    where: WhereOption = None,
     model: ModelOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
@@ -61,9 +63,10 @@ def ask(
     """
     from worldthread.models import chat_model
 
+    selected = filter_of(where)
     chat = chat_model(model)
     with opened_to_read(memory, namespace, model=chat or "none") as store:
-        answer = store.ask(question, k=k, as_of=as_of)
+        answer = store.ask(question, k=k, as_of=as_of, where=selected)
         if as_json:
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})
         else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from worldthread.cli.filtering import WhereOption, filter_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
@@ -21,6 +22,7 @@ from worldthread.cli.output import SHORT_ID, note, number_of, one_line, print_js
 from worldthread.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
+    from worldthread.filters import Filter
     from worldthread.memory import Memory
 
 _SHOWN = 20
@@ -39,6 +41,10 @@ def forget(
     entity: Annotated[
         str | None, typer.Option(metavar="NAME", help="Delete every passage that mentions this name.")
     ] = None,
+    statement: Annotated[
+        str | None, typer.Option(metavar="ID", help="Delete every passage that states this, as list prints its id.")
+    ] = None,
+    where: WhereOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
@@ -58,10 +64,11 @@ def forget(
 
         worldthread forget --entity "Anna Rossi" --yes --json
     """
-    if bool(episodes) == (entity is not None):
-        raise InputError("give either ids of passages or --entity NAME, not both")
+    selected = filter_of(where)
+    if bool(episodes) + (entity is not None) + (statement is not None) + (selected is not None and not entity) != 1:
+        raise InputError("give ids of passages, --entity NAME (perhaps with --where), --statement ID, or --where")
     with opened_to_read(memory, namespace) as store:  # do not lock the memory during the question
-        ids = _ids_about(store, entity) if entity is not None else _whole_ids(store, episodes or [])
+        ids = _whole_ids(store, episodes) if episodes else _ids_of(store, entity, statement, selected)
         if not yes:
             _show(store, ids)
     if not yes:
@@ -81,10 +88,19 @@ def forget(
         typer.echo(f"deleted {number_of(len(ids), 'passage')}")
 
 
-def _ids_about(memory: Memory, entity: str) -> list[str]:
-    ids = memory.record.episodes_about(entity)
+def _ids_of(memory: Memory, entity: str | None, statement: str | None, where: Filter | None) -> list[str]:
+    """Return the ids of the passages about an entity, of a statement, or of a filter."""
+    from worldthread.corrections import statement_number
+
+    if statement is not None:
+        with memory.record.read_lock() as graph:
+            return graph.asserting(statement_number(graph, statement))
+    ids = [episode.id for episode in memory.episodes(where)]
+    if entity is not None:
+        about = set(memory.record.episodes_about(entity))
+        ids = [id_ for id_ in ids if id_ in about]
     if not ids:
-        raise NotFoundError(f"no passage mentions {entity!r}")
+        raise NotFoundError("no passage meets the filter" if entity is None else f"no passage mentions {entity!r}")
     return ids
 
 

@@ -13,9 +13,10 @@ from worldthread.cli.ask import ask
 from worldthread.cli.backup import backup
 from worldthread.cli.bench import bench
 from worldthread.cli.console import ErrorPrintingGroup, help_text
-from worldthread.cli.correct import correct
+from worldthread.cli.correct import correct, update
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
+from worldthread.cli.listing import list_, namespaces
 from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
 from worldthread.cli.play import play
@@ -46,10 +47,13 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         ask,
         about,
         timeline,
+        list_,
+        update,
         correct,
         merge,
         forget,
         stats,
+        namespaces,
         retry,
         export,
         import_,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from worldthread.cli.filtering import WhereOption, filter_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     NOTHING_FOUND,
@@ -36,6 +37,7 @@ def recall(
         str | None, typer.Option(metavar="NAME", help="The retrieval method: thread (the default) or dense.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also find statements that no longer hold.")] = False,
+    where: WhereOption = None,
     max_tokens: Annotated[
         int, typer.Option(min=1, metavar="N", help="The largest length of the text, as an estimated number of tokens.")
     ] = 1000,
@@ -59,6 +61,7 @@ def recall(
 
         worldthread recall Anna --all --json | jq -r .text
     """
+    selected = filter_of(where)
     with opened_to_read(memory, namespace) as store:
         found = store.recall(
             question,
@@ -68,6 +71,7 @@ def recall(
             method=method,
             only_current=not everything,
             max_tokens=max_tokens,
+            where=selected,
         )
         if as_json:
             for hit in found.hits:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from worldthread.cli.filtering import AgentOption, MetadataOption, SessionOption, UserOption, metadata_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
@@ -55,6 +56,10 @@ def remember(
     source: Annotated[
         str | None, typer.Option(metavar="NAME", help="The source of the texts. Default: the file name.")
     ] = None,
+    user: UserOption = "",
+    agent: AgentOption = "",
+    session: SessionOption = "",
+    metadata: MetadataOption = None,
     model: ModelOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
@@ -79,6 +84,7 @@ def remember(
     from worldthread.models import chat_model
 
     paths, texts = _require_contents(files, text)
+    values = metadata_of(metadata)
     # errors in the arguments, the model or the first text come before the file is created
     world_time(at, 0.0)
     chat = chat_model(model)
@@ -87,7 +93,9 @@ def remember(
     if first is None:
         raise InputError("there is nothing to remember: the input is empty")
     with opened_to_write(memory, namespace, wait, model=chat or "none") as store:
-        result = store.remember_many(chain([first], contents), at=at, source=source)
+        result = store.remember_many(
+            chain([first], contents), at=at, source=source, user=user, agent=agent, session=session, metadata=values
+        )
         counts = store.stats()
     if as_json:
         print_json(

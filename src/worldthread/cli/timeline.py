@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from worldthread.cli.filtering import WhereOption, filter_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     EntityArgument,
@@ -18,6 +19,7 @@ _TITLES = ("from", "until", "statement", "source", "why it ended")
 
 def timeline(
     entity: EntityArgument,
+    where: WhereOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
@@ -33,9 +35,10 @@ def timeline(
 
         worldthread timeline Anna --json | jq -r 'select(.until) | .reason'
     """
+    selected = filter_of(where)
     with opened_to_read(memory, namespace) as store:
         require_known(store, entity)
-        versions = store.timeline(entity)
+        versions = store.timeline(entity, where=selected)
         if as_json:
             for version in versions:
                 print_json(version_fields(store, version))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from worldthread.cli.filtering import WhereOption, filter_of
 from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
@@ -27,6 +28,7 @@ _STREAM = Path("-")
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE|-", help="The file to write; - is standard output.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    where: WhereOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
@@ -42,13 +44,14 @@ def export(
 
         worldthread export - | gzip > backup.jsonl.gz
     """
+    selected = filter_of(where)
     with opened_to_read(memory, namespace, may_be_empty=True) as store:
         if file == _STREAM:
-            store.export(sys.stdout.buffer)
+            store.export(sys.stdout.buffer, where=selected)
             return
         if file.exists() and not force:
             raise InputError(f"{file} already exists: give --force to overwrite it")
-        count = store.export(file)
+        count = store.export(file, where=selected)
     if as_json:
         print_json({"memory": str(memory), "file": str(file), "episodes": count})
     else:

@@ -16,6 +16,7 @@ from worldthread.extract.documents import Document
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.records import documents_of
 from worldthread.extract.when import world_time
+from worldthread.provenance import NO_LABELS, Labels, require_metadata
 from worldthread.types import Episode, Extraction, Fact, Statement, Thesis
 
 GIVEN_EXTRACTOR: Final = "given/1"
@@ -45,15 +46,25 @@ class EpisodeBuilder:
     Args:
         at: world time of contents without a time.
         source: the source of contents without one.
-        user: the name of the speaker whose role is "user".
+        user: the name of the speaker whose role is "user", where the labels name none.
+        labels: labels of contents that bring none of their own.
         one_by_one: every passage without a time, of whatever content, comes :data:`PART_GAP` after the one before; the
             first is at ``at``, and nothing is before it.
     """
 
-    def __init__(self, at: float, source: str = "", user: str = USER, *, one_by_one: bool = False) -> None:
+    def __init__(
+        self,
+        at: float,
+        source: str = "",
+        user: str = USER,
+        *,
+        labels: Labels = NO_LABELS,
+        one_by_one: bool = False,
+    ) -> None:
         self._at = at
         self._source = source
         self._user = user
+        self._labels = labels
         self._one_by_one = one_by_one
         self._documents_of_source: Counter[str] = Counter()
         self._latest_of_source: dict[str, float] = {}
@@ -77,6 +88,10 @@ class EpisodeBuilder:
     def _given_episode(self, content: object) -> Episode | None:
         """Return the episode of a content that brings its statements; ``None`` for any other content."""
         if isinstance(content, Episode):
+            if self._labels:
+                raise InputError(
+                    "an Episode brings its own user, agent, session and metadata: set them there (dataclasses.replace)"
+                )
             return content if content.extraction.extractor else None
         if isinstance(content, Fact | Thesis) or _is_triple(content):
             content = (content,)
@@ -90,6 +105,7 @@ class EpisodeBuilder:
             self._next_time(),
             self._source,
             Extraction(GIVEN_EXTRACTOR, statements),
+            **_fields(self._labels),
         )
 
     def _next_time(self) -> float:
@@ -114,9 +130,13 @@ class EpisodeBuilder:
 
     def _episode(self, document: Document, part: str, at: float) -> Episode:
         """Return the episode of one passage of a document."""
-        speaker = self._user if document.speaker.lower() == USER else document.speaker
+        labels = self._labels
+        if document.user or document.agent or document.session or document.metadata:
+            own = Labels(document.user, document.agent, document.session, require_metadata(document.metadata))
+            labels = own.or_else(labels)
+        speaker = (labels.user or self._user) if document.speaker.lower() == USER else document.speaker
         text = f"{speaker}: {part}" if speaker else part
-        return Episode(text, at, document.source or self._source, speaker=speaker)
+        return Episode(text, at, document.source or self._source, speaker=speaker, **_fields(labels))
 
     def _times(self, placed: Sequence[tuple[_Placed, Sequence[str]]]) -> list[list[float]]:
         """Return the times of the passages of each document."""
@@ -171,7 +191,7 @@ class EpisodeBuilder:
         if not all(isinstance(message, Mapping) for message in messages):
             raise InputError(f"cannot remember a list of these things: give {_WANTED}")
         for position, message in enumerate(messages):
-            for document in documents_of(message, ""):
+            for document in documents_of(message, "", keep_fields=True):
                 if document.at is not None:
                     yield _Placed(document, document.at, None)
                 else:
@@ -184,6 +204,16 @@ class _Placed(NamedTuple):
     document: Document
     at: float
     position: int | None
+
+
+def _fields(labels: Labels) -> dict[str, Any]:
+    """Return the fields of an episode that hold labels."""
+    return {
+        "user": labels.user,
+        "agent": labels.agent,
+        "session": labels.session,
+        "metadata": labels.metadata,
+    }
 
 
 def _times_until(at: float, count: int, end: float = math.inf) -> list[float]:

@@ -36,7 +36,7 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: st
     Args:
         extractor: the extractor.
         episodes: the episodes; their own extractions are ignored.
-        user: the speaker of episodes that name none; empty when nobody is known.
+        user: the speaker of episodes that name neither a speaker nor a user; empty when nobody is known.
 
     Yields:
         One outcome for each episode, in the order of ``episodes``.
@@ -53,7 +53,7 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: st
         if budget_errors:
             return ExtractionOutcome(episode, Extraction(), budget_errors[0])
         try:
-            extraction: object = extractor.extract(episode.text, episode.speaker or user, episode.at)
+            extraction: object = extractor.extract(episode.text, episode.speaker or episode.user or user, episode.at)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:

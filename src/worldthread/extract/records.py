@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Final
+
+import orjson
 
 from worldthread.errors import InputError
 from worldthread.extract.when import world_time
+from worldthread.provenance import NO_METADATA, Metadata, MetadataValue, metadata_value
 from worldthread.types import short_repr
 
 OWN_EXPORT: Final = "worldthread-episodes"
@@ -19,10 +23,18 @@ _SPEAKER: Final = ("speaker", "user_profile", "name", "username", "user", "from"
 _TIME: Final = ("at", "time", "timestamp", "date", "created_at", "create_time", "ts")
 _SOURCE: Final = ("source", "id")
 _MESSAGE_LISTS: Final = ("messages", "chat_messages", "conversation", "conversations")
+_LABELS: Final = {
+    "user": ("user_id",),
+    "agent": ("agent", "agent_id"),
+    "session": ("session", "session_id", "run_id", "thread_id"),
+}
+"""The fields that hold a label, by its name; the field "user" names who speaks."""
+_METADATA: Final = "metadata"
 _NAMES: Final = ("real_name", "display_name", "name", "username", "first_name", "role")
 _WANTED: Final = (
     'wanted is a text {"text": ..., "title": ..., "at": ..., "source": ...} or a message {"role" or "speaker": ..., '
-    '"content": ..., "at": ...}, where all but the text may be absent'
+    '"content": ..., "at": ...}, where all but the text may be absent; "user_id", "agent", "session" and '
+    '"metadata" label it'
 )
 
 
@@ -35,12 +47,20 @@ class Document:
         at: world time; ``None`` when it is not known.
         source: where the text comes from: the name of a file, or the source that the file names; may be empty.
         speaker: who says the text, any string; empty for a text that nobody says.
+        user: the person or account whose text it is; empty for none.
+        agent: the agent that remembers it, or takes part in it; empty for none.
+        session: the session or conversation in which it came up; empty for none.
+        metadata: anything else: strings, numbers and truth values by key.
     """
 
     text: str
     at: float | None = None
     source: str = ""
     speaker: str = ""
+    user: str = ""
+    agent: str = ""
+    session: str = ""
+    metadata: Mapping[str, MetadataValue] = NO_METADATA
 
     def __repr__(self) -> str:
         speaker = f", speaker={short_repr(self.speaker)}" if self.speaker else ""
@@ -48,7 +68,7 @@ class Document:
         return f"Document({short_repr(self.text)}, at={self.at}{source}{speaker})"
 
 
-def documents_of(record: object, source: str) -> Iterator[Document]:
+def documents_of(record: object, source: str, *, keep_fields: bool = False) -> Iterator[Document]:
     """Yield the documents of one value of a JSON file.
 
     A mapping with a list of messages gives one document for each message; the title or name of the mapping is added to
@@ -57,6 +77,8 @@ def documents_of(record: object, source: str) -> Iterator[Document]:
     Args:
         record: the value, as parsed from JSON.
         source: the source of documents that name none.
+        keep_fields: whether fields that have no meaning here become metadata: lists and mappings as JSON. Otherwise
+            they are left out, as in a file, which may have been made for anything.
 
     Yields:
         The documents, in order.
@@ -74,22 +96,71 @@ def documents_of(record: object, source: str) -> Iterator[Document]:
             title = record.get("title") or record.get("name")
             inner_source = f"{source}: {title}" if isinstance(title, str) else source
             for message in messages:
-                yield from documents_of(message, inner_source)
+                yield from documents_of(message, inner_source, keep_fields=keep_fields)
             return
-    document = _document(record, source)
+    document, used = _document(record, source)
     if "\0" in document.text or "\0" in document.source or "\0" in document.speaker:
         raise InputError("the text holds the character NUL")
     if document.text.strip():
-        yield document
+        yield _labelled(document, record, used if keep_fields else None)
 
 
-def _document(record: Mapping[str, Any], source: str) -> Document:
+def _labelled(document: Document, record: Mapping[str, Any], used: Collection[str] | None) -> Document:
+    """Return a document with the labels of its record.
+
+    Args:
+        document: the document.
+        record: the value that it was taken from.
+        used: the fields that the document was made of, all others becoming metadata; ``None`` to leave the others out.
+
+    Returns:
+        The document; the same one when the record has no labels.
+
+    Raises:
+        InputError: a label cannot be used.
+    """
+    keeps_fields, used = used is not None, set(used or ())
+    labels = dict.fromkeys(_LABELS, "")
+    for label, names in _LABELS.items():
+        found = _first(record, tuple(name for name in names if name not in used))
+        if found is not None:
+            labels[label] = _string(record, found[0])
+            used.add(found[0])
+    metadata: dict[str, MetadataValue] = {}
+    given = record.get(_METADATA)
+    if isinstance(given, Mapping):
+        metadata = {str(key): _plain(value) for key, value in given.items() if value is not None}
+        used.add(_METADATA)
+    if keeps_fields:
+        for key in [key for key in record if key not in used]:
+            if record[key] is not None and record[key] != [] and record[key] != {}:
+                metadata.setdefault(str(key), _plain(record[key]))
+    if not any(labels.values()) and not metadata:
+        return document
+    user, agent, session = labels.values()
+    return replace(document, user=user, agent=agent, session=session, metadata=Metadata(metadata))
+
+
+def _plain(value: Any) -> MetadataValue:
+    """Return a value that metadata can hold: lists and mappings as JSON."""
+    if isinstance(value, list | tuple | Mapping):
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    if isinstance(value, date):
+        return value.isoformat()
+    return metadata_value(value, "a value of metadata")
+
+
+def _document(record: Mapping[str, Any], source: str) -> tuple[Document, set[str]]:
+    """Return the document of a record, and the fields that it was made of."""
     message = _first(record, _MESSAGE_TEXT)
+    time = _first(record, _TIME)
+    used = {"title", *([] if time is None else [time[0]])}
     speaker = None if "title" in record else _first(record, _SPEAKER)
     if speaker is not None and message is not None:
         own_source = _string(record, "source") if "source" in record else ""
         name = _speaker(*speaker)
-        return Document(_joined_text(*message).strip(), _time(record), own_source or source, name)
+        used |= {message[0], speaker[0], "source", "role"}
+        return Document(_joined_text(*message).strip(), _time(record), own_source or source, name), used
     found = _first(record, _TEXT)
     if found is None:
         fields = ", ".join(map(repr, list(record)[:8])) or "none"
@@ -97,8 +168,8 @@ def _document(record: Mapping[str, Any], source: str) -> Document:
     text, title = _joined_text(*found), _string(record, "title")
     if title and not text.startswith(title) and text.strip():
         text = f"{title}\n\n{text}"
-    own_source = next((value for name in _SOURCE if (value := _string(record, name))), "")
-    return Document(text, _time(record), own_source or source)
+    named = next(((name, value) for name in _SOURCE if (value := _string(record, name))), ("source", ""))
+    return Document(text, _time(record), named[1] or source), used | {found[0], named[0]}
 
 
 def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, Any] | None:

@@ -21,15 +21,13 @@ from worldthread.graph.merges import MergedNames
 from worldthread.graph.state import GraphState
 from worldthread.graph.statements import StatementTable
 from worldthread.graph.strings import ABSENT, NEVER, StringTable
+from worldthread.provenance import Provenance
 
-ARRAYS_FORMAT: Final = 4
+ARRAYS_FORMAT: Final = 5
 """Version of the layout that :func:`state_to_arrays` writes.
 
-Older ones are read too: format 3 has no columns of times in its rows, and format 2 has no array ``extracted`` either.
+Older ones are not read, since they lack the speakers of episodes: the graph is then made from the record.
 """
-
-_OLDEST_FORMAT: Final = 2
-_FIRST_WITH_TIMES: Final = 4
 
 _EVENT_TABLES: Final = {
     "asserted": ("assertions", "statement", ("episode", "form")),
@@ -73,6 +71,8 @@ def state_to_arrays(state: GraphState) -> dict[str, NDArray[Any]]:
         "recorded": np.array(recorded, np.float64),
         "extracted": np.array([episodes.extracted.get(number, np.nan) for number in range(len(recorded))], np.float64),
         "source": np.array(episodes.sources, np.int64),
+        "provenance": np.array(episodes.provenance_numbers, np.int64),
+        "provenances": pack_strings([one.text for one in episodes.provenances.items]),
         "readers": np.array(episodes.extractors, np.int64),
         "failures": np.array(episodes.failures, np.int64),
     }
@@ -117,8 +117,8 @@ def state_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
 
 def _restored(arrays: Mapping[str, NDArray[Any]]) -> GraphState:
     found = int(_column(arrays, "format", 1)[0])
-    if not _OLDEST_FORMAT <= found <= ARRAYS_FORMAT:
-        raise ValueError(f"they have format {found}, not {_OLDEST_FORMAT} to {ARRAYS_FORMAT}")
+    if found != ARRAYS_FORMAT:
+        raise ValueError(f"they have format {found}, not {ARRAYS_FORMAT}")
     strings = StringTable(unpack_strings(_column(arrays, "strings", None, np.uint8)))
     ids = unpack_strings(_hexadecimal(_column(arrays, "ids", None, np.uint8)))
     bounds: _Bounds = {"number": (0, 2**62), "string": (0, len(strings.items)), "episode": (0, len(ids))}
@@ -154,7 +154,7 @@ def _episodes(
     count = len(ids)
     at = _column(arrays, "at", count, np.float64)
     recorded = _column(arrays, "recorded", count, np.float64)
-    extracted = _column(arrays, "extracted", count, np.float64) if "extracted" in arrays else np.full(count, np.nan)
+    extracted = _column(arrays, "extracted", count, np.float64)
     if not np.isfinite(at).all() or np.isinf(recorded).any() or np.isinf(extracted).any():
         raise ValueError("a time is not finite")
     digests = _hexadecimal(_column(arrays, "digests", None, np.uint8))
@@ -170,6 +170,10 @@ def _episodes(
     times = np.concatenate((recorded, extracted))
     episodes.latest = float(times.max(initial=-math.inf, where=~np.isnan(times)))
     episodes.sources = _within(_column(arrays, "source", count), "string", bounds).tolist()
+    for text in unpack_strings(_column(arrays, "provenances", None, np.uint8)):
+        episodes.provenances.intern(Provenance.of_text(text))
+    bounds["provenance"] = 0, len(episodes.provenances.items)
+    episodes.provenance_numbers = _within(_column(arrays, "provenance", count), "provenance", bounds).tolist()
     episodes.extractors = _within(_column(arrays, "readers", count), "string", bounds).tolist()
     episodes.failures = _within(_column(arrays, "failures", count), "number", bounds).tolist()
     return episodes
@@ -188,11 +192,8 @@ def _column(
 def _rows(
     arrays: Mapping[str, NDArray[Any]], name: str, columns: tuple[str, ...], bounds: _Bounds
 ) -> NDArray[np.int64]:
-    """Return an array of rows, with the columns of times that older formats lack; ``columns`` says what they number."""
+    """Return an array of rows; ``columns`` says what they number."""
     array = arrays[name]
-    times = sum(what.startswith("time") for what in columns)
-    if times and arrays["format"][0] < _FIRST_WITH_TIMES and array.ndim == 2:
-        array = np.hstack((array, np.full((len(array), times), ABSENT, np.int64)))
     if array.dtype != np.int64 or array.ndim != 2 or array.shape[1] != len(columns):
         raise ValueError(f"{name!r} has type {array.dtype} and shape {array.shape}")
     for number, what in enumerate(columns):
@@ -262,8 +263,6 @@ def _restore_names(state: GraphState, arrays: Mapping[str, NDArray[Any]], bounds
 def _timed_endings(arrays: Mapping[str, NDArray[Any]]) -> set[int]:
     """Return the statements that an episode ends at a time which it states."""
     rows = arrays["ended_rows"]
-    if arrays["format"][0] < _FIRST_WITH_TIMES:
-        return set()
     timed = np.flatnonzero(rows[:, 2] != ABSENT)
     return set((np.searchsorted(arrays["ended_pointers"], timed, side="right") - 1).tolist())
 

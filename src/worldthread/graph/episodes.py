@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from worldthread.errors import NotFoundError
+from worldthread.graph.provenances import ProvenanceTable
 from worldthread.graph.strings import StringTable
+from worldthread.provenance import UNKNOWN, Provenance
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class EpisodeRecord:
         extractor: name of the extractor that read the episode; empty when nothing has read it.
         failures: number of pieces that the extractor could not understand.
         extracted_at: recorded time of the extraction, if it replaced an earlier one; ``None`` while it is the first.
+        provenance: its speaker and its labels.
     """
 
     id: str
@@ -30,6 +36,26 @@ class EpisodeRecord:
     extractor: str = ""
     failures: int = 0
     extracted_at: float | None = None
+    provenance: Provenance = UNKNOWN
+
+
+@dataclass(frozen=True)
+class EpisodeColumns:
+    """What filters look at, by number of the episode; each has the shape (episodes,). The arrays must not be changed.
+
+    Args:
+        at: world times.
+        recorded: recorded times; not a number where an episode was never stored.
+        source: numbers of strings.
+        provenance: numbers of provenances.
+        present: whether the episode was not removed.
+    """
+
+    at: NDArray[np.float64]
+    recorded: NDArray[np.float64]
+    source: NDArray[np.int64]
+    provenance: NDArray[np.int64]
+    present: NDArray[np.bool_]
 
 
 class EpisodeTable:
@@ -40,6 +66,7 @@ class EpisodeTable:
     """
 
     __slots__ = (
+        "_columns",
         "at",
         "digests",
         "extracted",
@@ -48,6 +75,8 @@ class EpisodeTable:
         "ids",
         "latest",
         "numbers",
+        "provenance_numbers",
+        "provenances",
         "recorded",
         "sources",
         "strings",
@@ -58,6 +87,8 @@ class EpisodeTable:
         self.ids: list[str] = []
         self.at: list[float] = []
         self.sources: list[int] = []
+        self.provenance_numbers: list[int] = []
+        self.provenances = ProvenanceTable()
         self.recorded: list[float | None] = []
         self.extracted: dict[int, float] = {}
         """Recorded times of the extractions that replaced earlier ones."""
@@ -69,6 +100,7 @@ class EpisodeTable:
         """Digests of the extractions."""
         self.numbers: dict[str, int] = {}
         """Numbers of the episodes that were not removed, by id."""
+        self._columns: EpisodeColumns | None = None
 
     def add(self, record: EpisodeRecord, digest: str) -> int:
         """Add an episode whose extraction has this digest, and return its number."""
@@ -76,6 +108,7 @@ class EpisodeTable:
         self.ids.append(record.id)
         self.at.append(record.at)
         self.sources.append(self.strings.intern(record.source))
+        self.provenance_numbers.append(self.provenances.intern(record.provenance))
         self.recorded.append(record.recorded_at)
         self.extractors.append(self.strings.intern(record.extractor))
         self.failures.append(record.failures)
@@ -121,7 +154,31 @@ class EpisodeTable:
             strings[self.extractors[number]],
             self.failures[number],
             self.extracted.get(number),
+            self.provenances.items[self.provenance_numbers[number]],
         )
+
+    def columns(self) -> EpisodeColumns:
+        """Return the columns of all episodes as arrays. What was added since the last time is appended to them."""
+        old, count = self._columns, len(self.ids)
+        known = 0 if old is None else len(old.at)
+        if old is None or known < count:
+            recorded = [np.nan if time is None else time for time in self.recorded[known:]]
+            new = (
+                np.array(self.at[known:], np.float64),
+                np.array(recorded, np.float64),
+                np.array(self.sources[known:], np.int64),
+                np.array(self.provenance_numbers[known:], np.int64),
+            )
+            if old is not None:
+                before = (old.at, old.recorded, old.source, old.provenance)
+                new = tuple(np.concatenate(pair) for pair in zip(before, new, strict=True))  # type: ignore[assignment]
+            self._columns = EpisodeColumns(*new, np.ones(count, bool))
+        assert self._columns is not None
+        if not self.is_compact:
+            present = np.zeros(count, bool)
+            present[np.fromiter(self.numbers.values(), np.int64, len(self.numbers))] = True
+            return replace(self._columns, present=present)
+        return self._columns
 
     def order(self, number: int) -> tuple[float, str]:
         """Return the sort key of the fold order: world time, then id."""

@@ -121,6 +121,10 @@ class GraphState:
         is_plain = rows[-1][4] == rows[-1][5] == ABSENT
         return not is_plain and any(start < end > self.now for start, end in self._intervals(statement, rows))
 
+    def intervals(self, statement: int) -> list[tuple[float, float]]:
+        """Return the beginning and the end of each version of a statement."""
+        return list(self._intervals(statement, self.versions.get(statement)))
+
     def _intervals(self, statement: int, rows: Iterable[Row]) -> Iterator[tuple[float, float]]:
         """Yield the beginning and the end of each of some versions of a statement."""
         times = self.episodes.at

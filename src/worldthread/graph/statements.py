@@ -7,7 +7,10 @@ aspect and the times that the text states; several forms can belong to one state
 
 from __future__ import annotations
 
+from array import array
 from typing import Final, TypeAlias
+
+import numpy as np
 
 from worldthread.graph.columns import Row, RowTable
 from worldthread.graph.strings import ABSENT, StringTable, integer_to_time, time_to_integer
@@ -26,7 +29,17 @@ class StatementTable:
         strings: holds the names and texts.
     """
 
-    __slots__ = ("_made", "_number_by_form", "_number_by_key", "forms", "incident", "keys", "strings", "timed_forms")
+    __slots__ = (
+        "_id_heads",
+        "_made",
+        "_number_by_form",
+        "_number_by_key",
+        "forms",
+        "incident",
+        "keys",
+        "strings",
+        "timed_forms",
+    )
 
     def __init__(self, strings: StringTable) -> None:
         self.strings = strings
@@ -39,6 +52,7 @@ class StatementTable:
         self.timed_forms: set[int] = set()
         """The forms that state when they begin or end."""
         self._number_by_form: dict[Row, int] = {}
+        self._id_heads = array("Q")  # the first 64 bits of the ids, of as many statements as were ever asked about
         self._made: dict[int, Statement] = {}  # form -> the object that was made of it
         self.incident = RowTable(1)
         """Number of a normalised name -> (statement,) for each statement with it as vertex or relation."""
@@ -97,6 +111,31 @@ class StatementTable:
             for name in sorted(names):
                 self.incident.append(name, (number,))
         return number
+
+    def with_id(self, statement_id: str) -> list[int]:
+        """Return the numbers of the statements with an id: one, or none. The first call takes time for each statement.
+
+        Args:
+            statement_id: 32 hexadecimal digits.
+        """
+        for number in range(len(self._id_heads), len(self.keys)):
+            self._id_heads.append(int(self.id(number)[:16], 16))
+        try:
+            head = int(statement_id[:16], 16)
+        except ValueError:
+            return []
+        if not 0 <= head < 2**64:
+            return []
+        likely = np.flatnonzero(np.array(self._id_heads, np.uint64) == np.uint64(head)).tolist()
+        return [number for number in likely if self.id(number) == statement_id]
+
+    def id(self, number: int) -> str:
+        """Return the id of a statement."""
+        strings = self.strings.items
+        subject, relation, object_ = self.keys[number]
+        if relation != ABSENT:
+            return Fact(strings[subject], strings[relation], strings[object_]).id
+        return Thesis(strings[subject], self.vertices(number)).id
 
     def find(self, statement: Statement) -> int | None:
         """Return the number of a statement, or ``None`` when it was never added."""

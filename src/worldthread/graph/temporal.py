@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.arguments import require_finite
 from worldthread.errors import InputError
 from worldthread.graph.arrays import state_from_arrays, state_to_arrays
 from worldthread.graph.compaction import compacted
+from worldthread.graph.conditions import Condition
 from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.merges import MergedNames
+from worldthread.graph.selection import Selection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
 from worldthread.types import Episode, Extraction, Statement, Version
 
 _LONGEST_STEP_BACK: Final = 86_400.0  # seconds by which a clock that was set back is corrected
+_KEPT_SELECTIONS: Final = 8  # until the next change: callers ask with the same few filters again and again
+
+
+VersionPlace: TypeAlias = tuple[float, str, float]
+"""The place of a version in a listing: the beginning of its interval, the id of its statement, the end."""
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """What a graph lists, in order.
+
+    Args:
+        change_count: that of the graph when this was made.
+        episodes: world time and id of every episode.
+        versions: the place of every version, and the number of its statement.
+    """
+
+    change_count: int
+    episodes: list[tuple[float, str]]
+    versions: list[tuple[VersionPlace, int]]
 
 
 class TemporalGraph:
@@ -47,6 +71,8 @@ class TemporalGraph:
     def __init__(self, episodes: Iterable[Episode] = ()) -> None:
         self._use(GraphState.empty())
         self._outside: tuple[tuple[str, str], ...] = ()  # names that other episodes merge
+        self._listed: _Listing | None = None
+        self._selections: tuple[int, dict[Condition, Selection]] = -1, {}
         self.change_count = 0
         self.numbering = 0
         self.add_many(episodes)
@@ -92,6 +118,7 @@ class TemporalGraph:
             extraction.extractor,
             len(extraction.failures),
             episode.extracted_at,
+            episode.provenance,
         )
         self._fold.add(record, extraction, extraction.digest)
         self.change_count += 1
@@ -252,6 +279,78 @@ class TemporalGraph:
         recorded = self._episodes.extracted.get(episode, self._episodes.recorded[episode])
         return recorded is None or recorded <= recorded_time
 
+    def select(self, condition: Condition) -> Selection:
+        """Return what meets a condition; :mod:`worldthread.graph.selection` says what that means.
+
+        Args:
+            condition: a condition on episodes and what they assert.
+
+        Returns:
+            The selection, which is valid until the next change of the graph.
+        """
+        changes, known = self._selections
+        if changes != self.change_count:
+            known = {}
+            self._selections = self.change_count, known
+        selection = known.get(condition)
+        if selection is None:
+            if len(known) >= _KEPT_SELECTIONS:
+                known.pop(next(iter(known)))
+            selection = known[condition] = Selection(self._state, condition)
+        return selection
+
+    def selected_episodes(self, condition: Condition) -> list[str]:
+        """Return the ids of the episodes that meet a condition.
+
+        Args:
+            condition: a condition on episodes.
+
+        Returns:
+            The ids in fold order.
+        """
+        return self._in_fold_order(np.flatnonzero(self.select(condition).episodes).tolist())
+
+    def listed_episodes(self, after: tuple[float, str] | None = None) -> Iterator[str]:
+        """Iterate over the episodes after a place in fold order.
+
+        Args:
+            after: world time and id of the last one before; it need not be there any more. ``None`` begins.
+
+        Yields:
+            Ids in fold order.
+        """
+        order = self._listing().episodes
+        start = 0 if after is None else bisect_right(order, after)
+        for place in range(start, len(order)):
+            yield order[place][1]
+
+    def listed_versions(self, after: VersionPlace | None = None) -> Iterator[tuple[VersionPlace, int]]:
+        """Iterate over the versions of all statements after a place in their order.
+
+        Args:
+            after: the last one before; it need not be there any more. ``None`` begins.
+
+        Yields:
+            The place of a version (the beginning of its interval, the id of the statement, the end of the interval)
+            and the number of the statement, in the order of the places.
+        """
+        order = self._listing().versions
+        start = 0 if after is None else bisect_right(order, after, key=lambda one: one[0])
+        yield from (order[place] for place in range(start, len(order)))
+
+    def _listing(self) -> _Listing:
+        """Return what is listed, in order; made once for each change, in time linear in the graph."""
+        if self._listed is None or self._listed.change_count != self.change_count:
+            episodes = sorted(self._episodes.order(number) for number in self._episodes.numbers.values())
+            versions = [
+                ((start, statement_id, end), number)
+                for number in self._state.asserted()
+                for statement_id in (self._statements.id(number),)
+                for start, end in self._state.intervals(number)
+            ]
+            self._listed = _Listing(self.change_count, episodes, sorted(versions))
+        return self._listed
+
     # -- episodes ---------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -355,6 +454,28 @@ class TemporalGraph:
         """
         number = self._state.find(statement)
         return () if number is None else self._state.versions_of(number)
+
+    def number_of(self, statement_id: str) -> int | None:
+        """Return the number of a statement by its id.
+
+        Args:
+            statement_id: 32 hexadecimal digits.
+
+        Returns:
+            The number; ``None`` when no episode asserts a statement with this id.
+        """
+        return next((n for n in self._statements.with_id(statement_id) if self._state.assertions.count(n)), None)
+
+    def asserting(self, statement: int) -> list[str]:
+        """Return the ids of the episodes that assert a statement.
+
+        Args:
+            statement: one of :attr:`statement_numbers`.
+
+        Returns:
+            The ids in fold order.
+        """
+        return self._in_fold_order({episode for episode, _ in self._state.assertions.get(statement)})
 
     def all_versions(self) -> Iterator[tuple[Version, ...]]:
         """Iterate over all statements.

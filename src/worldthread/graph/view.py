@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from worldthread.arguments import require_finite
+from worldthread.graph.selection import Selection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
@@ -131,11 +132,12 @@ class GraphView:
         facts = {fact.key: fact for fact in (*self.facts(subject=name), *self.facts(object=name))}
         return [*(facts[key] for key in sorted(facts)), *self.theses(about=name)]
 
-    def timeline(self, name: str) -> list[Version]:
+    def timeline(self, name: str, selection: Selection | None = None) -> list[Version]:
         """Return every version of every statement about ``name``, ended ones included.
 
         Args:
             name: a name in any spelling.
+            selection: only what it selects of the same graph; ``None`` for all.
 
         Returns:
             The versions that have begun by the time of this view, sorted by interval. Their ends are those that the
@@ -144,7 +146,7 @@ class GraphView:
         state = self._state
         found: list[Version] = []
         for number in state.about(name):
-            found += state.versions_of(number)
+            found += state.versions_of(number) if selection is None else selection.versions_of(number)
         if self.at is not None:
             found = [version for version in found if version.interval.valid_from <= self.at]
         return sorted(found, key=lambda v: (v.interval, str(v.statement), v.sources, v.statement.id))

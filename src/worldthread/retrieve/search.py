@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.graph.conditions import Condition
+from worldthread.graph.selection import Selection
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.index import RetrievalIndex
-from worldthread.retrieve.query import Query, names_in
+from worldthread.retrieve.query import Query, Scores, names_in
 from worldthread.retrieve.select import (
     QuestionPaths,
     best_episodes,
@@ -30,6 +33,7 @@ def search(
     at: float | None,
     only_current: bool,
     episode_of: Callable[[str], Episode],
+    condition: Condition | None = None,
 ) -> tuple[Hit, ...]:
     """Return the best hits for a question.
 
@@ -43,6 +47,7 @@ def search(
         at: the world time that the question is about; ``None`` for now.
         only_current: leave out what does not hold at that time.
         episode_of: returns an episode by its id.
+        condition: only what meets it is ranked; ``None`` for everything.
 
     Returns:
         Facts, then theses, then episodes, each best first, with the path that leads to each.
@@ -54,6 +59,9 @@ def search(
     scores = method_named(method)(query, index)
     paths = QuestionPaths(query, index)
     graph = index.graph
+    selection = None if condition is None else graph.select(condition)
+    if selection is not None:
+        scores = _among_selected(scores, selection)
     hits: list[Hit] = []
     for kind in KINDS:
         if kind not in kinds:
@@ -65,9 +73,21 @@ def search(
                 path = scores.episode_paths.get(number) or paths.to_episode(number)
                 hits.append(Hit(episode_of(record.id), score, kind, path))
             continue
-        for number, score in best_statements(scores, index, k, kind, at, only_current):
+        for number, score in best_statements(scores, index, k, kind, at, only_current, selection):
             statement = graph.numbered_statement(number)
+            version = version_shown(graph, number, at, selection)
             assert statement is not None
             path = scores.paths.get(number) or paths.to_statement(number)
-            hits.append(Hit(statement, score, kind, path, version_shown(graph, number, at)))
+            shown = statement if selection is None or version is None else version.statement
+            hits.append(Hit(shown, score, kind, path, version))
     return tuple(hits)
+
+
+def _among_selected(scores: Scores, selection: Selection) -> Scores:
+    """Return the scores of what is selected; everything else is no hit."""
+    nothing = np.float32(-np.inf)
+    return replace(
+        scores,
+        episodes=np.where(selection.episodes[: len(scores.episodes)], scores.episodes, nothing),
+        statements=np.where(selection.statements[: len(scores.statements)], scores.statements, nothing),
+    )

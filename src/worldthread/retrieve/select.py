@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
+from worldthread.graph.selection import Selection
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
@@ -53,7 +54,13 @@ def best_holding(
 
 
 def best_statements(
-    scores: Scores, index: RetrievalIndex, k: int, kind: Kind, at: float | None, only_current: bool = True
+    scores: Scores,
+    index: RetrievalIndex,
+    k: int,
+    kind: Kind,
+    at: float | None,
+    only_current: bool = True,
+    selection: Selection | None = None,
 ) -> list[tuple[int, float]]:
     """Return the best facts, or the best theses.
 
@@ -64,13 +71,18 @@ def best_statements(
         kind: "fact" or "thesis".
         at: a world time; ``None`` for now.
         only_current: leave out what does not hold at that time.
+        selection: what counts of the versions of a statement; ``None`` for all of them.
 
     Returns:
         Numbers and scores, best first.
     """
     graph = index.graph
+    view = graph.view(at)
 
     def holds(number: int) -> bool:
+        if selection is not None:
+            versions = selection.versions_of(number)
+            return any(not only_current or view.covers(version.interval) for version in versions)
         if only_current:
             return graph.statement_holds(number, at)
         return graph.numbered_statement(number) is not None
@@ -205,7 +217,10 @@ class QuestionPaths:
         return ()
 
 
-def version_shown(graph: TemporalGraph, number: int, at: float | None) -> Version | None:
+def version_shown(
+    graph: TemporalGraph, number: int, at: float | None, selection: Selection | None = None
+) -> Version | None:
     """Return the version of a statement that holds now (``at`` is ``None``) or at a world time, else its last."""
-    view, versions = graph.view(at), graph.numbered_versions(number)
+    view = graph.view(at)
+    versions = graph.numbered_versions(number) if selection is None else selection.versions_of(number)
     return next((version for version in versions if view.covers(version.interval)), versions[-1] if versions else None)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from worldthread.errors import InputError
 from worldthread.stores.backups import BackupCounts, backup, restore
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, ImportCounts, Store
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store
 from worldthread.stores.sqlite import SQLiteStore
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "BackupCounts",
     "Durability",
     "ImportCounts",
+    "NamespaceSize",
     "SQLiteStore",
     "Store",
     "backup",

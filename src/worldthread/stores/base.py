@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from worldthread.arguments import require_methods, require_path
 from worldthread.errors import FormatError, InputError, StoreError
 from worldthread.graph import TemporalGraph
+from worldthread.graph.conditions import Condition
 from worldthread.stores.exchange import LineReader, write_lines, written_file
 from worldthread.types import Episode
 
@@ -44,6 +46,21 @@ class ImportCounts(NamedTuple):
 
     added: int
     known: int
+
+
+@dataclass(frozen=True)
+class NamespaceSize:
+    """How much a namespace holds.
+
+    Args:
+        name: the name of the namespace.
+        episodes: the number of its episodes.
+        bytes: the size of their records, without vectors and indexes.
+    """
+
+    name: str
+    episodes: int
+    bytes: int
 
 
 class Store(ABC):
@@ -214,8 +231,11 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def episodes(self) -> Iterator[Episode]:
+    def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
         """Iterate over the recorded episodes.
+
+        Args:
+            condition: only those that meet it; ``None`` for all.
 
         Yields:
             Episodes in fold order (world time, then id), without those that are forgotten in the meantime.
@@ -370,6 +390,14 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def list_namespaces(self) -> list[NamespaceSize]:
+        """List the namespaces of the file that hold something, with their sizes.
+
+        Returns:
+            The namespaces, sorted by name.
+        """
+
+    @abstractmethod
     def close(self) -> None:
         """Release the file. May be called again."""
 
@@ -383,12 +411,13 @@ class Store(ABC):
 
     # -- export and import ------------------------------------------------------------------------------------------
 
-    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str]) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[bytes] | IO[str], condition: Condition | None = None) -> int:
         """Write every episode as JSON Lines (:mod:`worldthread.stores.exchange`).
 
         Args:
             target: a file, which is written whole or not at all and is private to its owner; or a pipe, a device, or an
                 open stream.
+            condition: only episodes that meet it; ``None`` for all.
 
         Returns:
             The number of episodes.
@@ -398,17 +427,17 @@ class Store(ABC):
             StoreError: ``target`` cannot be written.
         """
         with self.read_lock() as graph:
-            count = len(graph)
+            count = len(graph) if condition is None else len(graph.selected_episodes(condition))
             if not isinstance(target, str | os.PathLike):
                 require_methods(target, ("write",), "the target of an export", _FILE_OR_STREAM)
-                write_lines(target, self.episodes(), count)
+                write_lines(target, self.episodes(condition), count)
                 return count
             path = require_path(target, "the target of an export")
             own = str(self.path) if self.path else None
             if own and str(path.resolve()) in (own, *(own + ending for ending in ("-wal", "-shm", "-lock"))):
                 raise InputError(f"{path} belongs to the memory itself: export to another file")
             with written_file(path) as stream:
-                write_lines(stream, self.episodes(), count)
+                write_lines(stream, self.episodes(condition), count)
             return count
 
     def import_(self, source: str | os.PathLike[str] | IO[bytes] | IO[str]) -> ImportCounts:

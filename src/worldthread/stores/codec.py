@@ -9,10 +9,10 @@
                  "endings": [{"statement": {"fact": ["key", "is in", "chest"]}, "reason": "it was taken"}],
                  "failures": ["key; ;"]}}
 
-``text`` and ``at`` are required; empty parts are left out. A statement whose text states times has ``valid_from`` and
-``valid_to`` too, an ending ``at``; a correction has
-``"never": true``. An episode whose extraction was replaced has ``extracted_at``. Numbers survive
-exactly (shortest decimal form).
+``text`` and ``at`` are required; empty parts are left out. ``user``, ``agent`` and ``session`` are strings, and
+``metadata`` is an object of strings, numbers and truth values. A statement whose text states times has ``valid_from``
+and ``valid_to`` too, an ending ``at``; a correction has ``"never": true``. An episode whose extraction was replaced has
+``extracted_at``. Numbers survive exactly (shortest decimal form).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import orjson
 
+from worldthread.provenance import NO_METADATA
 from worldthread.types import Ending, Episode, Extraction, Fact, Statement, Thesis
 
 
@@ -36,6 +37,14 @@ def encode_episode(episode: Episode) -> bytes:
         document["extracted_at"] = episode.extracted_at
     if episode.speaker:
         document["speaker"] = episode.speaker
+    if episode.user:
+        document["user"] = episode.user
+    if episode.agent:
+        document["agent"] = episode.agent
+    if episode.session:
+        document["session"] = episode.session
+    if episode.metadata:
+        document["metadata"] = dict(episode.metadata)
     extraction = _extraction_document(episode.extraction)
     if extraction:
         document["reading"] = extraction
@@ -63,10 +72,16 @@ def decode_episode(data: bytes | str) -> Episode:
         document.get("recorded_at"),
         document.get("extracted_at"),
         document.get("speaker", ""),
+        document.get("user", ""),
+        document.get("agent", ""),
+        document.get("session", ""),
+        document.get("metadata", NO_METADATA),
     )
 
 
-_EPISODE_OPTIONAL = frozenset({"source", "recorded_at", "extracted_at", "speaker", "reading"})
+_EPISODE_OPTIONAL = frozenset(
+    {"source", "recorded_at", "extracted_at", "speaker", "user", "agent", "session", "metadata", "reading"}
+)
 _STATEMENT_OPTIONAL = frozenset({"aspect", "valid_from", "valid_to"})
 _EXTRACTION_KEYS = frozenset({"reader", "statements", "endings", "failures", "same_names"})
 

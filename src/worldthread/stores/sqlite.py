@@ -15,7 +15,7 @@ import time
 import warnings
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from worldthread.arguments import require_iterable, require_path, require_unicode
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
-from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, Store
+from worldthread.graph.conditions import Condition
+from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, NamespaceSize, Store
 from worldthread.stores.codec import decode_episode, encode_episode
 from worldthread.stores.database import Database, pack_time, unpack_time
 from worldthread.stores.snapshots import ChangePosition, Snapshots
@@ -179,7 +180,11 @@ class SQLiteStore(Store):
     """
 
     def __init__(
-        self, database: Database, namespace: str, clock: Callable[[], float], states: dict[str, _NamespaceState]
+        self,
+        database: Database,
+        namespace: str,
+        clock: Callable[[], float],
+        states: MutableMapping[str, _NamespaceState],
     ):
         _require_name(namespace, "the namespace")
         self._database = database
@@ -229,7 +234,7 @@ class SQLiteStore(Store):
         """
         _require_name(namespace, "the namespace")
         database = Database(_resolved(path), readonly=readonly, durability=durability, wait=wait)
-        return cls(database, namespace, clock, {})
+        return cls(database, namespace, clock, weakref.WeakValueDictionary())
 
     @staticmethod
     def namespaces(path: str | os.PathLike[str]) -> list[str]:
@@ -249,6 +254,19 @@ class SQLiteStore(Store):
             return sorted(_namespace_names(database))
         finally:
             database.close()
+
+    def list_namespaces(self) -> list[NamespaceSize]:
+        with self._database.lock:
+            self._require_open()
+            self._database.begin_use()
+            with self._database.read_transaction():
+                _namespace_names(self._database)  # so that none is overlooked
+                rows = self._database.fetch_all(
+                    "SELECT name, episodes, (SELECT TOTAL(LENGTH(content)) FROM current"
+                    " JOIN record ON record.number = current.record"
+                    " WHERE current.namespace = namespace.number AND id != zeroblob(16)) FROM namespace"
+                )
+        return sorted((NamespaceSize(name, n, int(size)) for name, n, size in rows if n), key=lambda one: one.name)
 
     def open_namespace(self, namespace: str) -> Self:
         with self._database.lock:
@@ -371,9 +389,10 @@ class SQLiteStore(Store):
             self._up_to_date_graph()
             return self._fetch(episode_id)
 
-    def episodes(self) -> Iterator[Episode]:
+    def episodes(self, condition: Condition | None = None) -> Iterator[Episode]:
         with self._database.lock:
-            ids = self._up_to_date_graph().episodes()
+            graph = self._up_to_date_graph()
+            ids = graph.episodes() if condition is None else graph.selected_episodes(condition)
         for chunk in _batched(ids):
             with self._database.lock:
                 graph = self._up_to_date_graph()
@@ -918,6 +937,8 @@ class SQLiteStore(Store):
                     self._maintain(prepared)
             finally:
                 state.users.discard(self)
+                if not state.users and self._states.get(state.name) is state:
+                    del self._states[state.name]  # else each namespace that was ever open would stay in memory
                 database.users.discard(self)
                 if not database.users:
                     database.close()
