@@ -415,7 +415,7 @@ class Memory:
         asked = query if self._user == USER else as_asked_by(self._user, query)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
-        vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file
+        vector = self._index.embedder.embed_queries([asked])[0]
         with self._index.current() as index:
             hits = search(
                 index, asked, vector,
