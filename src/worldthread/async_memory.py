@@ -151,6 +151,7 @@ class AsyncMemory:
     remember_many = _on_thread(Memory.remember_many)
     unread = _on_thread(Memory.unread)
     retry = _on_thread(Memory.retry)
+    reembed = _on_thread(Memory.reembed)
     forget = _on_thread(Memory.forget)
     correct = _on_thread(Memory.correct)
     merge = _on_thread(Memory.merge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -46,15 +47,16 @@ class MemoryModels:
             require_methods(extractor, ("extract", "outdate"), "extractor", "an extractor of statements, or None")
         self._given = model, extractor, embedder
         self._own_model: ConfiguredChat | None = None
+        self._chosen_embedder: Embedder | None = None
         if isinstance(embedder, str):
-            _ = self._plain_embedder
+            _ = self._named_embedder
         if isinstance(model, str):
             _ = self.model
 
     def copy(self) -> MemoryModels:
         """Return the same configuration for another memory, which closes its own model."""
         copied = object.__new__(type(self))
-        copied._given, copied._own_model = self._given, None
+        copied._given, copied._own_model, copied._chosen_embedder = self._given, None, None
         return copied
 
     @cached_property
@@ -101,18 +103,33 @@ class MemoryModels:
 
         return ProseExtractor()
 
-    def embedder(self, cache: VectorCache) -> CachedEmbedder:
-        """Return the embedder, which keeps its vectors in ``cache``."""
-        return CachedEmbedder(self._plain_embedder, cache)
+    def embedder(self, cache: VectorCache, known: Callable[[], Collection[str]]) -> CachedEmbedder:
+        """Return the embedder, which keeps its vectors in ``cache``.
+
+        Args:
+            cache: keeps the vectors.
+            known: returns the names of the embedders whose vectors the memory has; it is called when no embedder was
+                chosen.
+
+        Returns:
+            The embedder.
+        """
+        embedder = self._given[2]
+        if embedder is None:
+            from worldthread.models import default_embedder
+
+            self._chosen_embedder = self._chosen_embedder or default_embedder(known)
+            return CachedEmbedder(self._chosen_embedder, cache)
+        return CachedEmbedder(embedder if not isinstance(embedder, str) else self._named_embedder, cache)
 
     @cached_property
-    def _plain_embedder(self) -> Embedder:
-        embedder = self._given[2]
-        if embedder is not None and not isinstance(embedder, str):
-            return embedder
+    def _named_embedder(self) -> Embedder:
+        """The embedder that was given by name."""
         from worldthread.models import embedder as make_embedder
 
-        return make_embedder(embedder)
+        name = self._given[2]
+        assert isinstance(name, str)
+        return make_embedder(name)
 
     def close(self) -> None:
         """Close the model if it was made here."""

@@ -10,6 +10,7 @@ from worldthread.cli.opening import (
     DEFAULT_FILE,
     NOTHING_FOUND,
     AsOfOption,
+    EmbedderOption,
     JsonOption,
     MemoryOption,
     ModelOption,
@@ -42,6 +43,7 @@ def ask(
     ] = 10,
     as_of: AsOfOption = None,
     model: ModelOption = None,
+    embedder: EmbedderOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
@@ -62,7 +64,7 @@ def ask(
     from worldthread.models import chat_model
 
     chat = chat_model(model)
-    with opened_to_read(memory, namespace, model=chat or "none") as store:
+    with opened_to_read(memory, namespace, model=chat or "none", embedder=embedder) as store:
         answer = store.ask(question, k=k, as_of=as_of)
         if as_json:
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})

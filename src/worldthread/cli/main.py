@@ -20,6 +20,7 @@ from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
 from worldthread.cli.play import play
 from worldthread.cli.recall import recall
+from worldthread.cli.reembed import reembed
 from worldthread.cli.remember import remember
 from worldthread.cli.replay import replay
 from worldthread.cli.report import report
@@ -51,6 +52,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         forget,
         stats,
         retry,
+        reembed,
         export,
         import_,
         backup,

@@ -14,6 +14,7 @@ from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
     NOT_ALL_READ,
+    EmbedderOption,
     JsonOption,
     MemoryOption,
     ModelOption,
@@ -21,7 +22,16 @@ from worldthread.cli.opening import (
     WaitOption,
     opened_to_write,
 )
-from worldthread.cli.output import note, number_of, one_line, print_json, show_usage, usage_fields
+from worldthread.cli.output import (
+    embedding_fields,
+    note,
+    number_of,
+    one_line,
+    print_json,
+    show_embedding,
+    show_usage,
+    usage_fields,
+)
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,6 +67,7 @@ def remember(
     ] = None,
     model: ModelOption = None,
     memory: MemoryOption = DEFAULT_FILE,
+    embedder: EmbedderOption = None,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
@@ -86,9 +97,10 @@ def remember(
     first = next(contents, None)
     if first is None:
         raise InputError("there is nothing to remember: the input is empty")
-    with opened_to_write(memory, namespace, wait, model=chat or "none") as store:
+    with opened_to_write(memory, namespace, wait, model=chat or "none", embedder=embedder) as store:
         result = store.remember_many(chain([first], contents), at=at, source=source)
         counts = store.stats()
+        used = store.embedder
     if as_json:
         print_json(
             {
@@ -97,6 +109,7 @@ def remember(
                 "facts": counts["current_facts"],
                 "theses": counts["current_theses"],
                 "usage": usage_fields(chat),
+                "embedding": embedding_fields(used),
             }
         )
     else:
@@ -107,6 +120,7 @@ def remember(
         passages = number_of(counts["episodes"], "passage")
         typer.echo(f"{one_line(str(memory))} has {passages}, {facts} and {statements}")
         show_usage(chat)
+        show_embedding(used)
     show_problems(result)
     if result.unread:
         raise typer.Exit(NOT_ALL_READ)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import InputError
@@ -78,6 +79,9 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+_STORED_NAME: Final = re.compile(r"(?P<prefix>[a-z-]+)/(?P<model>.+?)(?:@[^+]*)?(?:\+[0-9a-f]{6})?-\d+/\d+")
+"""Under which name an embedder of :data:`PROVIDERS` stores its vectors."""
+
 ENVIRONMENT_VARIABLE: Final = "WORLDTHREAD_EMBEDDER"
 
 
@@ -114,6 +118,52 @@ def embedder(name: str | None = None, **options: Any) -> Embedder:
     if options:
         raise InputError(f"the embedder {chosen!r} takes no options, and got: {', '.join(sorted(options))}")
     return _imported(EMBEDDERS[chosen])()
+
+
+def default_embedder(known: Callable[[], Collection[str]]) -> Embedder:
+    """Make the embedder of a memory that was opened without naming one.
+
+    Args:
+        known: returns the names under which vectors of the memory are stored.
+
+    Returns:
+        The embedder that the environment or the configuration file names, else the one that made the vectors, if its
+        name says how to make it again, else the default one.
+
+    Raises:
+        InputError: see :func:`embedder`.
+        ModelConfigError: see :func:`embedder`.
+        FormatError: see :func:`embedder`.
+    """
+    chosen = embedder()
+    if os.environ.get(ENVIRONMENT_VARIABLE) or _configured():
+        return chosen
+    names = known()
+    if chosen.name in names:
+        return chosen
+    for name in sorted(names):
+        made = _embedder_of(name)
+        if made is not None:
+            return made
+    return chosen
+
+
+def _configured() -> bool:
+    from worldthread.models.config import load_embedder_config
+
+    return load_embedder_config().name is not None
+
+
+def _embedder_of(stored_name: str) -> Embedder | None:
+    """Return the embedder that stores its vectors under a name; ``None`` if it cannot be told or made."""
+    for place in EMBEDDERS.values():
+        kind = _imported(place)
+        if getattr(kind, "name", None) == stored_name:
+            return kind()
+    found = _STORED_NAME.fullmatch(stored_name)
+    if found is None or found["prefix"] not in PROVIDERS:
+        return None
+    return embedder(f"{found['prefix']}/{found['model']}")
 
 
 def _imported(place: str) -> Callable[..., Embedder]:

@@ -58,6 +58,11 @@ class CachedEmbedder:
         self._cache = cache
 
     @property
+    def inner(self) -> Embedder:
+        """The wrapped embedder."""
+        return self._embedder
+
+    @property
     def name(self) -> str:
         """The name of the wrapped embedder."""
         return self._embedder.name
