@@ -19,7 +19,7 @@ from worldthread.errors import StoreError
 from worldthread.json_lines import JsonLinesWriter
 from worldthread.models.chat import ChatRequest, Message
 from worldthread.models.chat_cache import CachedChat, ChatCache
-from worldthread.models.configured import SchemaModeCache
+from worldthread.models.configured import ServerFacts
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.recording import RecordingChat
 from worldthread.paths import make_private_file, make_private_folder, replaced_file, write_private_file
@@ -174,7 +174,7 @@ def test_what_holds_words_of_people_is_private(tmp_path: Path) -> None:
         CachedChat(model, cache).complete(request)
         files = {path.name: mode_of(path) for path in tmp_path.rglob("*") if path.is_file()}
     assert {"cache.sqlite", "cache.sqlite-wal", "cache.sqlite-shm", "calls.jsonl"} <= files.keys()
-    SchemaModeCache(tmp_path / "modes" / "modes.json")["server"] = "words"
+    ServerFacts(tmp_path / "modes" / "modes.json")["server"] = "words"
     write_summary(tmp_path / "run", {"score": 1})
     with Memory(embedder="fake", extractor=None) as memory:
         memory.remember("A whisper.", at=1)

@@ -21,9 +21,9 @@ OF_USERS = {
     "Page", "Recall", "Record", "Remembered", "Thesis", "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {
-    "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "entities", "episode", "episodes",
+    "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "embedder", "entities", "episode", "episodes",
     "export", "extractor", "forget", "import_", "list_episodes", "list_statements", "merge", "model", "namespace",
-    "namespaces", "open_namespace", "path", "readonly", "recall", "remember", "remember_many", "retry", "share_file",
+    "namespaces", "open_namespace", "path", "readonly", "recall", "reembed", "remember", "remember_many", "retry", "share_file",
     "stats", "suggest_merges", "timeline", "unread", "update", "view",
 }  # fmt: skip
 
@@ -73,7 +73,7 @@ def test_a_memory_has_few_members_and_its_twin_the_same() -> None:
     with Memory() as memory:
         assert {name for name in dir(memory) if not name.startswith("_")} == MEMBERS | {"record"}
     twin = {name for name in dir(AsyncMemory) if not name.startswith("_")}
-    assert twin == MEMBERS - {"model", "extractor"} | {"record", "memory"}
+    assert twin == MEMBERS - {"model", "extractor", "embedder"} | {"record", "memory"}
     for name in twin & MEMBERS:
         of_memory, of_twin = getattr(Memory, name), getattr(AsyncMemory, name)
         if inspect.isfunction(of_memory):

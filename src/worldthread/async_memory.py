@@ -152,6 +152,7 @@ class AsyncMemory:
     remember_many = _on_thread(Memory.remember_many)
     unread = _on_thread(Memory.unread)
     retry = _on_thread(Memory.retry)
+    reembed = _on_thread(Memory.reembed)
     forget = _on_thread(Memory.forget)
     correct = _on_thread(Memory.correct)
     update = _on_thread(Memory.update)

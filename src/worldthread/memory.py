@@ -66,7 +66,9 @@ class Memory:
         model: a chat model or the name of one, see :func:`worldthread.models.chat_model`. It reads texts and answers
             questions. ``None`` takes ``$WORLDTHREAD_MODEL`` if it is set; ``"none"`` uses no model in any case.
         extractor: turns text into statements. ``None`` uses the model, or rules for English when there is no model.
-        embedder: an embedder or the name of one. ``None`` takes ``$WORLDTHREAD_EMBEDDER``, else MiniLM.
+        embedder: an embedder or the name of one. ``None`` takes ``$WORLDTHREAD_EMBEDDER``, else the
+            one of the configuration file, else the one of the vectors that the memory has, else MiniLM. Another
+            embedder than before computes its own vectors; see :meth:`reembed`.
         user: the name of the person whom the memory serves. Messages of the role "user" are theirs, and so are texts
             that say "I" without naming a speaker; "I" in a question means them.
 
@@ -158,6 +160,11 @@ class Memory:
     def extractor(self) -> Extractor:
         """What turns text into statements."""
         return self._models.extractor
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns text into vectors. One on a server has a ``meter``, which counts calls, tokens and dollars."""
+        return self._index.embedder.inner
 
     def open_namespace(self, namespace: str) -> Memory:
         """Open another memory of the same file.
@@ -513,7 +520,7 @@ class Memory:
         asked = query if user == USER else as_asked_by(user, query)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
-        vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file
+        vector = self._index.embedder.embed_queries([asked])[0]
         with self._index.current() as index:
             hits = search(
                 index, asked, vector,
@@ -820,6 +827,25 @@ class Memory:
         and embedded. The commands and the servers open memories in this way.
         """
         self._store.share_file()
+
+    def reembed(self, *, progress: bool | Progress | None = None) -> int:
+        """Embed everything with the embedder of this memory, then remove the vectors of all other embedders.
+
+        Use it after opening the memory with another embedder than before. The old vectors stay until all new ones are
+        there; after an error or a kill, call it again, and it goes on where it stopped. In the meantime the memory can
+        be used with either embedder. A memory that is opened without naming an embedder takes the one of its vectors.
+
+        Args:
+            progress: see :meth:`remember_many`.
+
+        Returns:
+            How many texts were embedded.
+
+        Raises:
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        self._store.require_writable()
+        return self._index.reembed(progress)
 
     # -- closing ----------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.errors import ClosedError
 from worldthread.models.cached import CachedEmbedder
+from worldthread.progress import Progress, show_progress
 from worldthread.stores import Store
 from worldthread.types import Episode
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from worldthread.retrieve import RetrievalIndex
 
 _WORTH_SAVING: Final = 2000  # episodes and statements from which on loading an index is quicker than building it
+_BATCH: Final = 256  # texts embedded and stored together
+_SAMPLE: Final = 16  # texts that show which embedder a memory has
 _ATTEMPTS: Final = 3  # to bring the index up to date while others write
 
 
@@ -45,7 +48,15 @@ class MemoryIndex:
     @cached_property
     def embedder(self) -> CachedEmbedder:
         """The embedder of the memory; it keeps its vectors in the store."""
-        return self._models.embedder(self._store)
+        return self._models.embedder(self._store, self._known_embedders)
+
+    def _known_embedders(self) -> set[str]:
+        """Return the names of the embedders that have vectors of the whole memory, judged by a sample of its texts."""
+        with self._store.read_lock() as graph:
+            count = len(graph.episode_numbers)
+            sample = range(0, count, max(1, count // _SAMPLE))
+            ids = [record.id for number in sample if (record := graph.numbered_episode(number)) is not None]
+            return self._store.vector_models([episode.text for episode in self._episodes(ids)])
 
     def embed(self, episodes: Iterable[Episode]) -> None:
         """Compute the vectors of new episodes now, so that the first question does not wait for them."""
@@ -53,6 +64,47 @@ class MemoryIndex:
         if texts:
             self._new_texts = True
             self.embedder.embed(list(dict.fromkeys(texts)))
+
+    def reembed(self, progress: bool | Progress | None) -> int:
+        """Embed everything that has no vector of this embedder yet, then remove the vectors of all others.
+
+        Each batch is stored as soon as it is computed.
+
+        Args:
+            progress: see :func:`~worldthread.progress.show_progress`.
+
+        Returns:
+            How many texts were embedded.
+        """
+        name, embedded = self.embedder.name, 0
+        texts = list(self._texts())
+        with show_progress(progress, "embedding", len(texts)) as advance:
+            for start in range(0, len(texts), _BATCH):
+                batch = texts[start : start + _BATCH]
+                known = self._store.get_vectors(name, batch)
+                missing = [text for text in batch if text not in known]
+                if missing:
+                    # not through the cache, which goes on without a word when a vector cannot be stored
+                    self._store.put_vectors(name, missing, self.embedder.compute(missing))
+                    self._new_texts = True
+                embedded += len(missing)
+                advance(len(batch))
+        self._store.clear_vectors(keep=name)
+        return embedded
+
+    def _texts(self) -> Iterable[str]:
+        """Return every text that the index embeds, each once."""
+        with self._store.read_lock() as graph:
+            numbers = sorted(graph.live_episodes)
+            ids = [record.id for number in numbers if (record := graph.numbered_episode(number)) is not None]
+            texts = dict.fromkeys(
+                str(statement)
+                for number in range(len(graph.statement_numbers))
+                if (statement := graph.numbered_statement(number)) is not None
+            )
+            for start in range(0, len(ids), _BATCH):
+                texts |= dict.fromkeys(episode.text for episode in self._episodes(ids[start : start + _BATCH]))
+        return texts
 
     @contextmanager
     def current(self) -> Iterator[RetrievalIndex]:

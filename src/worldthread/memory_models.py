@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ class MemoryModels:
         self._extractor = extractor
         self._is_open = True
         if isinstance(embedder, str):
-            _ = self._shared.embedder
+            _ = self._shared.named_embedder
         if isinstance(model, str):
             _ = self.model
 
@@ -97,9 +98,18 @@ class MemoryModels:
 
         return ProseExtractor()
 
-    def embedder(self, cache: VectorCache) -> CachedEmbedder:
-        """Return the embedder, which keeps its vectors in ``cache``."""
-        return CachedEmbedder(self._shared.embedder, cache)
+    def embedder(self, cache: VectorCache, known: Callable[[], Collection[str]]) -> CachedEmbedder:
+        """Return the embedder, which keeps its vectors in ``cache``.
+
+        Args:
+            cache: keeps the vectors.
+            known: returns the names of the embedders whose vectors the memory has; it is called when no embedder was
+                chosen.
+
+        Returns:
+            The embedder.
+        """
+        return CachedEmbedder(self._shared.named_embedder or self._shared.default_embedder(known), cache)
 
     def close(self) -> None:
         """Close the model if it was made here and no other memory uses it. May be called again."""
@@ -123,6 +133,7 @@ class _SharedModels:
         self._own_model: ConfiguredChat | None = None
         self._has_own_model = False
         self._own_embedder: Embedder | None = None
+        self._default_embedders: dict[str, Embedder] = {}
 
     def for_another(self) -> _SharedModels:
         """Return these models for one more memory."""
@@ -145,17 +156,25 @@ class _SharedModels:
             return self._own_model
 
     @property
-    def embedder(self) -> Embedder:
-        """What computes vectors."""
+    def named_embedder(self) -> Embedder | None:
+        """The embedder that was given, or given by name; ``None`` without one."""
         embedder = self._given[1]
-        if embedder is not None and not isinstance(embedder, str):
+        if not isinstance(embedder, str):
             return embedder
-        with self._lock:  # loading one takes a second and 100 MB
+        with self._lock:
             if self._own_embedder is None:
                 from worldthread.models import embedder as make_embedder
 
                 self._own_embedder = make_embedder(embedder)
             return self._own_embedder
+
+    def default_embedder(self, known: Callable[[], Collection[str]]) -> Embedder:
+        """Return the embedder of a memory whose vectors were made by the embedders with the ``known`` names."""
+        from worldthread.models import default_embedder
+
+        made = default_embedder(known)
+        with self._lock:  # loading one takes a second and 100 MB, so memories share it
+            return self._default_embedders.setdefault(made.name, made)
 
     def close(self) -> None:
         """Note that a memory needs them no longer; the last one closes the model."""

@@ -55,7 +55,7 @@ def test_an_answer_with_its_usage(server: Any) -> None:
     answer = model.complete(replace(FREE, max_tokens=7, seed=3))
     assert (answer.text, answer.model, answer.finish_reason, answer.attempts) == ("pong", "tiny-2026", "stop", 1)
     assert answer.usage == Usage(10, 3, 4)
-    assert 0 < answer.seconds < 5
+    assert answer.seconds > 0
     assert server.requests == [
         {
             "model": "tiny",

@@ -11,6 +11,7 @@ from worldthread.cli.opening import (
     DEFAULT_FILE,
     NOTHING_FOUND,
     AsOfOption,
+    EmbedderOption,
     JsonOption,
     MemoryOption,
     ModelOption,
@@ -44,6 +45,7 @@ def ask(
     as_of: AsOfOption = None,
     where: WhereOption = None,
     model: ModelOption = None,
+    embedder: EmbedderOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonOption = False,
@@ -65,7 +67,7 @@ def ask(
 
     selected = filter_of(where)
     chat = chat_model(model)
-    with opened_to_read(memory, namespace, model=chat or "none") as store:
+    with opened_to_read(memory, namespace, model=chat or "none", embedder=embedder) as store:
         answer = store.ask(question, k=k, as_of=as_of, where=selected)
         if as_json:
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})

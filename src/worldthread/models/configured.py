@@ -1,4 +1,4 @@
-"""The chat model that the configuration names, with its budget, cache and recording."""
+"""The chat model and the embedder that the configuration names, with budget, cache and recording."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from filelock import FileLock
 
+from worldthread.models.base import Embedder
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
-from worldthread.models.config import ChatConfig, load_config
+from worldthread.models.config import ChatConfig, EmbedderConfig, load_config
 from worldthread.paths import FILE_MODE, default_cache_dir, make_private_folder, write_private_file
 
 NO_MODEL = "none"
@@ -59,7 +60,7 @@ class ConfiguredChat:
                 timeout=config.timeout,
                 retries=config.retries,
                 concurrency=config.concurrency,
-                schema_modes=SchemaModeCache(default_cache_dir() / "schema-ways.json"),
+                schema_modes=ServerFacts(default_cache_dir() / "schema-ways.json"),
             )
         self.meter = Meter(
             inner,
@@ -124,6 +125,20 @@ def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None
     return None if config.model is None and config.replay is None else ConfiguredChat(config)
 
 
+def server_embedder(config: EmbedderConfig) -> Embedder:
+    """Make the embedder on a server; the length of its vectors is kept for later processes."""
+    from worldthread.models.openai_embedder import OpenAIEmbedder
+
+    return OpenAIEmbedder(config, known_dimensions=ServerFacts(default_cache_dir() / "embedding-dimensions.json"))
+
+
+def sentence_transformer(config: EmbedderConfig) -> Embedder:
+    """Make the embedder of the library ``sentence-transformers``."""
+    from worldthread.models.sentence_transformers import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder((config.name or "").partition("/")[2], batch=config.batch)
+
+
 def _cache_file(config: ChatConfig) -> Path:
     """Return a file for each server: two servers may use one name for different models."""
     url = config.base_url or ""
@@ -134,55 +149,55 @@ def _cache_file(config: ChatConfig) -> Path:
     return default_cache_dir() / "answers" / f"{server}.sqlite"
 
 
-class SchemaModeCache(MutableMapping[str, str]):
-    """The schema mode of each server and model, in a small JSON file that processes share.
+class ServerFacts(MutableMapping[str, str]):
+    """What was found out about each server and model, in a small JSON file that processes share.
 
-    If the file cannot be read or written, the modes are found out again.
+    If the file cannot be read or written, it is found out again.
 
     Args:
-        path: the file; it is made, with its folder, with the first mode.
+        path: the file; it is made, with its folder, with the first entry.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._modes: dict[str, str] = self._read()
+        self._facts: dict[str, str] = self._read()
 
     def _read(self) -> dict[str, str]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return {str(key): str(mode) for key, mode in found.items()} if isinstance(found, dict) else {}
+        return {str(key): str(fact) for key, fact in found.items()} if isinstance(found, dict) else {}
 
-    def _change(self, key: str, mode: str | None) -> None:
-        if mode is None:
-            self._modes.pop(key, None)
+    def _change(self, key: str, fact: str | None) -> None:
+        if fact is None:
+            self._facts.pop(key, None)
         else:
-            self._modes[key] = mode
+            self._facts[key] = fact
         try:
             make_private_folder(self._path.parent)
             with FileLock(f"{self._path}.lock", timeout=5, mode=FILE_MODE):
                 kept = self._read()
                 kept.pop(key, None)
-                if mode is not None:
-                    kept[key] = mode
+                if fact is not None:
+                    kept[key] = fact
                 write_private_file(self._path, json.dumps(kept, indent=1, sort_keys=True))
         except OSError:
             return
 
     def __getitem__(self, key: str) -> str:
-        return self._modes[key]
+        return self._facts[key]
 
     def __setitem__(self, key: str, value: str) -> None:
-        if self._modes.get(key) != value:
+        if self._facts.get(key) != value:
             self._change(key, value)
 
     def __delitem__(self, key: str) -> None:
-        del self._modes[key]
+        del self._facts[key]
         self._change(key, None)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._modes)
+        return iter(self._facts)
 
     def __len__(self) -> int:
-        return len(self._modes)
+        return len(self._facts)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import MissingExtraError
-from worldthread.models.base import read_verified, require_texts, unit
+from worldthread.models.base import processors, read_verified, require_texts, unit
 
 MODEL_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -60,7 +60,7 @@ class MiniLMEmbedder:
         if not checked:
             return vectors
         model = self._loaded()
-        workers = min(len(checked), _processors())
+        workers = min(len(checked), processors())
         if workers == 1:
             for row, text in enumerate(checked):
                 vectors[row] = _vector(model, text)
@@ -75,13 +75,6 @@ class MiniLMEmbedder:
             if self._model is None:
                 self._model = _load(self._model_path or _installed_model())
             return self._model
-
-
-def _processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # only on Linux
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _installed_model() -> Path:

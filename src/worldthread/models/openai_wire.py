@@ -1,4 +1,4 @@
-"""The messages of OpenAI's chat protocol: bodies of requests, answers, and failures in plain words."""
+"""The messages of OpenAI's protocol: bodies of requests, answers, embeddings, and failures in plain words."""
 
 from __future__ import annotations
 
@@ -88,6 +88,16 @@ class _Completion(msgspec.Struct):
     usage: _WireUsage | None = None
 
 
+class _Embedding(msgspec.Struct):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Embeddings(msgspec.Struct):
+    data: list[_Embedding]
+    usage: _WireUsage | None = None
+
+
 def request_body(
     model: str, request: ChatRequest, mode: SchemaMode | None, unsupported: Collection[str] = ()
 ) -> dict[str, Any]:
@@ -148,8 +158,49 @@ def read_completion(body: bytes) -> ChatAnswer:
     )
 
 
-def status_failure(status: int, body: object, headers: Mapping[str, str]) -> CallFailure:
-    """Return the failure that an HTTP status of 300 or more means; its message says what to do."""
+def read_embeddings(body: bytes, count: int) -> tuple[list[list[float]], Usage]:
+    """Read the vectors in an HTTP response of status 200.
+
+    Args:
+        body: the body of the response.
+        count: how many texts were sent.
+
+    Returns:
+        One vector for each text, in the order of the texts and of one length, and the tokens that were read.
+
+    Raises:
+        CallFailure: the body does not hold these vectors.
+    """
+    try:
+        found = msgspec.json.decode(body, type=_Embeddings)
+    except (msgspec.DecodeError, RecursionError):
+        raise CallFailure(f"it sent no embeddings but: {body!r}", status=200, is_transient=True) from None
+    vectors = {
+        position if item.index is None else item.index: item.embedding for position, item in enumerate(found.data)
+    }
+    if len(found.data) != count or sorted(vectors) != list(range(count)):
+        raise CallFailure(f"it sent {len(found.data)} embeddings for {count} texts", status=200, is_transient=True)
+    lengths = sorted({len(vector) for vector in vectors.values()})
+    if len(lengths) != 1 or not lengths[0]:
+        raise CallFailure(f"it sent embeddings with {lengths} numbers in one answer", status=200)
+    usage = found.usage or _WireUsage()
+    return [vectors[position] for position in range(count)], Usage(usage.prompt_tokens or 0)
+
+
+def status_failure(
+    status: int, body: object, headers: Mapping[str, str], *, key_variable: str = "WORLDTHREAD_API_KEY"
+) -> CallFailure:
+    """Return the failure that an HTTP status of 300 or more means; its message says what to do.
+
+    Args:
+        status: the status.
+        body: the body, decoded where it was JSON.
+        headers: the headers of the response.
+        key_variable: the environment variable that holds the key.
+
+    Returns:
+        The failure.
+    """
     fields = body if isinstance(body, dict) else {}
     words = _server_words(body)
     if status in _REDIRECTS and "location" in headers:
@@ -161,7 +212,7 @@ def status_failure(status: int, body: object, headers: Mapping[str, str]) -> Cal
     code, parameter = fields.get("code"), fields.get("param")
     if status in (401, 403):
         return CallFailure(
-            f"the key was refused; set WORLDTHREAD_API_KEY (or OPENAI_API_KEY for OpenAI) to a valid one: {words}",
+            f"the key was refused; set {key_variable} (or OPENAI_API_KEY for OpenAI) to a valid one: {words}",
             status=status,
         )
     if status == 404:

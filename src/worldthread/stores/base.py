@@ -355,8 +355,26 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def clear_vectors(self) -> None:
-        """Remove all vectors of this namespace."""
+    def vector_models(self, texts: Sequence[str]) -> set[str]:
+        """Return the embedding models that have a vector of every one of some texts.
+
+        Args:
+            texts: a few texts; for none, no model is returned.
+
+        Returns:
+            The names under which the vectors are stored.
+
+        Raises:
+            InputError: a text is not a string.
+        """
+
+    @abstractmethod
+    def clear_vectors(self, *, keep: str | None = None) -> None:
+        """Remove the vectors of this namespace, and the indexes that hold them: all of them or, after an error, none.
+
+        Args:
+            keep: name of the embedding model whose vectors and indexes stay; ``None`` to remove all.
+        """
 
     # -- maintenance --------------------------------------------------------------------------------------------------
 

@@ -186,6 +186,21 @@ class Snapshots:
         except Exception:
             return None
 
+    def remove_indexes(self, keep: str | None) -> None:
+        """Remove the indexes of the namespace but one.
+
+        Args:
+            keep: name of the index that stays; ``None`` to remove all.
+
+        Raises:
+            OSError: a file cannot be removed.
+        """
+        kept = None if keep is None else _index_key(keep)
+        for folder in self._folders():
+            for index in folder.glob("index-*"):
+                if index.name != kept:
+                    _remove(index)
+
     def _folder_of(self, position: ChangePosition) -> Path:
         return self._folder / f"{self._key}-{position.token.hex()}"
 

@@ -15,6 +15,7 @@ import time
 import warnings
 import weakref
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -828,13 +829,32 @@ class SQLiteStore(Store):
                 return None
             return state.snapshots.load_index(state.numbering_snapshot, name)
 
-    def clear_vectors(self) -> None:
+    def vector_models(self, texts: Sequence[str]) -> set[str]:
+        distinct = list(dict.fromkeys(map(_text_digest, texts)))
+        counts: Counter[str] = Counter()
+        with self._database.lock:
+            self._up_to_date_graph()
+            for keys in map(_padded, _batched(distinct)):
+                rows = self._database.fetch_all(
+                    "SELECT model, COUNT(*) FROM vector WHERE namespace = ?"
+                    f" AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)}) GROUP BY model",
+                    (self._state.number, *(key[:2] for key in keys), *keys),
+                )
+                counts.update(dict(rows))
+        return {model for model, count in counts.items() if count == len(distinct)}
+
+    def clear_vectors(self, *, keep: str | None = None) -> None:
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
-                self._database.execute("DELETE FROM vector WHERE namespace = ?", (change.namespace,))
+                self._database.execute(
+                    "DELETE FROM vector WHERE namespace = ? AND model IS NOT ?", (change.namespace, keep)
+                )
                 self._database.rewrite_vectors()
             self._apply(change)
+            if self._state.snapshots is not None:
+                with suppress(OSError):  # an index that stays costs space, and nobody reads it
+                    self._state.snapshots.remove_indexes(keep)
 
     # -- maintenance --------------------------------------------------------------------------------------------------
 
