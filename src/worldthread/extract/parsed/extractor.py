@@ -8,8 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
-from worldthread.extract.parsed.changes import Change, changes_of, contradicted_facts, ended_facts
+from worldthread.extract.parsed.changes import changes_of
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
+from worldthread.extract.parsed.endings import contradicted_facts, ended_facts
+from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
