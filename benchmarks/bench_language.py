@@ -91,8 +91,9 @@ def stated_facts(memory: Memory) -> list[Fact]:
 
 
 def unended(memory: Memory, at: datetime) -> set[Statement]:
-    """Return the statements that hold at a time or are expected to hold later."""
-    return {v.statement for v in stated_versions(memory) if v.interval.valid_to > at.timestamp()}
+    """Return the statements that hold at a time or are expected to hold later; not what was called off before."""
+    intervals = ((v.statement, v.interval) for v in stated_versions(memory))
+    return {statement for statement, i in intervals if i.valid_from < i.valid_to > at.timestamp()}
 
 
 def has_words(fact: Fact, words: str) -> bool:

@@ -27,6 +27,23 @@ LISTS: Final = {
 COARSE_TIMES: Final = WORDS["coarse_times"] | PROSE_WORDS["months"] | PROSE_WORDS["weekdays"]
 """Words for times of a day or longer."""
 
+KIN: Final = {word: frozenset(words.split()) for words in TABLE["kin"]["words"] for word in words.split()}
+"""Words for relatives with all words for the same relative."""
+
+_ORDINALS: Final[dict[str, int]] = TABLE["numbers"]
+
+
+def number_of(word: str) -> int | None:
+    """Return the number that a word or numeral means: 30 for "30", "30th", "thirty" and "thirtieth"."""
+    numeral = re.fullmatch(r"(\d{1,3})(?:st|nd|rd|th)?", word)
+    if numeral is not None:
+        return int(numeral[1])
+    tens, _, ones = word.partition("-")
+    if ones:
+        return _ORDINALS[tens] + _ORDINALS[ones] if tens in _ORDINALS and ones in _ORDINALS else None
+    return _ORDINALS.get(word)
+
+
 KINDS: Final = {word: frozenset(others.split()) for word, others in TABLE["kinds"].items()}
 """Nouns with the words that may name the same thing."""
 

@@ -11,17 +11,25 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from worldthread.extract.parsed.change_tables import LISTS, RULES, TABLE, WORDS
+from worldthread.extract.parsed.change_tables import LISTS, RULES, TABLE, WORDS, number_of
 from worldthread.extract.parsed.clauses import Clause
+from worldthread.extract.parsed.clauses import clauses as clauses_of
 from worldthread.extract.parsed.ended_states import EndedStates
 from worldthread.extract.parsed.events import AGENTS, Change, Event, speaker_of
+from worldthread.extract.parsed.idioms import without_idioms
 from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of, stem
+from worldthread.extract.parsed.parser import parse
 from worldthread.extract.prose.phrases import Referents
 from worldthread.names import normalise_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
+_LONG_AGO: Final = re.compile(
+    r"\b(?:years|decades|ages) ago\b|\blong ago\b|\bwhen (?:i|we|he|she) (?:was|were)\b|\bas an? (?:\w+ )?(?:kid|child|boy|girl|"
+    r"teen|teenager|student|baby)\b|\b(?:back )?in (?:19|20)\d\d\b|\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
+    r"\bin (?:my|his|her|their|our) (?:\w+ties|youth|childhood|teens)\b"
+)
 _FINAL: Final = frozenset(["anymore", "longer"])
 _CONTACT_NAME: Final = re.compile(
     r"(?:phone|mobile|telephone|cell) number|(?:home|postal|e-?mail|mail) address|(?:last|family|user) name|\S+"
@@ -42,6 +50,10 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
+    plain = without_idioms(doc)
+    if plain is not None:
+        doc = parse([plain])[0]
+        clauses = clauses_of(doc)
     found: list[Change] = []
     for clause in clauses:
         if clause.modal and not (clause.negation and clause.modal in ("ca", "can", "could")):
@@ -64,12 +76,18 @@ class _ClauseChanges:
     def changes(self) -> list[Change]:
         clause = self._clause
         verb = clause.verb
+        if _LONG_AGO.search(" ".join(t.lower_ for t in verb.subtree)) is not None:
+            return []
+        if any(t.dep_ == "neg" for c in verb.children if c.dep_ in ("aux", "auxpass") for t in c.children):
+            return []  # "didn't get fired"
         tokens = list(verb.children) + [g for c in verb.children for g in c.children]
         final = any(t.lower_ in _FINAL for t in tokens) or any(
             t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in verb.subtree
         )
         if clause.negation or final:
             found = self._states.denied(Event(verb, clause, clause.subject, self._referents), final)
+            if final:
+                found += self._attribute() + self._value_denied()
             if clause.negation == "not" or clause.negation == "n't":
                 found += [c for event in self._events() for c in self._by_rules(event, negated=True)]
             return found
@@ -78,6 +96,8 @@ class _ClauseChanges:
             found += self._by_rules(event, negated=False)
         found += self._states.stopped()
         found += self._attribute()
+        found += self._birthday()
+        found += self._span()
         return found
 
     # -- the verb that counts -----------------------------------------------------------------------------------------
@@ -160,7 +180,7 @@ class _ClauseChanges:
             return False
         if words & set(rule.get("without", "").split()):
             return False
-        if "life" in rule["ends"] and any(
+        if "life" in rule.get("ends", "") and any(
             p.dep_ == "prep"
             and p.lower_ == "on"
             and any(c.dep_ == "pobj" and not is_coarse_time(c) for c in p.children)
@@ -169,6 +189,20 @@ class _ClauseChanges:
             return False  # "passed on the cake"
         if rule.get("has_object") is False and any(c.dep_ == "dobj" for c in event.verb.children):
             return False
+        thing = event.subject if event.passive and event.object is None else event.object
+        if "object" in rule and not self._has_head(thing, rule["object"]):
+            return False
+        if "preposition_object" in rule:
+            new = event.pobj("to")
+            if new is None or new.lower_ not in rule["preposition_object"].split():
+                return False
+        if rule.get("lost") and not any(
+            c.lemma_.lower() in WORDS["vehicles"]
+            for p in event.preps if p.lower_ in ("on", "in", "at") for c in p.children
+        ):  # fmt: skip
+            return False
+        if rule.get("hospital") and rule["who"] == "object" and not event.passive:
+            return False
         if "subject" in rule:
             token = event.object if rule.get("complement") else event.subject
             if token is None or token.lemma_.lower() not in rule["subject"].split():
@@ -176,9 +210,21 @@ class _ClauseChanges:
             wanted = set(rule.get("subject_words", "").split())
             if wanted and not wanted & {c.lower_ for c in token.children}:
                 return False
+        if any(
+            p.dep_ == "prep" and p.lower_ in rule.get("no_preposition", "").split() and not is_coarse_time(p)
+            for p in event.verb.children
+        ):
+            return False
+        if rule.get("bare_verb") and (event.object is not None or any(not is_coarse_time(p) for p in event.preps)):
+            return False
         if rule.get("permanent") or rule.get("bare"):
             return self._is_for_good(event, bare=bool(rule.get("bare")))
         return True
+
+    @staticmethod
+    def _has_head(token: Token | None, words: str) -> bool:
+        """Return whether a phrase has one of some words as its main word."""
+        return token is not None and token.lemma_.lower() in words.split()
 
     @staticmethod
     def _is_for_good(event: Event, *, bare: bool) -> bool:
@@ -221,7 +267,7 @@ class _ClauseChanges:
 
     def _change(self, rule: dict[str, Any], event: Event) -> list[Change]:
         """Return the change of a rule that applies."""
-        families = tuple(rule["ends"].split())
+        families = tuple(rule.get("ends", "").split())
         who_is = rule.get("who", "")
         if who_is in ("couple", "between"):
             return self._couple(rule, event, families)
@@ -245,6 +291,8 @@ class _ClauseChanges:
             if role == "subject" and "?" in wanted and (event.passive or token.tag_ == "PRP" or token.pos_ != "PROPN"):
                 continue
             found = event.people(token)
+            if "life" not in families and "lives_with" not in families:
+                found = [one for one in found if not one.person]  # "I got kicked out of the club"
             targets += found
             if found:
                 break
@@ -254,7 +302,7 @@ class _ClauseChanges:
             return []
         if rule.get("living") and not all(self._is_living(t) for t in targets):
             return []
-        targets_owned = [t for t in targets if t.owner is not None or t.determiner == "the" or t.proper]
+        targets_owned = [t for t in targets if t.owner is not None or t.determiner in WORDS["definite"] or t.proper]
         if rule.get("owned") and (len(targets_owned) < len(targets) or not targets):
             return []
         if rule.get("other") and (event.subject is None or event.subject.lower_ in ("i", "we") or event.object is None):
@@ -286,7 +334,11 @@ class _ClauseChanges:
                 return []
         if rule.get("parent") and not self._is_birth(event):
             return []
+        if "relation" in rule:
+            who = self._who(who_is, event, targets)
+            return [Change(self._sentence, (), tuple(who), tuple(targets), relation=rule["relation"])] if who else []
         if families == ("life",):
+            targets = [one for one in targets if one.name != self._referents.speaker]
             return (
                 [Change(self._sentence, who=(speaker_of(self._referents),), targets=tuple(targets), life=True)]
                 if targets
@@ -382,6 +434,8 @@ class _ClauseChanges:
             return [] if named is None else [named]
         if who_is == "subject":
             return event.agents()
+        if who_is == "speaker":
+            return [speaker_of(self._referents)]
         owners = {t.owner for t in targets if t.owner is not None}
         if owners:
             return [Mention(normalise_name(o), frozenset(), frozenset(), o, proper=True) for o in sorted(owners)]
@@ -479,7 +533,8 @@ class _ClauseChanges:
         if thing is None or thing.tag_ == "PRP":
             return []
         noun = thing.lemma_.lower()
-        full = " ".join([*(c.lower_ for c in thing.lefts if c.dep_ == "compound"), noun])
+        full = " ".join([*(c.lower_ for c in thing.lefts if c.dep_ in ("compound", "amod")), noun])
+        full = re.sub(r"^(?:(?:new|old|current) )+", "", full)
         nouns = table.get(full) or table.get(noun)
         if nouns is None:
             return []
@@ -498,8 +553,68 @@ class _ClauseChanges:
         names = "|".join(sorted(set(_CONTACT_NAME.findall(nouns))))
         return [Change(self._sentence, (), tuple(who), relation=f"has (?:{names})", kept=tuple(self._values(doc)))]
 
+    def _value_denied(self) -> list[Change]:
+        """Return that a value is out of use: "555 0101 doesn't work any more", "you can't reach me at 555 0101"."""
+        clause = self._clause
+        tokens = [clause.subject] if clause.subject is not None else []
+        tokens += [c for p in clause.verb.children if p.dep_ in ("prep", "dobj") for c in (p, *p.children)]
+        values = [mention for t in tokens if (mention := _value(t)) is not None]
+        who = (speaker_of(self._referents),)
+        return [Change(self._sentence, (), who, tuple(values), relation="has .*|is")] if values else []
+
+    def _birthday(self) -> list[Change]:
+        """Return that an age is over: "it was my 30th birthday", "turned thirty", "I'm thirty now"."""
+        verb = self._clause.verb
+        lemma = verb.lemma_.lower()
+        age, owner = None, self._clause.subject
+        for token in verb.subtree:
+            if token.lemma_.lower() == "birthday" and (
+                self._clause.is_past or self._clause.is_perfect or lemma == "be"
+            ):
+                ordinals = [t for c in token.children for t in (c, *c.children)]
+                age = next((n for t in ordinals if (n := number_of(t.lower_)) is not None), None)
+                owner = next((c for c in token.children if c.dep_ == "poss"), None)
+                if owner is None:
+                    return []
+                if owner.lower_ in ("his", "her", "their") and self._clause.subject is not None:
+                    owner = self._clause.subject
+        if lemma in ("turn", "be") and age is None:
+            words = [c for c in verb.rights if c.dep_ in ("attr", "acomp", "dobj", "nummod", "npadvmod", "advmod")]
+            age = next((n for t in words if not list(t.children) and (n := number_of(t.lower_)) is not None), None)
+        if age is None or not 0 < age < 120 or owner is None:
+            return []
+        named = mention_of(owner, self._referents)
+        kept = Mention(str(age), frozenset(), frozenset(), str(age))
+        return [] if named is None else [Change(self._sentence, (), (named,), relation="has age", kept=(kept,))]
+
+    def _span(self) -> list[Change]:
+        """Return that a time of something is over: "my days at Costa are over", "my coffee days are behind me"."""
+        clause, subject = self._clause, self._clause.subject
+        if subject is None or subject.lemma_.lower() not in WORDS["spans"]:
+            return []
+        words = {t.lower_ for t in clause.verb.subtree if t.i >= clause.verb.i}
+        if not words & WORDS["over"]:
+            return []
+        event = Event(clause.verb, clause, subject, self._referents)
+        owner = next((c for c in subject.children if c.dep_ == "poss"), None)
+        inner = [c for p in subject.children if p.dep_ == "prep" for c in p.children if c.dep_ in ("pobj", "pcomp")]
+        inner += [c for c in subject.children if c.dep_ in ("compound", "amod", "nmod")]
+        targets = [mention for t in inner if (mention := event.named(t)) is not None]
+        who = event.people(owner)
+        families = ("job", "membership", "habit", "feeling", "study", "home")
+        return [Change(self._sentence, families, tuple(who), tuple(targets), loosely=True)] if targets and who else []
+
     def _values(self, doc: Doc) -> list[Mention]:
         return [Mention(t.lower_, frozenset(), frozenset(), t.text) for t in doc if t.like_num or t.like_email]
+
+
+def _value(token: Token) -> Mention | None:
+    """Return a number or an address: "555 0101"."""
+    if not (token.like_email or (token.like_num and any(c.isdigit() for c in token.text))):
+        return None
+    parts = [c.text for c in token.lefts if c.like_num]
+    text = " ".join([*parts, token.text])
+    return Mention(stem(token.lower_), frozenset(parts), frozenset(), text)
 
 
 def _is_bare(event: Event) -> bool:

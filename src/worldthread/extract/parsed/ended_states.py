@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.change_tables import HAVING, LISTS, WORDS
@@ -19,6 +20,9 @@ _STOPPING: Final = frozenset(
     ["stop", "quit", "cease", "give up", "finish", "swear off", "abandon", "drop", "cut out", "avoid", "leave off",
      "be", "kick", "stop from", "be done"]
 )  # fmt: skip
+
+
+_LEFT: Final = ("job", "home", "membership", "study", "health", "diet", "habit", "plan", "medicine", "feeling")
 
 
 class EndedStates:
@@ -168,7 +172,9 @@ class EndedStates:
             owners = [t for t in targets if t.owner is not None]
             if owners and owners[0].owner is not None:
                 owner = Mention(normalise_name(owners[0].owner), frozenset(), frozenset(), owners[0].owner, proper=True)
-                role = Change(self._sentence, ("state",), (owner,), who, relation=f"has {owners[0].head}")
+                role = Change(
+                    self._sentence, ("state",), (owner,), who, relation=f"has (?:.* )?{re.escape(owners[0].head)}"
+                )
                 return (
                     [role, Change(self._sentence, ("partner",), (owner, *who), others=(owner, *who))]
                     if owners[0].head in LISTS["partners"]
@@ -179,16 +185,43 @@ class EndedStates:
                 if event.pobj("with") is not None
                 else []
             )
+            numbers = [t for t in targets if t.head.isdigit()]
+            if numbers and not exact:
+                return [Change(self._sentence, (), who, tuple(numbers), relation="has age")]
+            if {t.head for t in targets} & LISTS["attached"]:
+                return [Change(self._sentence, ("partner",), who, others=pair)]
+            others = (
+                [Change(self._sentence, _LEFT, who, tuple(targets), loosely=True)]
+                if not exact and not {p.lower_ for p in event.preps} & {"without"}
+                else []
+            )
             return [
                 Change(self._sentence, ("state",), who, tuple(targets), loosely=not exact, exact=exact, verb="be"),
+                *others,
                 *partner,
             ]
+        if lemma == "call" and targets:
+            return [Change(self._sentence, (), who, tuple(targets), relation="has .*name|is called")]
         if lemma in ("see", "date", "love") and targets:
             partner = [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
             if lemma != "love":
                 return partner
         if lemma == "work":
             return [Change(self._sentence, ("job",), who, tuple(targets), loosely=True)] if targets or not exact else []
+        if lemma in ("live", "share") and ("together" in event.words or "with" in event.words) and len(who) > 1:
+            return [Change(self._sentence, (), (who[1], who[0]), who, relation="lives with|shares .*")]
+        if lemma in ("like", "love", "enjoy", "adore", "care", "do") and targets:
+            return [Change(self._sentence, ("feeling", "habit"), who, tuple(targets))]
+        if lemma == "go" and targets:
+            return [
+                Change(
+                    self._sentence,
+                    ("school", "habit", "membership", "plan", "study"),
+                    who,
+                    tuple(targets),
+                    loosely=True,
+                )
+            ]
         if lemma in ("live", "reside", "stay"):
             return [Change(self._sentence, ("home",), who, tuple(targets))] if targets else []
         if lemma in HAVING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from worldthread.extract.parsed.change_tables import HAVING, LISTS, PAST, WORDS
+from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.facts import third_person
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
@@ -14,6 +14,7 @@ from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 _SHARING: Final = re.compile(r"lives with|has (?:roommate|flatmate|housemate|lodger|tenant|subtenant)")
+_CALLED: Final = re.compile(r" (?:called|named) (.+)$")
 _NAMINGS: Final = ("has name", "is called", "is")
 
 
@@ -57,6 +58,13 @@ def _names(named: Mention, view: GraphView) -> list[str]:
     """Return the names of somebody: "Ravi" is "Tom's husband", where the memory knows it."""
     names = [named.name]
     if named.owner is not None:
+        names += [f"{named.owner}'s {word}" for word in sorted(KIN.get(named.head, ())) if not named.words]
+        called = {
+            match[1]
+            for fact in view.facts(subject=named.owner)
+            if is_in("own", fact) and is_about(named, fact) and (match := _CALLED.search(fact.object)) is not None
+        }
+        names += sorted(called) if len(called) == 1 else []
         names += [f.object for f in view.facts(subject=named.owner, relation=f"has {named.head}")]
         names += [f.object for relation in _NAMINGS for f in view.facts(subject=named.name, relation=relation)]
     elif not named.person:
@@ -125,6 +133,8 @@ def _ends(change: Change, fact: Fact) -> bool:
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
         return not change.targets or any(is_about(t, fact) or t.person for t in change.targets)
+    if change.families == ("health",) and _CALLED.search(fact.object) is not None:
+        return False  # who has a dog called Rex is not ill
     if change.families and not any(is_in(family, fact) for family in change.families):
         return False
     if not change.families and (

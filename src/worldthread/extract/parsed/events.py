@@ -125,7 +125,7 @@ class Event:
             ):
                 found |= {f"{verb}_{low}", f"{verb}_{child.lower_}"}
             if child.dep_ in ("acomp", "attr", "oprd", "dobj", "advmod"):
-                found |= {f"{verb}_{a.lower_}" for a in child.children if a.dep_ in ("amod", "advmod")}
+                found |= {f"{verb}_{a.lower_}" for a in child.children if a.dep_ == "amod"}
             if child.dep_ in ("prep", "prt", "advmod", "xcomp", "acomp"):
                 for inner in child.children:
                     found |= {f"{verb}_{low}_{inner.lemma_.lower()}"}

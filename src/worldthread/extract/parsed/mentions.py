@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from worldthread.extract.parsed.change_tables import COARSE_TIMES, KINDS, LISTS, PAST, RELATION_KINDS, TABLE, WORDS
+from worldthread.extract.parsed.change_tables import COARSE_TIMES, KIN, KINDS, LISTS, PAST, RELATION_KINDS, TABLE, WORDS
 from worldthread.extract.parsed.facts import third_person
 from worldthread.extract.prose.phrases import Referents
 from worldthread.names import normalise_name
@@ -115,7 +115,17 @@ def mention_of(token: Token, referents: Referents) -> Mention | None:
         "that",
     ):
         return None
+    if token.i + 1 < len(token.doc) and token.nbor().text == "-" and not token.whitespace_:
+        return None  # "mother-in-law" is not a mother
+    if token.lemma_.lower() != "name" and any(c.lower_ in WORDS["earlier"] for c in token.lefts):
+        return None  # "my first dog"
     owner, determiner = None, ""
+    if (
+        token.lower_ in KIN
+        and not any(c.dep_ in ("det", "poss", "nummod") for c in token.lefts)
+        and token.tag_ != "NNS"
+    ):
+        owner = referents.speaker  # "Mum"
     words: list[str] = []
     tail: list[str] = []
     for child in token.children:
@@ -140,7 +150,9 @@ def mention_of(token: Token, referents: Referents) -> Mention | None:
     plain = [w for w in words if w not in WORDS["numbers"] | WORDS["generic"]]
     own = " ".join([*plain, token.lower_])
     proper = token.pos_ == "PROPN" and owner is None and determiner == ""
-    if token.pos_ == "PROPN":
+    if token.lower_ in KIN:
+        name = token.lower_
+    elif token.pos_ == "PROPN":
         compounds = [t.text for t in token.lefts if t.dep_ == "compound"]
         name = " ".join([*compounds, token.text])
     else:
@@ -228,7 +240,7 @@ def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
         return target.words <= thing.all or thing.words <= target.all
     if noun and target.head == noun and (not target.words or target.words <= set(map(stem, relation.split()))):
         return True
-    if target.name[:1].isupper() or any(w for w in target.words if w in thing.all and w == thing.head):
+    if target.name[:1].isupper() or (target.head in WORDS["containers"] and thing.head in target.words):
         # "the Volvo", "my Netflix subscription" of which only the name is known
         return target.head in thing.all or (bool(target.words) and thing.head in target.words and loosely)
     return loosely and (target.words | {target.head}) <= thing.all
