@@ -345,7 +345,8 @@ class _ClauseChanges:
                 else []
             )
         if families == ("lives_with",):
-            return [Change(self._sentence, ("home",), (), tuple(event.agents()), things=False, relation="lives with")]
+            out = tuple(targets) if who_is == "object" else tuple(event.agents())
+            return [Change(self._sentence, ("home",), (), out, things=False, relation="lives with")]
         who = self._who(who_is, event, targets)
         if not who:
             return []
@@ -452,7 +453,13 @@ class _ClauseChanges:
         for wanted in roles:
             role = wanted.partition("?")[0]
             token = event.object if role in ("object", "complement") else self._role(role, event, rule)
-            if token is None or (event.passive and role == "object"):
+            if event.passive and role == "object":
+                by = event.pobj("by")  # "I got dumped by Nina", "I've been dumped"
+                others += event.people(by) if by is not None else []
+                if not others:
+                    return [Change(self._sentence, families, tuple(people), others=())] if people else []
+                continue
+            if token is None:
                 continue
             if "?" in wanted and role == "object" and not self._fits(token, wanted.partition("?")[2]):
                 if (

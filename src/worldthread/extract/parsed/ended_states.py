@@ -185,7 +185,7 @@ class EndedStates:
                 if event.pobj("with") is not None
                 else []
             )
-            numbers = [t for t in targets if t.head.isdigit()]
+            numbers = [t for t in targets if t.head.isdigit() and not event.preps]
             if numbers and not exact:
                 return [Change(self._sentence, (), who, tuple(numbers), relation="has age")]
             if {t.head for t in targets} & LISTS["attached"]:

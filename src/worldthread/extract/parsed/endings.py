@@ -54,6 +54,35 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
     ]
 
 
+_EXCLUSIVE: Final = ("home", "school", "studied", "driven", "title", "diet")
+
+
+def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return the facts in place of which a new one holds "now": "I drive a Tesla now", "I'm a teacher these days".
+
+    Args:
+        fact: what holds now.
+        view: what the memory holds.
+    """
+    found: list[Fact] = []
+    relation, value = fact.key[1:]
+    is_favourite = re.search(r"favou?rite", relation) is not None
+    for other in view.facts(subject=fact.subject):
+        if other.key[2] == value or _is_part(fact, other):
+            continue
+        if (is_favourite and other.key[1] == relation) or any(
+            is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE
+        ):
+            found.append(other)
+    return found
+
+
+def _is_part(one: Fact, other: Fact) -> bool:
+    """Return whether one object says the same as another one, or more."""
+    first, second = mention_of_text(one.object), mention_of_text(other.object)
+    return first.all <= second.all or second.all <= first.all
+
+
 def _names(named: Mention, view: GraphView) -> list[str]:
     """Return the names of somebody: "Ravi" is "Tom's husband", where the memory knows it."""
     names = [named.name]
