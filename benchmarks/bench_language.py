@@ -46,6 +46,7 @@ LATER = FIRST + timedelta(days=1)
 NEGATION = re.compile(r"\b(?:not|never|no|none|nobody|cannot|without)\b|n't\b")
 
 Outcome: TypeAlias = Literal["right", "wrong", "missed"]
+Before: TypeAlias = str | list[str]
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,14 @@ def tell(memory: Memory, sentence: str, at: datetime) -> None:
     memory.remember([{"role": SPEAKER, "content": sentence}], at=at)
 
 
+def tell_all(memory: Memory, before: Before, at: datetime) -> tuple[str, ...]:
+    """Remember one message or several at one time, and return them."""
+    messages = (before,) if isinstance(before, str) else tuple(before)
+    for message in messages:
+        tell(memory, message, at)
+    return messages
+
+
 def stated_versions(memory: Memory) -> list[Version]:
     """Return the intervals of every statement that the memory ever made. Only this function knows how it shows them."""
     found = {(v.statement.id, v.interval): v for name in memory.entities() for v in memory.timeline(name)}
@@ -82,8 +91,9 @@ def stated_facts(memory: Memory) -> list[Fact]:
 
 
 def unended(memory: Memory, at: datetime) -> set[Statement]:
-    """Return the statements that hold at a time or are expected to hold later."""
-    return {v.statement for v in stated_versions(memory) if v.interval.valid_to > at.timestamp()}
+    """Return the statements that hold at a time or are expected to hold later; not what was called off before."""
+    intervals = ((v.statement, v.interval) for v in stated_versions(memory))
+    return {statement for statement, i in intervals if i.valid_from < i.valid_to > at.timestamp()}
 
 
 def has_words(fact: Fact, words: str) -> bool:
@@ -166,33 +176,36 @@ def judge_nothing(part: str, sentence: str) -> Verdict:
     return Verdict(part, "wrong" if facts else "right", (sentence,), tuple(map(str, facts)))
 
 
-def judge_change(before: str, later: str, words: str) -> Verdict:
-    """Judge a change: every fact with the words ends."""
+def judge_change(part: str, before: Before, later: str, words: str, *others: str) -> Verdict:
+    """Judge a change: every fact with the words ends, and none with the words of ``others``."""
     with new_memory() as memory:
-        tell(memory, before, FIRST)
-        held = {s for s in unended(memory, FIRST) if isinstance(s, Fact) and has_words(s, words)}
+        messages = tell_all(memory, before, FIRST)
+        first = {s for s in unended(memory, FIRST) if isinstance(s, Fact)}
+        held = {s for s in first if has_words(s, words)}
         tell(memory, later, LATER)
-        left = held & unended(memory, LATER)
+        last = unended(memory, LATER)
         stated = tuple(map(str, stated_facts(memory)))
-    return Verdict("changes", "wrong" if left else "right" if held else "missed", (before, later), stated)
+    ended_too = {s for s in first - held - last if any(has_words(s, other) for other in others)}
+    outcome: Outcome = "wrong" if held & last or ended_too else "right" if held else "missed"
+    return Verdict(part, outcome, (*messages, later), (*stated, *(f"ended: {fact}" for fact in ended_too)))
 
 
-def judge_look_alike(before: str, later: str) -> Verdict:
+def judge_look_alike(part: str, before: Before, later: str) -> Verdict:
     """Judge a pair in which no statement may end."""
     with new_memory() as memory:
-        tell(memory, before, FIRST)
+        messages = tell_all(memory, before, FIRST)
         held = unended(memory, FIRST)
         tell(memory, later, LATER)
         ended = held - unended(memory, LATER)
     nothing = not any(isinstance(statement, Fact) for statement in held)
     stated = tuple(f"ended: {statement}" for statement in ended)
-    return Verdict("look-alikes", "wrong" if ended else "missed" if nothing else "right", (before, later), stated)
+    return Verdict(part, "wrong" if ended else "missed" if nothing else "right", (*messages, later), stated)
 
 
-def judge_correction(before: str, correction: str, words: str) -> Verdict:
+def judge_correction(part: str, before: Before, correction: str, words: str) -> Verdict:
     """Judge a correction: no fact with the words from before holds at any time."""
     with new_memory() as memory:
-        tell(memory, before, FIRST)
+        messages = tell_all(memory, before, FIRST)
         held = [fact for fact in stated_facts(memory) if has_words(fact, words)]
         tell(memory, correction, LATER)
         facts = stated_facts(memory)
@@ -201,12 +214,8 @@ def judge_correction(before: str, correction: str, words: str) -> Verdict:
         true = any(
             memory.view(at).holds(fact) for fact in held for at in (None, *times) if at is None or math.isfinite(at)
         )
-    return Verdict(
-        "corrections",
-        "wrong" if true else "right" if held else "missed",
-        (before, correction),
-        tuple(map(str, facts)),
-    )
+    outcome: Outcome = "wrong" if true else "right" if held else "missed"
+    return Verdict(part, outcome, (*messages, correction), tuple(map(str, facts)))
 
 
 def judge_date(at: str, sentence: str, words: str, start: str, end: str) -> Verdict:
@@ -251,10 +260,11 @@ def everyday(half: str) -> Iterator[Verdict]:
 
 
 def changes(half: str) -> Iterator[Verdict]:
-    data = read("changes", half)
-    yield from (judge_change(*entry) for entry in data["changes"])
-    yield from (judge_look_alike(*entry) for entry in data["look_alikes"])
-    yield from (judge_correction(*entry) for entry in data["corrections"])
+    for name, scenes in (("changes", ""), ("changes_own", ", scenes")):
+        data = read(name, half)
+        yield from (judge_change(f"changes{scenes}", *entry) for entry in data["changes"])
+        yield from (judge_look_alike(f"look-alikes{scenes}", *entry) for entry in data["look_alikes"])
+        yield from (judge_correction(f"corrections{scenes}", *entry) for entry in data["corrections"])
 
 
 def dates(half: str) -> Iterator[Verdict]:

@@ -73,7 +73,8 @@ _ENGLISH_FRAME: Final = re.compile(
     r"\bmy (?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|will|can|and|lives?|works?|got|in|on"
     r"|at|for|to|turned|just)\b"
     r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s"
-    r"|we['’]re|we['’]ve) \w",
+    r"|we['’]re|we['’]ve) \w"
+    r"|\bthe [a-z]|\b(?:i|we)(?:['’]ve| have| had to)? [a-z]+ (?:my|our|his|her) [a-z]",
     re.IGNORECASE,
 )
 

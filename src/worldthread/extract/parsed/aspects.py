@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib.resources import files
 from typing import Final
 
+from worldthread.extract.parsed.change_tables import TABLE
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.types import Fact
 
-_TABLE: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("changes.toml").read_text(encoding="utf-8"))
-_SINGLE: Final = frozenset(_TABLE["single"]["names"].split())
+_SINGLE: Final = frozenset(TABLE["single"]["names"].split())
 _HOURS: Final = re.compile(
     r"(?P<verb>opens|closes|shuts|starts|begins|ends|leaves|departs|arrives|finishes) (?:at|from)"
 )

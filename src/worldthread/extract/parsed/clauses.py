@@ -106,7 +106,9 @@ def _is_run_on(child: Token, head: Token) -> bool:
 
 def _own_subject(head: Token) -> Token | None:
     # the nearest one: a name before it is called to ("Hi Maria, I'm ...")
-    subjects = [child for child in head.children if child.dep_ in _SUBJECTS]
+    subjects = [child for child in head.children if child.dep_ in _SUBJECTS] or [
+        c for child in head.children if child.dep_ in _AUXILIARIES for c in child.children if c.dep_ in _SUBJECTS
+    ]  # "my bike got nicked"
     before = [child for child in subjects if child.i < head.i]
     return before[-1] if before else (subjects[0] if subjects else None)
 
@@ -142,7 +144,7 @@ def _clause(head: Token) -> Clause | None:
         return None
     particle = next((child.lower_ for child in head.children if child.dep_ == "prt"), "")
     is_perfect = "have" in names and head.tag_ in ("VBN", "VBG", "VBD")
-    is_passive = any(child.dep_ == "auxpass" for child in auxiliaries)
+    is_passive = any(child.dep_ == "auxpass" or (child.lemma_ == "get" and head.tag_ == "VBN") for child in auxiliaries)
     return Clause(
         head,
         subject,

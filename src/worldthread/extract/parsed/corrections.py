@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final
 
 from worldthread.extract.parsed.aspects import aspect_for
+from worldthread.extract.parsed.change_tables import TABLE
+from worldthread.extract.prose.words import WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
-_TABLE: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("changes.toml").read_text(encoding="utf-8"))
-_CUES: Final = re.compile(rf"\b(?:{_TABLE['corrections']['cues'].replace(chr(10), '').strip()})\b", re.IGNORECASE)
+_CUES: Final = re.compile(rf"\b(?:{TABLE['corrections']['cues'].replace(chr(10), '').strip()})\b", re.IGNORECASE)
 OPENING: Final = re.compile(
     r"(?:(?:no|wait|oops|whoops|sorry|actually|ah|oh|hm|my bad|my mistake|hang on|hold on|scratch that|strike that|"
     r"correction|small correction|edit|typo|"
@@ -39,29 +38,6 @@ _MISSPELT: Final = re.compile(
     r"\b(?:meant?|mis\w+|typo|autocorrect|spell(?:ed|ing)?|spelt|correction|sorry|oops)\b", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.'’-][^\W_]+)*")
-_MONTHS: Final = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ]
-)
 _SINGLE: Final = re.compile(
     r"(?:born|died|liv(?:es|ed)|work(?:s|ed)|has name|is called|is from|is (?:on|at|in)|leaves|opens|closes|starts|"
     r"arrives|"
@@ -191,7 +167,7 @@ def _is_near(word: str, other: str) -> bool:
     """Return whether a name is another one but for one or two letters."""
     if word == other or not word.isalpha() or not other.isalpha() or word[0] != other[0] or len(word) < 3:
         return False
-    if word in _MONTHS or other in _MONTHS:
+    if {word, other} & (WORDS["months"] | WORDS["weekdays"]):
         return False
     row = list(range(len(other) + 1))
     for number, letter in enumerate(word, 1):
@@ -205,8 +181,10 @@ def _shape(text: str) -> frozenset[str]:
     """Return which kinds of values a text holds: numbers, times, months and days."""
     kinds = set()
     for word in _WORD.findall(text.lower()):
-        if word in _MONTHS:
-            kinds.add("day" if word.endswith("day") else "month")
+        if word in WORDS["months"]:
+            kinds.add("month")
+        elif word in WORDS["weekdays"]:
+            kinds.add("day")
         elif word[0].isdigit():
             kinds.add("time" if ":" in word else "number")
     return frozenset(kinds)

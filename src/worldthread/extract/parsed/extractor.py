@@ -8,8 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
-from worldthread.extract.parsed.changes import Change, changes_of, contradicted_facts, ended_facts
+from worldthread.extract.parsed.changes import changes_of
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
+from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
+from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
@@ -34,6 +36,13 @@ _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
 _FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
 _ANY_MORE: Final = re.compile(r" any more(?=\W*$)")  # one word for the parser
+_NOW: Final = re.compile(
+    r"\b(?:now|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b", re.IGNORECASE
+)
+_RESTRICTED: Final = re.compile(
+    r"\b(?:in the|at|after|before|on|during|until|today|tonight|this|yet|while|when|unless|if|alone|without|with)\b",
+    re.IGNORECASE,
+)
 _NOWADAYS: Final = re.compile(r",? (?:these days|nowadays|by now)(?=\W*$)")
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hey|hello|thanks|thank you|congrats|congratulations|wow|yeah|yes|yep|yup|no|nope|oh|well|sure|cool|nice|"
@@ -92,16 +101,20 @@ class ParsedExtractor:
         Raises:
             MissingExtraError: as for :meth:`extract`.
         """
-        changes = self._read(text, speaker, at).changes
+        reading = self._read(text, speaker, at)
         stated = set(extraction.statements)
         reasons: dict[Fact, str] = {}
         for statement in extraction.statements:
-            if isinstance(statement, Fact):
+            if isinstance(statement, Fact) and statement not in reading.restricted:
                 for fact in contradicted_facts(statement, view):
                     reasons.setdefault(fact, str(statement))
+        for fact in reading.replacing:
+            for old in replaced_facts(fact, view):
+                if old not in stated:
+                    reasons.setdefault(old, str(fact))
         corrected: set[Statement] = set()
-        correction = self._read(text, speaker, at).correction
-        for change in changes:
+        correction = reading.correction
+        for change in reading.changes:
             for fact in ended_facts(change, view):
                 if fact not in stated:
                     reasons.setdefault(fact, change.sentence)
@@ -144,12 +157,16 @@ class _Reading(NamedTuple):
     Args:
         extraction: its statements.
         changes: what it says has ended.
+        replacing: facts that hold "now", in place of others.
+        restricted: facts that hold only at some times: "I don't drink coffee after lunch".
         correction: that it corrects something; ``None`` when it does not.
         whole: whether its facts say all of it.
     """
 
     extraction: Extraction
     changes: tuple[Change, ...]
+    replacing: tuple[Fact, ...]
+    restricted: frozenset[Fact]
     correction: Correction | None
     whole: bool
 
@@ -166,7 +183,11 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
     body = text.removeprefix(f"{speaker}: ") if speaker else text
     correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
     changes = tuple(change for one in readers for change in one.changes)
-    return _Reading(extraction, changes, correction, bool(readers) and all(one.whole for one in readers))
+    replacing = tuple(fact for one in readers for fact in one.replacing)
+    restricted = frozenset(fact for one in readers for fact in one.restricted)
+    return _Reading(
+        extraction, changes, replacing, restricted, correction, bool(readers) and all(one.whole for one in readers)
+    )
 
 
 class _ParsedPassageExtractor(PassageExtractor):
@@ -186,6 +207,8 @@ class _ParsedPassageExtractor(PassageExtractor):
         self._at = at
         self._docs: dict[int, Doc] = {}
         self.changes: list[Change] = []
+        self.replacing: list[Fact] = []
+        self.restricted: list[Fact] = []
         self.whole = states_facts
         if states_facts:
             sentences = [sentence for sentence, _ in passage.sentences]
@@ -207,6 +230,10 @@ class _ParsedPassageExtractor(PassageExtractor):
         read = facts_of(doc, referents, names)
         self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
         self.whole = self.whole and read.whole
+        if _NOW.search(sentence.text) is not None:
+            self.replacing += [one.fact for one in read.facts if not one.clause.is_past]
+        if _RESTRICTED.search(sentence.text) is not None:
+            self.restricted += [one.fact for one in read.facts if one.fact.relation.startswith("does not")]
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
         stated = read.facts if self._at is None else with_times(doc, read.facts, self._at)
         facts = tuple(dict.fromkeys(one.fact for one in stated))

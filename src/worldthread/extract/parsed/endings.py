@@ -1,0 +1,272 @@
+"""Finds the facts of a memory that a change ends, and those that a new fact contradicts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
+from worldthread.extract.parsed.events import Change
+from worldthread.extract.parsed.facts import third_person
+from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
+from worldthread.graph import GraphView
+from worldthread.names import normalise_name
+from worldthread.types import Fact
+
+_SHARING: Final = re.compile(r"lives with|has (?:roommate|flatmate|housemate|lodger|tenant|subtenant)")
+_CALLED: Final = re.compile(r" (?:called|named) (.+)$")
+_NAMINGS: Final = ("has name", "is called", "is")
+
+
+def ended_facts(change: Change, view: GraphView) -> list[Fact]:
+    """Return the facts that a change ends.
+
+    Args:
+        change: what a sentence says.
+        view: what the memory holds.
+
+    Returns:
+        Facts that hold, none twice; none where more than one thing could be meant.
+    """
+    if change.life:
+        found = [fact for target in change.targets for fact in _life(target, change, view)]
+    elif change.others is not None:
+        found = _of_couple(change, view)
+    else:
+        found = _of_people(change, view)
+    return list(dict.fromkeys(found))
+
+
+def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return the facts that cannot hold beside a new one: "does not drink" beside "drinks"."""
+    subject, relation, value = fact.key
+    if relation.startswith("does not "):
+        return view.facts(subject=subject, relation=third_person(relation[9:]), object=value)
+    diet = (
+        [f for f in view.facts(subject=subject) if is_in("diet", f)]
+        if relation == "eats" and value in WORDS["meat"]
+        else []
+    )
+    return diet + [
+        other
+        for other in view.facts(subject=subject, object=value)
+        if other.key[1].startswith("does not ") and third_person(other.key[1][9:]) == relation
+    ]
+
+
+_EXCLUSIVE: Final = ("home", "school", "studied", "driven", "title", "diet")
+
+
+def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
+    """Return the facts in place of which a new one holds "now": "I drive a Tesla now", "I'm a teacher these days".
+
+    Args:
+        fact: what holds now.
+        view: what the memory holds.
+    """
+    found: list[Fact] = []
+    relation, value = fact.key[1:]
+    is_favourite = re.search(r"favou?rite", relation) is not None
+    for other in view.facts(subject=fact.subject):
+        if other.key[2] == value or _is_part(fact, other):
+            continue
+        if (is_favourite and other.key[1] == relation) or any(
+            is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE
+        ):
+            found.append(other)
+    return found
+
+
+def _is_part(one: Fact, other: Fact) -> bool:
+    """Return whether one object says the same as another one, or more."""
+    first, second = mention_of_text(one.object), mention_of_text(other.object)
+    return first.all <= second.all or second.all <= first.all
+
+
+def _names(named: Mention, view: GraphView) -> list[str]:
+    """Return the names of somebody: "Ravi" is "Tom's husband", where the memory knows it."""
+    names = [named.name]
+    if named.owner is not None:
+        names += [f"{named.owner}'s {word}" for word in sorted(KIN.get(named.head, ())) if not named.words]
+        called = {
+            match[1]
+            for fact in view.facts(subject=named.owner)
+            if is_in("own", fact) and is_about(named, fact) and (match := _CALLED.search(fact.object)) is not None
+        }
+        names += sorted(called) if len(called) == 1 else []
+        names += [f.object for f in view.facts(subject=named.owner, relation=f"has {named.head}")]
+        names += [f.object for relation in _NAMINGS for f in view.facts(subject=named.name, relation=relation)]
+    elif not named.person:
+        for fact in view.facts(object=named.name):
+            if fact.key[1] in _NAMINGS and "'s " in fact.subject:
+                names.append(fact.subject)
+            elif fact.key[1].startswith("has "):
+                names.append(f"{fact.subject}'s {fact.relation[4:]}")
+    return list(dict.fromkeys(names))
+
+
+def _of_people(change: Change, view: GraphView) -> list[Fact]:
+    found: list[Fact] = []
+    if change.relation == "lives with":
+        return [
+            f
+            for t in change.targets
+            for name in _names(t, view)
+            for f in view.facts(object=name)
+            if _SHARING.fullmatch(f.key[1])
+        ]
+    for who in change.who:
+        for name in _names(who, view):
+            found += [f for f in view.facts(subject=name) if _ends(change, f)]
+    found = _unambiguous(found, change)
+    if change.things:
+        for target in change.targets:
+            for name in _thing_names(target, change):
+                found += [
+                    f for f in view.facts(subject=name)
+                    if any(is_in(family, f) for family in change.families if family in ("schedule", "price", "hours"))
+                ]  # fmt: skip
+    return found
+
+
+def _thing_names(target: Mention, change: Change) -> list[str]:
+    """Return the names under which a thing may be known: "the meeting" is "meeting" or "Tom's meeting"."""
+    plain = target.name.removeprefix(f"{target.owner}'s ") if target.owner is not None else target.name
+    names = (
+        [target.name, plain]
+        if target.owner is not None and any(w.name == target.owner for w in change.who)
+        else [target.name]
+    )
+    if target.owner is None and target.determiner == "the":
+        names += [f"{who.name}'s {plain}" for who in change.who]
+    return list(dict.fromkeys(names))
+
+
+def _ends(change: Change, fact: Fact) -> bool:
+    """Return whether a fact of the right subject ends."""
+    _, relation, _ = fact.key
+    if any(is_about(new, fact) for new in change.kept):
+        return False
+    if change.never:
+        is_same = change.verb == "be" or any(word[:3] == change.verb[:3] for word in relation.split()) or (
+            change.verb in HAVING and relation.split()[0] in ("has", "had", "owns", "owned")
+        )  # fmt: skip
+        return (
+            is_same
+            and not relation.startswith("does not")
+            and all(is_about(t, fact, loosely=True) for t in change.targets)
+        )
+    if change.relation:
+        if re.fullmatch(change.relation, relation) is None:
+            return False
+        if relation.startswith("does not"):
+            return not change.targets or any(is_about(t, fact) for t in change.targets)
+        return not change.targets or any(is_about(t, fact) or t.person for t in change.targets)
+    if change.families == ("health",) and _CALLED.search(fact.object) is not None:
+        return False  # who has a dog called Rex is not ill
+    if change.families and not any(is_in(family, fact) for family in change.families):
+        return False
+    if not change.families and (
+        PAST.match(relation) or relation.startswith("does not") or not set(relation.split()) & verb_forms(change.verb)
+    ):
+        return False
+    if change.verb == "be" and not relation.startswith("is"):
+        return False
+    if not change.targets:
+        return True
+    if change.exact:
+        return any(
+            t.name == fact.key[2] or normalise_name(t.name) == fact.key[2] or (t.head == fact.key[2] and not t.words)
+            for t in change.targets
+        )
+    return any(is_about(t, fact, loosely=change.loosely) for t in change.targets)
+
+
+def _unambiguous(facts: list[Fact], change: Change) -> list[Fact]:
+    """Return the facts; none where a bare noun ("the car") fits several things."""
+    if not change.targets or any(t.proper or t.words or t.tail for t in change.targets):
+        return facts
+    heads = [mention_of_text(f.object) for f in facts if is_in("own", f) and not is_in("job", f)]
+    distinct = [one for one in heads if not any(one.all < other.all for other in heads)]
+    if len({one.all for one in distinct}) > 1 and not any(t.name[-1:] == "s" for t in change.targets):
+        return [f for f in facts if not is_in("own", f)]
+    return facts
+
+
+def _of_couple(change: Change, view: GraphView) -> list[Fact]:
+    """Return the facts between people."""
+    family = change.families[0]
+    people = [(who, _names(who, view)) for who in change.who]
+    found: list[Fact] = []
+    for number, (who, names) in enumerate(people):
+        others = [other for n, (other, _) in enumerate(people) if n != number]
+        known = {normalise_name(n) for other, names_ in people if other is not who for n in names_}
+        for name in names:
+            for fact in view.facts(subject=name):
+                if is_in(family, fact) and _is_between(fact, others, known, change):
+                    found.append(fact)
+            if family == "partner":
+                roles = [f"{name}'s {role}" for role in sorted(LISTS["partners"])]
+                found += [
+                    f for role in roles for relation in _NAMINGS for f in view.facts(subject=role, relation=relation)
+                    if not others or f.key[2] in known
+                ]  # fmt: skip
+            if not others:
+                found += [f for f in view.facts(object=name) if is_in(family, f) and f.key[1] != "has"]
+    return found
+
+
+def _is_between(fact: Fact, others: list[Mention], known: set[str], change: Change) -> bool:
+    _, relation, value = fact.key
+    if not others:
+        return not (change.families == ("partner",) and value in ("single",))
+    if value in known or any(is_about(o, fact) for o in others):
+        return True
+    noun = relation.rpartition(" ")[2]
+    roles = {o.head for o in others}
+    if noun in roles or mention_of_text(fact.object).head in roles:
+        return True
+    return (
+        relation == "is" or relation == "is a"
+        if change.families != ("partner",)
+        else (
+            relation in ("is", "married", "is in")
+            and bool(roles & (LISTS["partners"]) or known)
+            and any(
+                o.head in LISTS["partners"] or any(k.endswith(tuple(LISTS["partners"])) for k in known) for o in others
+            )
+        )
+    )
+
+
+def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
+    """Return what was so of somebody who died, and that somebody had them."""
+    found: list[Fact] = []
+    names = _names(target, view)
+    if not target.proper and target.owner is None and (target.determiner != "the" or target.tail):
+        names = []
+    for name in names:
+        found += [f for f in view.facts(subject=name) if not PAST.match(f.key[1])]
+        found += [
+            f
+            for f in view.facts(object=name)
+            if is_in("own", f)
+            or is_in("partner", f)
+            or f.key[1] in ("lives with", "works with", "works for")
+            or f.key[1].startswith("has ")
+        ]
+    owners = (
+        {target.owner}
+        if target.owner is not None
+        else {f.subject for name in names for f in found}
+        if target.proper
+        else set()
+    )
+    if target.owner is None:
+        owners |= {who.name for who in change.who}
+    for owner in sorted(o for o in owners if o is not None):
+        about = [
+            f for f in view.facts(subject=owner) if (is_in("own", f) or is_in("partner", f)) and is_about(target, f)
+        ]
+        found += _unambiguous(about, Change("", targets=(target,)))
+    return found
