@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.languages.tables import Language
@@ -68,9 +69,18 @@ class NounPhrases:
         body: offset at which the sentence proper begins, after a speaker's label.
         people: whom pronouns mean.
         is_denied: whether the sentence was a denial, in which a noun needs no article: "ya no tengo gato".
+        times: where each time that the sentence names begins and ends.
     """
 
-    def __init__(self, language: Language, text: str, body: int, people: People, is_denied: bool = False) -> None:
+    def __init__(
+        self,
+        language: Language,
+        text: str,
+        body: int,
+        people: People,
+        is_denied: bool = False,
+        times: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
         self.language = language
         self.text = text
         self.body = body
@@ -78,6 +88,13 @@ class NounPhrases:
         self._is_denied = is_denied
         self._is_lower = text[body:].islower()
         self._found: dict[int, Noun | None] = {}
+        self._times = times
+
+    def time_end(self, offset: int) -> int | None:
+        """Return where the time that begins at ``offset`` ends; ``None`` when none does."""
+        match = self.language.time.match(self.text, offset)
+        ends = [self._times.get(offset), None if match is None else match.end()]
+        return max((end for end in ends if end is not None), default=None)
 
     def phrases(self, offset: int, complements: bool = True) -> Iterator[Noun]:
         """Yield the noun phrases that begin at ``offset``, the longest first.
@@ -107,7 +124,7 @@ class NounPhrases:
         if not self.text.startswith(" ", head.end):
             return None
         link = pattern.match(self.text, head.end + 1)
-        if link is None or self.language.time.match(self.text, head.end + 1):
+        if link is None or self.time_end(head.end + 1) is not None:
             return None
         offset = self.skip_space(link.end())
         if self.value("day", offset) is not None or self.value("clock", offset) is not None:
@@ -176,6 +193,8 @@ class NounPhrases:
             if word is None:
                 break
             low = word[0].lower()
+            if words and offset in self._times:
+                break
             if _ELIDED.match(self.text, offset) or (
                 (words or not determined) and language.any_verb.match(self.text, offset)
             ):

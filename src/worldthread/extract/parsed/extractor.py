@@ -162,7 +162,7 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
         readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))
         return readers[-1]
 
-    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader))
+    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at))
     body = text.removeprefix(f"{speaker}: ") if speaker else text
     correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
     changes = tuple(change for one in readers for change in one.changes)
