@@ -517,7 +517,8 @@ class StatementReader:
             yield from self._naming(subject, by_name["O"][0])
             return
         if parts[2].startswith('"'):
-            yield _fact(subject.name, parts[1], parts[2].strip('"'))
+            aspect = f"{parts[3]} of {normalise_name(subject.name)}" if len(parts) > 3 else None
+            yield Fact(subject.name, parts[1], parts[2].strip('"'), aspect)
             return
         heads = [subject.name] if parts[0] == "S" else [noun.name for noun in by_name[parts[0]]]
         for head in heads:

@@ -17,6 +17,11 @@ _WORD: Final = re.compile(
 _ELIDED: Final = re.compile(r"(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
 _ADJECTIVE_ENDINGS: Final = ("e", "en", "er", "es", "em", "n")
 _MOST_WORDS: Final = 7
+_LISTED: Final = {
+    "instrument": "instruments", "school": "schools", "illness": "illnesses", "exam": "exams", "venue": "venues",
+    "appointment": "appointments", "grade": "grades",
+}  # fmt: skip
+"""Kinds of objects that are words of a list, with the name of the list."""
 _PROPER_LINK: Final = re.compile(r" (?:de la|de los|de las|de|del|du|des|d['’]|la|van|von|der) ?(?=[^\W\d_])")
 _AGE: Final = re.compile(r"\d{1,3}(?![\w.,]*\d)(?!\w)")
 _YEAR: Final = re.compile(r"(?:1[89]|20)\d\d(?!\w)")
@@ -294,7 +299,7 @@ class NounPhrases:
             return
         if kind == "person":
             yield from ([noun] for noun in self._relatives(offset))
-        for noun in self.phrases(offset, kind in ("place", "origin", "organisation", "things", "article thing")):
+        for noun in self.phrases(offset, kind in ("place", "origin", "organisation", "things", "article thing", "appointment")):
             if not self._is_of_kind(noun, kind):
                 continue
             if kind in ("mass", "field", "things"):
@@ -331,8 +336,9 @@ class NounPhrases:
             return (
                 named and noun.determiner != "numeral" and not words["not_places"].intersection(head) and not is_vague
             )
-        if kind == "instrument":
-            return noun.noun in words["instruments"]
+        if kind in _LISTED:
+            listed = words[_LISTED[kind]]
+            return noun.noun in listed or (kind != "instrument" and not listed.isdisjoint((head[0], head[-1])))
         if kind == "origin":
             named = noun.determiner == "indefinite" or (not noun.determiner and (noun.is_proper or self._is_lower))
             if noun.determiner == "definite":
@@ -349,6 +355,10 @@ class NounPhrases:
             if kind == "article thing" and noun.determiner != "indefinite":
                 return False
             return (determined or self._is_denied) and not is_vague and noun.owner is None
+        if kind == "need":
+            infinitive = self.language.infinitive
+            if not words["requests"].isdisjoint((head[0], head[-1])) or (infinitive and infinitive.match(noun.name)):
+                return False
         return noun.owner is None and noun.determiner != "numeral"
 
     def _enumeration(self, first: Noun, kind: str) -> list[Noun]:
