@@ -71,13 +71,6 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
-def _is_occasion(clause: Clause) -> bool:
-    """Return whether a verb tells what is over when it has happened: "watched", "met with", "handed in"."""
-    following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
-    verb = clause.lemma.partition(" ")[0]
-    return not clause.is_passive and any(is_occasion(words) for words in (clause.lemma, verb, f"{verb} {following}"))
-
-
 def planned(relation: str, lemma: str) -> str:
     """Return the relation of what is only planned: "plans to fly to" for "is flying to"."""
     participle, _, rest = relation.removeprefix("is ").partition(" ")
@@ -92,3 +85,10 @@ def _is_state(clause: Clause) -> bool:
     return (
         clause.is_progressive or (clause.is_passive and not is_new) or clause.lemma.partition(" ")[0] in WORDS["states"]
     )
+
+
+def _is_occasion(clause: Clause) -> bool:
+    """Return whether a verb tells what is over when it has happened: "watched", "met with", "handed in"."""
+    following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
+    verb = clause.lemma.partition(" ")[0]
+    return not clause.is_passive and any(is_occasion(words) for words in (clause.lemma, verb, f"{verb} {following}"))
