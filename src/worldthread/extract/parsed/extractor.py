@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from worldthread.extract.base import USER
 from worldthread.extract.parsed.changes import Change, changes_of, contradicted_facts, ended_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
+from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
-from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -208,7 +208,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         self.changes += changes_of(doc, sentence.text, [clause for clause, _ in read.clauses], referents)
         self.whole = self.whole and read.whole
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
-        stated = read.facts if self._at is None else with_times(doc, read.facts, self._at)
+        stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
 
