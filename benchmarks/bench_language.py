@@ -14,6 +14,8 @@ right:
 * dates: a fact with the given words has the expected interval, to the day.
 * nonsense: no fact is stated, not even one that has ended.
 * others: German, French and Spanish, as everyday and nonsense.
+* dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact is
+  not stated, or has no bound but the time of the message.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """
@@ -28,7 +30,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -229,6 +231,19 @@ def judge_date(at: str, sentence: str, words: str, start: str, end: str) -> Verd
     return Verdict("dates", "right" if right else "wrong" if found else "missed", (at, sentence, start, end), stated)
 
 
+def judge_undated(at: str, sentence: str, words: str) -> Verdict:
+    """Judge a sentence with an expression that dates nothing: its fact has no bound but the time of the message."""
+    time = datetime.fromisoformat(at).replace(tzinfo=UTC)
+    with new_memory() as memory:
+        tell(memory, sentence, time)
+        versions = stated_versions(memory)
+    found = [v for v in versions if isinstance(v.statement, Fact) and has_words(v.statement, words)]
+    bounds = {bound for v in found for bound in (v.interval.valid_from, v.interval.valid_to) if math.isfinite(bound)}
+    outcome: Outcome = "right" if bounds <= {time.timestamp()} else "wrong"
+    stated = tuple(f"{v.statement} [{_date(v.interval.valid_from)}, {_date(v.interval.valid_to)})" for v in found)
+    return Verdict("undated", outcome, (at, sentence), stated)
+
+
 def is_interval(version: Version, start: str, end: str) -> bool:
     """Return whether a version holds from a time on the day ``start`` to a time on the day ``end`` or its midnight.
 
@@ -271,15 +286,28 @@ def dates(half: str) -> Iterator[Verdict]:
     yield from (judge_date(*entry) for entry in read("dates", half)["dates"])
 
 
+def dates_varied(half: str) -> Iterator[Verdict]:
+    for name, entries in read("dates_varied", half).items():
+        if name == "undated":
+            yield from (judge_undated(*entry) for entry in entries)
+        else:
+            yield from (replace(judge_date(*entry), part=f"dates, {name}") for entry in entries)
+
+
 def nonsense(half: str) -> Iterator[Verdict]:
     yield from (judge_nothing("nonsense", sentence) for sentence in read("nonsense", half)["sentences"])
 
 
-def others(half: str) -> Iterator[Verdict]:
-    for language, data in read("others", half).items():
+def others(half: str, file: str = "others") -> Iterator[Verdict]:
+    for language, data in read(file, half).items():
         for sentence, *listed in data["sentences"]:
             yield judge_sentence(language, sentence, listed)
         yield from (judge_nothing(f"{language}, nothing", sentence) for sentence in data["none"])
+
+
+def others_varied(half: str) -> Iterator[Verdict]:
+    for verdict in others(half, "others_varied"):
+        yield replace(verdict, part=f"{verdict.part}, varied")
 
 
 PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
@@ -288,6 +316,8 @@ PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "dates": dates,
     "nonsense": nonsense,
     "others": others,
+    "dates_varied": dates_varied,
+    "others_varied": others_varied,
 }
 
 
@@ -314,13 +344,13 @@ def figures(verdicts: list[Verdict]) -> dict[str, dict[str, Any]]:
 
 def print_table(table: dict[str, dict[str, Any]]) -> None:
     """Print a line for each part."""
-    print(f"{'':20}{'entries':>8}{'right':>7}{'wrong':>7}{'missed':>7}{'beside':>7}  right, 95 %   wrong, 95 %")
+    print(f"{'':24}{'entries':>8}{'right':>7}{'wrong':>7}{'missed':>7}{'beside':>7}  right, 95 %   wrong, 95 %")
     for part, row in table.items():
         counts = f"{row['entries']:8}{row['right']:7}{row['wrong']:7}{row['missed']:7}{row['beside']:7}"
         shares = [
             f"{100 * low:4.0f}-{100 * high:3.0f} %" for low, high in (row["right_interval"], row["wrong_interval"])
         ]
-        print(f"{part:20}{counts}   {'    '.join(shares)}")
+        print(f"{part:24}{counts}   {'    '.join(shares)}")
 
 
 def main() -> None:

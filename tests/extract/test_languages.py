@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from worldthread import Memory
 from worldthread.extract.languages.detection import detect_language, is_foreign
-from worldthread.extract.languages.tables import LANGUAGES, language
+from worldthread.extract.languages.tables import LANGUAGES, Holds, language
 from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.models.fake import FakeEmbedder
 from worldthread.names import normalise_name
@@ -227,7 +228,9 @@ def test_every_form_names_verbs_and_objects_that_exist(code: str) -> None:
             assert element.kind != "verb" or element.value in table.verbs
         names = {e.value.upper() for e in form.elements if e.kind == "object"} | {"S", "O", "P", "LAST"}
         for parts in (*form.facts, *form.ends):
-            assert parts == ("NAMED",) or {parts[0], parts[2]} <= names
+            named = {part for part in (parts[0], parts[-1] if len(parts) < 3 else parts[2]) if not part.startswith('"')}
+            assert parts == ("NAMED",) or named <= names
+        assert form.holds in get_args(Holds)
 
 
 @pytest.mark.parametrize(

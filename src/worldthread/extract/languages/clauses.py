@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from worldthread.extract.languages.phrases import Noun, NounPhrases
-from worldthread.extract.languages.tables import Element
+from worldthread.extract.languages.tables import Element, Holds
 from worldthread.extract.prose.patterns import aspect_of
 from worldthread.extract.prose.words import WORDS
+from worldthread.extract.times import TimeExpression, time_expressions, validity
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 
@@ -20,8 +22,12 @@ _MOST_CLAUSES: Final = 5
 _OF_THINGS: Final = frozenset({"is on", "is at", "costs", "weighs", "has name"})
 """Relations that may be stated of a thing with an article: "the concert", "la entrada"."""
 
+_UNDATED: Final = frozenset({"has birthday", "born on", "born in", "has name", "has age"})
+"""Relations whose facts hold whenever they are told: the time is a part of what they say, or none is meant."""
+
 _STATE: Final = {words: re.compile(rf"[^\W\d_]++(?:[ -][^\W\d_]++){{{words - 1}}}(?!\w)") for words in (1, 2)}
 _FIRST, _THIRD = 0, 1
+_TODAY: Final = frozenset({"day", "day part"})
 
 
 class Subject(NamedTuple):
@@ -85,10 +91,12 @@ class StatementReader:
 
     Args:
         phrases: the noun phrases of the sentence.
+        at: time of the sentence in seconds since 1970-01-01 UTC, or a turn; ``None`` where times are not resolved.
     """
 
-    def __init__(self, phrases: NounPhrases) -> None:
+    def __init__(self, phrases: NounPhrases, at: float | None = None) -> None:
         self._phrases = phrases
+        self._at = at
         self._language = phrases.language
         self._text = phrases.text
         self._facts: list[Fact] = []
@@ -98,12 +106,13 @@ class StatementReader:
 
     def read(self) -> Statements:
         """Return what the sentence states, clause after clause until one is not understood."""
-        offset, fronted = self._lead(self._phrases.body)
+        begin = self._phrases.body
+        offset, fronted = self._lead(begin)
         first: Subject | None = None
         carried: Subject | None = None
         whole = False
         for _ in range(_MOST_CLAUSES):
-            clause = self._clause(offset, fronted, carried)
+            clause = self._clause(offset, fronted, carried, begin)
             if clause is None:
                 whole = False
                 break
@@ -118,7 +127,8 @@ class StatementReader:
             whole = plain and _SENTENCE_END.match(self._text, end) is not None
             if link is None:
                 break
-            offset, fronted = self._lead(link.end())
+            begin = link.end()
+            offset, fronted = self._lead(begin)
         return Statements(tuple(dict.fromkeys(self._facts)), tuple(dict.fromkeys(self._ended)), whole, first)
 
     def _is_enumerated(self, offset: int) -> bool:
@@ -139,19 +149,27 @@ class StatementReader:
         fronted = False
         for _ in range(_MOST_ADVERBIALS):
             opening = self._language.opening.match(self._text, offset)
-            front = self._language.fronted.match(self._text, offset) or self._language.time.match(self._text, offset)
-            match = front or opening
-            comma = _COMMA.match(self._text, match.end()) if match is not None else None
-            if match is None or comma is None:
+            front = self._language.fronted.match(self._text, offset)
+            ends = [self._phrases.time_end(offset), *(match.end() for match in (front, opening) if match is not None)]
+            end = next((end for end in ends if end is not None), None)
+            comma = _COMMA.match(self._text, end) if end is not None else None
+            if comma is None:
                 break
-            fronted = fronted or front is not None
+            fronted = fronted or front is not None or ends[0] is not None
             offset = comma.end()
         return offset, fronted
 
     def _clause(
-        self, offset: int, fronted: bool, carried: Subject | None
+        self, offset: int, fronted: bool, carried: Subject | None, begin: int
     ) -> tuple[int, Subject, list[Fact], list[Fact], bool] | None:
-        """Return where the clause ends, its subject, its facts, the facts that it ends, and whether nothing follows."""
+        """Return where the clause ends, its subject, its facts, the facts that it ends, and whether nothing follows.
+
+        Args:
+            offset: where it begins after what opens it.
+            fronted: whether an adverb or a time opens it.
+            carried: the subject of the clause before it.
+            begin: where it begins with what opens it.
+        """
         is_copula = self._occurs(Element("verb", "be"))
         for match in self._attribute(offset, carried) if is_copula else ():
             rest = self._rest(match[0])
@@ -170,6 +188,10 @@ class StatementReader:
                 subject = found.subject or Subject(found.objects[0][1][0].name, _THIRD, found.end, is_named=True)
                 facts = [f for parts in form.facts for f in self._facts_of(parts, found, subject)]
                 ended = [f for parts in form.ends for f in self._facts_of(parts, found, subject)]
+                times = self._times(begin, rest[0], form.holds)
+                if form.needs_time and not any(time.valid_from or time.valid_to for time in times):
+                    continue
+                facts = self._dated(facts, times, form.holds)
                 if subject.is_thing and not all(f.relation in _OF_THINGS for f in facts):
                     continue
                 if facts or ended:
@@ -183,8 +205,33 @@ class StatementReader:
             for end, facts in self._predicate(found.subject, found.end):
                 rest = self._rest(end)
                 if rest is not None:
+                    facts = self._dated(facts, self._times(begin, rest[0], "state"), "state")
                     return rest[0], found.subject, self._with_role(found.subject, facts), [], rest[1]
         return None
+
+    def _times(self, begin: int, end: int, holds: Holds) -> list[TimeExpression]:
+        """Return the times that a clause names."""
+        if self._at is None:
+            return []
+        is_past = holds in ("past", "event")
+        found = time_expressions(self._text, self._at, language=self._language.code, is_past=is_past)
+        inside = [time for time in found if begin <= time.start and time.end <= end]
+        if holds != "state":
+            return inside
+        # "heute wohne ich in Bonn" speaks of these days
+        return [t for t in inside if t.role != "at" or t.precision not in _TODAY or not _is_now(t, self._at)]
+
+    def _dated(self, facts: list[Fact], times: list[TimeExpression], holds: Holds) -> list[Fact]:
+        """Return the facts with the times at which they begin and end."""
+        if self._at is None or not times:
+            return facts
+        is_past = holds in ("past", "event")
+        valid_from, valid_to = validity(times, self._at, is_past=is_past, is_event=holds == "event")
+        if valid_from is None and valid_to is None:
+            return facts
+        if valid_from is None and valid_to is not None and valid_to <= self._at:
+            valid_from = valid_to - 1  # it held just before; nothing says since when
+        return [f if f.relation in _UNDATED else replace(f, valid_from=valid_from, valid_to=valid_to) for f in facts]
 
     def _occurs(self, element: Element) -> bool:
         """Return whether the words of an element, or a form of its verb, occur in the sentence at all."""
@@ -223,10 +270,12 @@ class StatementReader:
         if not self._text.startswith(" ", offset):
             return
         start = offset + 1
-        for pattern in (self._language.time, self._language.adverb):
-            match = pattern.match(self._text, start)
-            if match is not None:
-                yield match.end()
+        time_end = self._phrases.time_end(start)
+        if time_end is not None:
+            yield time_end
+        adverb = self._language.adverb.match(self._text, start)
+        if adverb is not None:
+            yield adverb.end()
         preposition = prepositions.match(self._text, start)
         if preposition is None:
             return
@@ -467,6 +516,10 @@ class StatementReader:
         if parts == ("NAMED",):
             yield from self._naming(subject, by_name["O"][0])
             return
+        if parts[2].startswith('"'):
+            aspect = f"{parts[3]} of {normalise_name(subject.name)}" if len(parts) > 3 else None
+            yield Fact(subject.name, parts[1], parts[2].strip('"'), aspect)
+            return
         heads = [subject.name] if parts[0] == "S" else [noun.name for noun in by_name[parts[0]]]
         for head in heads:
             for noun in by_name[parts[2]]:
@@ -503,6 +556,10 @@ class StatementReader:
             yield _fact(noun.name, f"is {role} of", owner)
         elif normalise_name(subject.name) != normalise_name(noun.name):
             yield _fact(subject.name, "has name", noun.name)
+
+
+def _is_now(time: TimeExpression, at: float) -> bool:
+    return time.valid_from is not None and time.valid_to is not None and time.valid_from <= at < time.valid_to
 
 
 def _fact(subject: str, relation: str, value: str) -> Fact:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.languages.tables import Language
@@ -16,6 +17,11 @@ _WORD: Final = re.compile(
 _ELIDED: Final = re.compile(r"(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
 _ADJECTIVE_ENDINGS: Final = ("e", "en", "er", "es", "em", "n")
 _MOST_WORDS: Final = 7
+_LISTED: Final = {
+    "instrument": "instruments", "school": "schools", "illness": "illnesses", "exam": "exams", "venue": "venues",
+    "appointment": "appointments", "grade": "grades",
+}  # fmt: skip
+"""Kinds of objects that are words of a list, with the name of the list."""
 _PROPER_LINK: Final = re.compile(r" (?:de la|de los|de las|de|del|du|des|d['’]|la|van|von|der) ?(?=[^\W\d_])")
 _AGE: Final = re.compile(r"\d{1,3}(?![\w.,]*\d)(?!\w)")
 _YEAR: Final = re.compile(r"(?:1[89]|20)\d\d(?!\w)")
@@ -68,9 +74,18 @@ class NounPhrases:
         body: offset at which the sentence proper begins, after a speaker's label.
         people: whom pronouns mean.
         is_denied: whether the sentence was a denial, in which a noun needs no article: "ya no tengo gato".
+        times: where each time that the sentence names begins and ends.
     """
 
-    def __init__(self, language: Language, text: str, body: int, people: People, is_denied: bool = False) -> None:
+    def __init__(
+        self,
+        language: Language,
+        text: str,
+        body: int,
+        people: People,
+        is_denied: bool = False,
+        times: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
         self.language = language
         self.text = text
         self.body = body
@@ -78,6 +93,13 @@ class NounPhrases:
         self._is_denied = is_denied
         self._is_lower = text[body:].islower()
         self._found: dict[int, Noun | None] = {}
+        self._times = times
+
+    def time_end(self, offset: int) -> int | None:
+        """Return where the time that begins at ``offset`` ends; ``None`` when none does."""
+        match = self.language.time.match(self.text, offset)
+        ends = [self._times.get(offset), None if match is None else match.end()]
+        return max((end for end in ends if end is not None), default=None)
 
     def phrases(self, offset: int, complements: bool = True) -> Iterator[Noun]:
         """Yield the noun phrases that begin at ``offset``, the longest first.
@@ -107,7 +129,7 @@ class NounPhrases:
         if not self.text.startswith(" ", head.end):
             return None
         link = pattern.match(self.text, head.end + 1)
-        if link is None or self.language.time.match(self.text, head.end + 1):
+        if link is None or self.time_end(head.end + 1) is not None:
             return None
         offset = self.skip_space(link.end())
         if self.value("day", offset) is not None or self.value("clock", offset) is not None:
@@ -176,6 +198,8 @@ class NounPhrases:
             if word is None:
                 break
             low = word[0].lower()
+            if words and offset in self._times:
+                break
             if _ELIDED.match(self.text, offset) or (
                 (words or not determined) and language.any_verb.match(self.text, offset)
             ):
@@ -275,7 +299,7 @@ class NounPhrases:
             return
         if kind == "person":
             yield from ([noun] for noun in self._relatives(offset))
-        for noun in self.phrases(offset, kind in ("place", "origin", "organisation", "things", "article thing")):
+        for noun in self.phrases(offset, kind in ("place", "origin", "organisation", "things", "article thing", "appointment")):
             if not self._is_of_kind(noun, kind):
                 continue
             if kind in ("mass", "field", "things"):
@@ -312,8 +336,9 @@ class NounPhrases:
             return (
                 named and noun.determiner != "numeral" and not words["not_places"].intersection(head) and not is_vague
             )
-        if kind == "instrument":
-            return noun.noun in words["instruments"]
+        if kind in _LISTED:
+            listed = words[_LISTED[kind]]
+            return noun.noun in listed or (kind != "instrument" and not listed.isdisjoint((head[0], head[-1])))
         if kind == "origin":
             named = noun.determiner == "indefinite" or (not noun.determiner and (noun.is_proper or self._is_lower))
             if noun.determiner == "definite":
@@ -330,6 +355,10 @@ class NounPhrases:
             if kind == "article thing" and noun.determiner != "indefinite":
                 return False
             return (determined or self._is_denied) and not is_vague and noun.owner is None
+        if kind == "need":
+            infinitive = self.language.infinitive
+            if not words["requests"].isdisjoint((head[0], head[-1])) or (infinitive and infinitive.match(noun.name)):
+                return False
         return noun.owner is None and noun.determiner != "numeral"
 
     def _enumeration(self, first: Noun, kind: str) -> list[Noun]:

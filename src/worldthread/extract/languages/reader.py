@@ -12,6 +12,7 @@ from worldthread.extract.languages.phrases import NounPhrases, People
 from worldthread.extract.languages.tables import Language, language
 from worldthread.extract.prose.entities import AnnotatedPassage
 from worldthread.extract.prose.sentences import LONGEST_SENTENCE, Sentence
+from worldthread.extract.times import time_expressions
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Fact, Statement, Thesis
 
@@ -32,18 +33,19 @@ _MALE: Final = frozenset(
 _MOST_OBJECTS: Final = 40
 
 
-def read_passage(passage: AnnotatedPassage, speaker: str, code: str) -> list[Group]:
+def read_passage(passage: AnnotatedPassage, speaker: str, code: str, at: float | None = None) -> list[Group]:
     """Return what the sentences of a passage state and end.
 
     Args:
         passage: the passage; its entities, which follow the rules of English, are not used.
         speaker: the meaning of "ich", "je" and "yo" in sentences that name no speaker.
         code: the language of the passage, one of :data:`~worldthread.extract.languages.tables.LANGUAGES`.
+        at: world time of the passage, against which times are resolved; ``None`` to resolve none.
 
     Returns:
         For each sentence its statements, facts before theses, and its endings.
     """
-    reader = _PassageReader(passage, speaker, language(code))
+    reader = _PassageReader(passage, speaker, language(code), at)
     return [reader.read(sentence) for sentence in join_sentences((s for s, _ in passage.sentences), language(code))]
 
 
@@ -87,9 +89,11 @@ class _PassageReader:
         passage: the passage.
         speaker: the meaning of the first person in sentences that name no speaker.
         table: the table of the language.
+        at: world time of the passage; ``None`` to resolve no times.
     """
 
-    def __init__(self, passage: AnnotatedPassage, speaker: str, table: Language) -> None:
+    def __init__(self, passage: AnnotatedPassage, speaker: str, table: Language, at: float | None) -> None:
+        self._at = at
         self._topic = passage.topic
         self._speaker = speaker
         self._language = table
@@ -108,7 +112,8 @@ class _PassageReader:
             quoted = True
         read = Statements()
         endings: list[Ending] = []
-        if not quoted and not self._is_doubtful(sentence.text[sentence.body :]):
+        times = self._times(sentence.text)
+        if not quoted and not self._is_doubtful(_without(sentence.text, times)[sentence.body :]):
             read = self._statements(sentence.text, sentence)
             if not read.facts and not read.ended:
                 endings = self._denied(sentence)
@@ -124,6 +129,13 @@ class _PassageReader:
             return [], []
         return [*read.facts, *theses], endings
 
+    def _times(self, text: str) -> dict[int, int]:
+        """Return where each time that a sentence names begins and ends."""
+        if self._at is None:
+            return {}
+        found = time_expressions(text, self._at, language=self._language.code)
+        return {time.start: time.end for time in found if time.role != "recurring"}
+
     def _is_doubtful(self, text: str) -> bool:
         if self._language.doubt_except is not None:
             text = self._language.doubt_except.sub("", text)
@@ -135,7 +147,9 @@ class _PassageReader:
         male = None if gender == "female" else self._person
         female = None if gender == "male" else self._person
         people = People(sentence.speaker or self._speaker, male, female)
-        read = StatementReader(NounPhrases(self._language, text, sentence.body, people, is_denied)).read()
+        times = {} if is_denied else self._times(text)
+        phrases = NounPhrases(self._language, text, sentence.body, people, is_denied, times)
+        read = StatementReader(phrases, None if is_denied else self._at).read()
         if read.subject is not None and (shown := self._gender_shown(read.subject, text, sentence.body)):
             self._genders.setdefault(read.subject.name, shown)
         return read
@@ -201,6 +215,13 @@ class _PassageReader:
     def _is_small_talk(self, sentence: Sentence) -> bool:
         words = _WORDS.findall(sentence.text.lower(), sentence.body)
         return all(word in self._language.words["small_talk"] for word in words)
+
+
+def _without(text: str, times: dict[int, int]) -> str:
+    """Return a text with spaces in the place of its times, so that "bis Freitag" does not look like a doubt."""
+    for start, end in times.items():
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _thesis_of(fact: Fact) -> Thesis:

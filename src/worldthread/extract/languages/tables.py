@@ -11,6 +11,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 LANGUAGES: Final = {"de": "german", "fr": "french", "es": "spanish"}
 """Languages that have rules, besides English: the file of each by its ISO 639-1 code."""
 
+Holds: TypeAlias = Literal["state", "past", "event", "occasion"]
+"""When a statement holds by the times of its clause: a state that is so, one that was so, one that began with what
+happened, or only when it happens."""
+
 Kind: TypeAlias = Literal["subject", "speaker", "verb", "object", "words", "end"]
 
 _ELEMENT: Final = re.compile(r"(?P<optional>\?)?(?:\{(?P<verb>\w+)\}|<(?P<object>[\w ]+)>|(?P<words>[^\s]+))")
@@ -40,11 +44,15 @@ class Form(NamedTuple):
         elements: its elements, in order.
         facts: the facts that it states, each as subject, relation, object and aspect.
         ends: the facts that it ends.
+        holds: when the facts hold.
+        needs_time: whether it states something only where its clause says when.
     """
 
     elements: tuple[Element, ...]
     facts: tuple[tuple[str, ...], ...]
     ends: tuple[tuple[str, ...], ...]
+    holds: Holds = "state"
+    needs_time: bool = False
 
 
 class Language:
@@ -192,7 +200,8 @@ def _alternatives(words: str, flags: int = 0) -> re.Pattern[str]:
 def _forms(statement: dict[str, Any]) -> list[Form]:
     facts = tuple(_parts(fact) for fact in statement.get("facts", ()))
     ends = tuple(_parts(fact) for fact in statement.get("ends", ()))
-    return [Form(_elements(form), facts, ends) for form in statement["forms"]]
+    holds, needs_time = statement.get("holds", "state"), bool(statement.get("needs_time"))
+    return [Form(_elements(form), facts, ends, holds, needs_time) for form in statement["forms"]]
 
 
 def _parts(fact: str) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from worldthread.extract.base import USER
 from worldthread.extract.parsed.changes import changes_of
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
+from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
-from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.clauses import Clauses
 from worldthread.extract.prose.entities import AnnotatedPassage, Entity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
@@ -179,7 +179,7 @@ def _read(text: str, speaker: str, at: float | None) -> _Reading:
         readers.append(_ParsedPassageExtractor(passage, name, states_facts, at=at))
         return readers[-1]
 
-    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader))
+    extraction = merged(ParsedExtractor.name, statements_of(text, speaker, reader, at))
     body = text.removeprefix(f"{speaker}: ") if speaker else text
     correction = correction_of(body, speaker or USER) if len(body) <= _LONGEST_CORRECTION else None
     changes = tuple(change for one in readers for change in one.changes)
@@ -235,7 +235,7 @@ class _ParsedPassageExtractor(PassageExtractor):
         if _RESTRICTED.search(sentence.text) is not None:
             self.restricted += [one.fact for one in read.facts if one.fact.relation.startswith("does not")]
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
-        stated = read.facts if self._at is None else with_times(doc, read.facts, self._at)
+        stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, StatedFact
-from worldthread.extract.times import time_expressions, validity
+from worldthread.extract.times import is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     ]
     if not times:
         return stated
-    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state)
+    valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not _is_occasion(clause))
     if valid_from is None and valid_to is None:
         return stated
     fact = stated.fact
@@ -85,3 +85,10 @@ def _is_state(clause: Clause) -> bool:
     return (
         clause.is_progressive or (clause.is_passive and not is_new) or clause.lemma.partition(" ")[0] in WORDS["states"]
     )
+
+
+def _is_occasion(clause: Clause) -> bool:
+    """Return whether a verb tells what is over when it has happened: "watched", "met with", "handed in"."""
+    following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
+    verb = clause.lemma.partition(" ")[0]
+    return not clause.is_passive and any(is_occasion(words) for words in (clause.lemma, verb, f"{verb} {following}"))

@@ -110,7 +110,10 @@ class ProseExtractor:
 
 
 def statements_of(
-    text: str, speaker: str, read_english: Callable[[AnnotatedPassage, str, bool], PassageExtractor]
+    text: str,
+    speaker: str,
+    read_english: Callable[[AnnotatedPassage, str, bool], PassageExtractor],
+    at: float | None = None,
 ) -> list[tuple[list[Statement], list[Ending]]]:
     """Return what the sentences of a text state and end, each passage read in its language.
 
@@ -119,6 +122,7 @@ def statements_of(
         speaker: who says it; empty when nobody is known to say it.
         read_english: makes what reads a message in English, or in an unknown language when its third argument is
             ``False``: then it states no facts. Other texts are read by :class:`PassageExtractor`.
+        at: world time of the text, against which times in the other languages are resolved; ``None`` to resolve none.
 
     Returns:
         The statements and endings of each sentence, in order.
@@ -130,7 +134,7 @@ def statements_of(
         body = _running_text(passage)
         language = detect_language(body)
         if language in LANGUAGES:
-            groups += read_passage(passage, speaker or USER, language)
+            groups += read_passage(passage, speaker or USER, language, at)
         else:
             is_english = language == ENGLISH or not is_foreign(body)
             is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""

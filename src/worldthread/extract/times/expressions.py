@@ -26,15 +26,22 @@ _CLAUSE_END: Final = re.compile(r"\s{0,4}(?:[.,;:!?)\]\"”—–]|$)")
 _NAME_FOLLOWS: Final = re.compile(r"\s{1,4}(?!I\b)[^\W\d_a-zà-ÿ]\w")
 _CLAUSE_BEGIN: Final = re.compile(r"(?:^|[,;:.!?(—–])\s{0,3}$")
 _ROLES: Final[tuple[Role, ...]] = ("at", "since", "until", "by", "before", "after", "during")
-_NO_END_OF_A_RANGE: Final = {"recurring", "stretch", "length", "window", "ahead", "edge_span", "years"}
+_NO_END_OF_A_RANGE: Final = {
+    "recurring", "stretch", "length", "window", "window_ahead", "ahead", "edge_span", "years", "so_far", "rest",
+}  # fmt: skip
 _UNKNOWN_BOUND: Final[dict[str, tuple[str, ...]]] = {
-    "until": ("begin", "middle"), "by": ("begin", "middle"), "before": ("middle", "end"), "after": ("begin", "middle"),
+    "since": ("middle", "end", "last", "part"), "until": ("begin", "middle", "part"), "by": ("begin", "middle", "part"),
+    "before": ("middle", "end", "last", "part"), "after": ("begin", "middle", "part"),
 }  # fmt: skip
 _DASH: Final = re.compile(r"\s?[-–]")
 _DATES: Final = {"date", "month", "iso", "numeric"}
 _MOMENTS: Final = {"dayword", "part", "ago", "ahead", "iso", "numeric"}
-_WITH_EDGE: Final = {"month", "year", "season", "span", "edge_span", "decade"}
+_WITH_EDGE: Final = {"month", "year", "season", "quarter", "span", "edge_span", "decade"}
+_EDGE_IS_ENOUGH: Final = {"year", "month", "decade"}
+_WITHOUT_NAMES: Final = {"dayword", "ago", "ahead", "so_far", "rest"}
 _SHORT: Final = {"second", "minute", "hour"}
+_DAY: Final = 86400.0
+_COARSE: Final = {"month", "year", "decade"}
 
 
 class TimeExpression(NamedTuple):
@@ -111,13 +118,27 @@ def time_expressions(
     return list(_Reader(sentence, now, words, is_past).read(first)) if first else []
 
 
+def is_occasion(verb: str, *, language: str = "en") -> bool:
+    """Return whether nothing lasts of what a verb tells: "visit", "watch" and "meet with", but not "buy" or "move".
+
+    Args:
+        verb: the verb as in a dictionary, alone or with the particle or preposition that follows it.
+        language: as for :func:`time_expressions`.
+
+    Returns:
+        Whether the language's list has the verb.
+    """
+    return verb in table(language).occasions
+
+
 def validity(
     expressions: Sequence[TimeExpression], at: float, *, is_past: bool, is_event: bool
 ) -> tuple[float | None, float | None]:
     """Return when a statement holds by the times that its clause names: where all of them hold.
 
     :class:`TimeExpression` says what each role gives. A state ("lived", "was at") holds in the period. An event that is
-    past ("moved", "married", "quit") opens a state, or ends one, so it has a beginning and no end. What is to come
+    past ("moved", "married", "quit") opens a state, or ends one, so it has a beginning and no end. An occasion ("visited",
+    "watched") is over when it has happened, and holds in its period like a state. What is to come
     ("the concert is tomorrow", "we are moving in June") is in the period. The present perfect of a state ("has lived")
     is not past, that of an event ("has moved") is.
 
@@ -125,7 +146,7 @@ def validity(
         expressions: the times of the statement's clause; with those of another clause the result would be wrong.
         at: time of the message in seconds since 1970-01-01 UTC.
         is_past: whether the verb is in a tense of the past.
-        is_event: whether the verb tells a change, not a state.
+        is_event: whether the verb tells a change, not a state or an occasion (:func:`is_occasion`).
 
     Returns:
         The beginning and the end, in seconds since 1970-01-01 UTC, half-open; ``None`` where no time is given. Two
@@ -145,8 +166,8 @@ def validity(
 
 def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool) -> tuple[float | None, float | None]:
     low, high, role = expression.valid_from, expression.valid_to, expression.role
-    if role == "at" and is_past and is_event:
-        return low, None
+    if role == "at" and is_past:
+        return (low, None) if is_event else _in_unit(expression)
     if role == "duration" and is_past:
         return None, None
     if role == "until" and not is_past:
@@ -160,6 +181,18 @@ def _bounds(expression: TimeExpression, at: float, is_past: bool, is_event: bool
     if role == "after" and is_past:
         return None, None
     return low, high
+
+
+def _in_unit(expression: TimeExpression) -> tuple[float | None, float | None]:
+    """The period; the calendar month or year of a day that is precise to a month or a year: "three years ago"."""
+    low, high = expression.valid_from, expression.valid_to
+    if low is None or high is None or high - low != _DAY or expression.precision not in _COARSE:
+        return low, high
+    day = _EPOCH + timedelta(seconds=low)
+    if expression.precision == "month":
+        following = (day.year + day.month // 12, day.month % 12 + 1)
+        return _seconds(datetime(day.year, day.month, 1)), _seconds(datetime(*following, 1))
+    return _seconds(datetime(day.year, 1, 1)), _seconds(datetime(day.year + 1, 1, 1))
 
 
 class _Reader:
@@ -189,19 +222,39 @@ class _Reader:
         return next((reading for reading in readings if reading and not self._means_something_else(reading)), None)
 
     def _word_before(self, match: Match) -> str:
-        found = _WORD_BEFORE.search(self._sentence[max(0, match.start - 24) : match.start])
-        return found[1].lower() if found else ""
+        """The word before a match in lower case; none if it is the object of a verb, "her" in "I saw her last week"."""
+        first, word = self._words_before(match.start)
+        rejected = self._words.rejected
+        if word in rejected["possessive_or_object"] and first and first not in rejected["before_possessive"]:
+            return ""
+        return word
+
+    def _words_before(self, offset: int) -> tuple[str, str]:
+        words: list[str] = []
+        for _ in range(2):
+            found = _WORD_BEFORE.search(self._sentence[max(0, offset - 24) : offset])
+            words.insert(0, found[1].lower() if found else "")
+            offset -= len(found[0]) if found else 0
+        return words[0], words[1]
 
     def _means_something_else(self, match: Match) -> bool:
         rejected, kind, before = self._words.rejected, match.kind, self._word_before(match)
-        if not match.leads and match.needs_word:
+        if not match.leads and match.needs_word and not (match.edge and kind in _EDGE_IS_ENOUGH):
+            return True
+        if match.lead in rejected["only_first"] and not self._opens_clause(match.start):
+            return True
+        if self._is_title(match):
             return True
         if not match.leads and "which" in match.fields and before in rejected["before_which"]:
             return True
         if match.leads & {"before", "after"} and before in rejected["before_lead"]:
             return True
         if kind == "weekday" and not match.leads and "which" not in match.fields:
-            return before in rejected["before_weekday"] or not _CLAUSE_END.match(self._sentence, match.end)
+            if before in rejected["before_weekday"]:
+                return True
+            has_clock = self._words.clock(self._sentence, match.end)[0] > match.end
+            is_bare = before in rejected["before_bare_weekday"] or not _CLAUSE_END.match(self._sentence, match.end)
+            return is_bare and not has_clock
         if kind in {"ago", "length"} and before in rejected[f"before_{kind}"]:
             return True
         if kind in _MOMENTS and match.leads & {"during", "whole"} and "at" not in match.leads:
@@ -221,6 +274,16 @@ class _Reader:
         if match.month_text in rejected["lower_case"] and "year" not in match.fields:
             return not match.leads and match.fields.get("which") not in {"last", "next"}
         return False
+
+    def _opens_clause(self, offset: int) -> bool:
+        return _CLAUSE_BEGIN.search(self._sentence[max(0, offset - 4) : offset]) is not None
+
+    def _is_title(self, match: Match) -> bool:
+        """Whether "Yesterday" or "Last Friday" has the capital of a name."""
+        text, before = self._sentence[match.core :], self._sentence[: match.core].rstrip()
+        if not text[0].isupper() or not before[-1:].isalnum() or self._sentence.isupper():
+            return False
+        return match.kind in _WITHOUT_NAMES or ("which" in match.fields and self._words.opens_with_which(text))
 
     def _expression(self, match: Match) -> TimeExpression | None:
         if match.kind == "recurring":
@@ -242,11 +305,21 @@ class _Reader:
         return TimeExpression(match.start, end, None, None, "recurring", _precision_of(match.fields))
 
     def _stretch(self, match: Match) -> TimeExpression | None:
-        """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier."""
+        """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier.
+
+        "For two weeks from Monday" is from that day to the end of the two weeks.
+        """
+        begin_of = self._words.search(self._sentence, match.end) if match.kind == "stretch" else None
+        if begin_of and "from" in begin_of.leads and not self._sentence[match.end : begin_of.start].strip():
+            first = self._calendar.resolve(begin_of, "coming")
+            last = Calendar(first.start, self._words).shifted(match.fields, 1) if first else None
+            if first and last and first.start >= self._now:
+                period = Period(first.start, last.start, last.precision)
+                return self._made(match, begin_of.end, period, "during")
         begin = self._calendar.shifted(match.fields, -1)
         if begin is None:
             return None
-        is_known = match.kind == "stretch" and self._tenses.is_perfect(match.start)
+        is_known = match.kind == "stretch" and self._words.perfect_lasts and self._tenses.is_perfect(match.start)
         since = _seconds(begin.start) if is_known else None
         return TimeExpression(match.start, match.end, since, None, "duration", begin.precision)
 
@@ -302,10 +375,12 @@ class _Reader:
         if match.kind == "ago" and (after := self._words.that(self._sentence, match.end)) > match.end:
             return self._made(match, after, period, "since")
         if match.leads & {"from", "range"} and not match.leads & {"at", "since"}:
+            if match.kind in {"month_days", "years"}:
+                return self._made(match, end, period, "during")
             return self._from(match, end, period) if "from" in match.leads else None
         role: Role = "during" if "whole" in match.leads else "at"
         role = next((named for named in _ROLES if named in match.leads), role)
-        if role == "at" and match.kind in {"month_days", "years"}:
+        if role == "at" and match.kind in {"month_days", "years", "window_ahead"}:
             role = "during"
         if role == "until" and self._tenses.has("negation", match.start, before=True):
             period = period._replace(end=period.start)
@@ -321,14 +396,17 @@ class _Reader:
         """Whether "in two weeks" says when, and not how long something takes."""
         if self._tenses.direction(match.start) == "past":
             return False
-        opens = _CLAUSE_BEGIN.search(self._sentence[max(0, match.start - 4) : match.start])
-        return bool(match.fields["unit"] not in _SHORT or opens or self._tenses.has("gradual", match.start))
+        return (
+            match.fields["unit"] not in _SHORT
+            or self._opens_clause(match.start)
+            or self._tenses.has("gradual", match.start)
+        )
 
     def _is_attribute(self, match: Match, period: Period) -> bool:
         """Whether "from 2010" may belong to a thing, as in "a car from 2010"."""
         if match.lead not in self._words.rejected["attributive"] or period.start > self._now:
             return False
-        return not _CLAUSE_BEGIN.search(self._sentence[max(0, match.start - 4) : match.start])
+        return not self._opens_clause(match.start)
 
     def _with_clock(self, match: Match, period: Period) -> tuple[int, Period]:
         if (
@@ -345,7 +423,9 @@ class _Reader:
 
     def _made(self, match: Match, end: int, period: Period | None, role: Role) -> TimeExpression | None:
         """An expression; ``None`` when only a part of the period is meant and the bound is within it."""
-        if period is None or match.edge in _UNKNOWN_BOUND.get(role, ()):
+        if period is None:
+            return None
+        if match.edge in _UNKNOWN_BOUND.get(role, ()) and not self._calendar.is_part_known(period, match.edge):
             return None
         low, high = _seconds(period.start), _seconds(period.end)
         bounds: dict[Role, tuple[float | None, float | None]] = {
@@ -373,4 +453,6 @@ def _precision_of(fields: dict[str, str]) -> Precision:
     if "season" in fields:
         return "season"
     unit = fields.get("unit") or fields["span"]
+    if unit in {"fortnight", "decade"}:
+        return "week" if unit == "fortnight" else "decade"
     return "day" if unit == "weekend" else unit  # type: ignore[return-value]  # the keys of `unit` are precisions

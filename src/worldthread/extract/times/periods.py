@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dateutil.relativedelta import relativedelta
 
 Precision: TypeAlias = Literal[
-    "second", "minute", "hour", "day part", "day", "week", "month", "season", "year", "decade"
+    "second", "minute", "hour", "day part", "day", "week", "month", "season", "quarter", "year", "decade"
 ]
 
 _DAY: Final = timedelta(days=1)
@@ -27,6 +27,16 @@ _LENGTHS: Final = {"second": timedelta(seconds=1), "minute": timedelta(minutes=1
 _HALVES: Final[dict[str, tuple[int, Precision]]] = {
     "year": (6, "month"), "month": (15, "day"), "day": (12, "hour"), "hour": (30, "minute"),
 }  # fmt: skip
+_MULTIPLES: Final[dict[str, tuple[str, int, Precision]]] = {
+    "fortnight": ("week", 2, "week"), "quarter": ("month", 3, "quarter"), "decade": ("year", 10, "decade"),
+}  # fmt: skip
+_MONTHS_OF_EDGES: Final[dict[str, dict[str, tuple[int, int]]]] = {
+    "season": {"begin": (0, 1), "middle": (1, 2), "end": (2, 3), "last": (2, 3)},
+    "quarter": {"begin": (0, 1), "middle": (1, 2), "end": (2, 3), "last": (2, 3)},
+    "year": {"begin": (0, 4), "middle": (4, 8), "end": (8, 12), "last": (11, 12)},
+    "decade": {"begin": (0, 48), "middle": (36, 84), "end": (72, 120), "last": (108, 120)},
+}
+_THIRDS: Final = (timedelta(days=10), timedelta(days=20))  # of a month, after its first day
 _SMALLER: Final = {"year": "months", "month": "days", "day": "hours", "hour": "minutes"}
 
 
@@ -79,7 +89,10 @@ class Calendar:
         """
         if {"which", "year", "that_year"} & match.fields.keys():
             return False
-        return match.kind in {"weekday", "month", "season", "feast", "date", "month_days", "day_of_month"}
+        return match.kind in {
+            "weekday", "month", "season", "quarter", "feast", "date", "month_days", "day_of_month", "beside_feast",
+            "nth_weekday",
+        }  # fmt: skip
 
     def resolve(self, match: Match, direction: Direction | None, anchor: Period | None = None) -> Period | None:
         """Return the period that a match names.
@@ -98,9 +111,33 @@ class Calendar:
         try:
             method: Any = getattr(self, f"_{match.kind}")
             period: Period | None = method(match.fields, direction)
+            return self._part_of(period, match.edge) if period and match.edge else period
         except (OverflowError, ValueError):
             return None
-        return period
+
+    def is_part_known(self, period: Period, edge: str) -> bool:
+        """Return whether "early", "mid" or "late" of a period is a period by itself.
+
+        Args:
+            period: what the whole is.
+            edge: the part, as in a match.
+
+        Returns:
+            Whether it is: the early part of a month is, that of a week is not.
+        """
+        return edge != "part" and (period.precision == "month" or period.precision in _MONTHS_OF_EDGES)
+
+    def _part_of(self, period: Period, edge: str) -> Period:
+        """A third of the period; its last day or month for "the end of". Parts of weeks and halves are the whole."""
+        if not self.is_part_known(period, edge):
+            return period
+        start, end, precision = period
+        if precision == "month":
+            second, third = start + _THIRDS[0], start + _THIRDS[1]
+            parts = {"begin": (start, second), "middle": (second, third), "end": (third, end), "last": (end - _DAY, end)}
+            return Period(*parts[edge], precision)
+        first, last = _MONTHS_OF_EDGES[precision][edge]
+        return Period(start + self._delta(months=first), start + self._delta(months=last), precision)
 
     def shifted(self, fields: dict[str, str], sign: int) -> Period | None:
         """Return the day, hour, minute or second that lies a length of time from now.
@@ -115,7 +152,10 @@ class Calendar:
         unit, count = fields["unit"], self._table.count(fields["n"]) if "n" in fields else 1.0
         if count is None:
             return None
-        precision: Precision = unit  # type: ignore[assignment]  # the keys of the table `unit` are precisions
+        precision: Precision = unit  # type: ignore[assignment]  # the other keys of the table `unit` are precisions
+        if unit in _MULTIPLES:
+            unit, factor, precision = _MULTIPLES[unit]
+            count *= factor
         whole, half = divmod(count + (0.5 if "half" in fields else 0), 1)
         arguments: dict[str, int] = {f"{unit}s": sign * int(whole)}
         if half:
@@ -123,7 +163,8 @@ class Calendar:
                 return None
             amount, precision = _HALVES[unit]
             arguments[_SMALLER[unit]] = sign * amount
-        moment = self._now + self._delta(**arguments)  # its keywords are the units
+        days = int(fields["dayword"].partition(" ")[0]) if "dayword" in fields else 0
+        moment = self._now + timedelta(days=days) + self._delta(**arguments)  # its keywords are the units
         if precision in _LENGTHS:
             return Period(moment, moment + _LENGTHS[precision], precision)
         return self._day(moment)._replace(precision=precision)
@@ -249,13 +290,104 @@ class Calendar:
                 date = self._easter(year) + timedelta(days=int(rule.removeprefix("easter")))
                 return self._day(datetime(date.year, date.month, date.day))
             if "/" in rule:
-                month, weekday, nth = (int(part) for part in rule.split("/"))
-                first = datetime(year, month, 1)
-                return self._day(first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1)))
+                rule_of_weekday, _, more = rule.partition("+")
+                month, weekday, nth = (int(part) for part in rule_of_weekday.split("/"))
+                return self._day(self._nth_weekday_of(year, month, weekday, nth) + timedelta(days=int(more or 0)))
             month, day = (int(part) for part in rule.split("-"))
             return self._day(datetime(year, month, day))
 
         return self._of_years(build, fields, direction)
+
+    def _nth_weekday_of(self, year: int, month: int, weekday: int, nth: int) -> datetime:
+        """The nth weekday of a month, the last one for -1."""
+        first = datetime(year, month, 1)
+        if nth < 0:
+            final = first + self._delta(months=1) - _DAY
+            return final - timedelta(days=(final.weekday() - weekday) % 7)
+        day = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1))
+        if day.month != month:
+            raise ValueError(f"{year}-{month} has no such weekday")
+        return day
+
+    def _nth_weekday(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the first Monday of June", "the last Friday of next month"."""
+        weekday, nth = int(fields["weekday"]), int(fields.get("day", -1))
+        if "span" in fields:
+            month = self._span(fields, direction).start
+            return self._day(self._nth_weekday_of(month.year, month.month, weekday, nth))
+        number = int(fields["month"])
+        return self._of_years(lambda year: self._day(self._nth_weekday_of(year, number, weekday, nth)), fields, direction)
+
+    def _day_of_span(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the 1st of next month"."""
+        return self._day(self._span(fields, direction).start.replace(day=int(fields["day"])))
+
+    def _beside_feast(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the day after Christmas", "two days before Easter"."""
+        if fields["unit"] != "day":
+            return None
+        count = self._table.count(fields["n"]) if "n" in fields else 1.0
+        feast = self._feast(fields, direction)
+        if feast is None or count is None or count % 1:
+            return None
+        return self._day(feast.start + timedelta(days=int(fields["beside"]) * int(count)))
+
+    def _quarter(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        month = 3 * int(fields["quarter"]) - 2
+        return self._of_years(lambda year: self._months(year, month, 3, "quarter"), fields, direction)
+
+    def _nth_ago(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "two summers ago": counted are those that are over, the last one too if it is clear that it counts."""
+        count = self._table.count(fields["n"])
+        if count is None or count % 1 or count < 1:
+            return None
+        steps = int(count)
+        if "span" in fields:
+            return self._nth_span("weekend", -steps)
+        if "weekday" in fields:
+            last = self._weekday({**fields, "which": "last"}, direction)
+            return Period(last.start - 7 * (steps - 1) * _DAY, last.end - 7 * (steps - 1) * _DAY, "day") if last else None
+        kind = next(field for field in ("season", "feast", "month") if field in fields)
+        build: Any = getattr(self, f"_{kind}")
+        last = build({kind: fields[kind], "which": "last"}, direction)
+        if last is None or last.start.year == self._now.year:
+            return None  # of this year: "two summers ago" said in October may be of the last year or of that before
+        return build({kind: fields[kind], "year": str(last.start.year - steps + 1)}, direction)  # type: ignore[no-any-return]
+
+    def _weekday_of_week(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "Tuesday of next week", "last week on Tuesday"."""
+        start = self._span({"span": "week", "which": fields["which"]}, direction).start
+        return self._in_part(self._day(start + timedelta(days=int(fields["weekday"]))), fields)
+
+    def _weeks_from_weekday(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "a week from Friday", "two weeks on Monday"."""
+        count = self._table.count(fields["n"])
+        first = self._weekday({"weekday": fields["weekday"]}, "coming")
+        if count is None or count % 1 or first is None or fields["unit"] not in {"week", "fortnight"}:
+            return None
+        days = timedelta(days=7 * int(count) * (2 if fields["unit"] == "fortnight" else 1))
+        return Period(first.start + days, first.end + days, "day")
+
+    def _unclear(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read nothing in "a week ago Tuesday", which has two meanings."""
+        return None
+
+    def _so_far(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "earlier this year"."""
+        whole = self._span(fields, direction) if "span" in fields else self._day(self._today)
+        return whole._replace(end=self._now) if whole.start < self._now else None
+
+    def _rest(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "later this year"."""
+        whole = self._span(fields, direction) if "span" in fields else self._day(self._today)
+        return whole._replace(start=self._now) if self._now < whole.end else None
+
+    def _window_ahead(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "for the next three weeks"."""
+        last = self.shifted(fields, 1)
+        if last is None or last.end <= self._now:
+            return None
+        return Period(self._now, last.end, last.precision)
 
     def _year(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return self._months(int(fields["year"]), 1, 12, "year")
@@ -294,7 +426,7 @@ class Calendar:
             return None
         return self._in_part(self._day(day), fields)
 
-    def _span(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+    def _span(self, fields: dict[str, str], direction: Direction | None) -> Period:
         which = fields.get("which", "this")
         steps = {"last": -1, "past": -1, "this": 0, "next": 1, "coming": 1}[which]
         period = self._nth_span(fields["span"], steps)
@@ -315,6 +447,9 @@ class Calendar:
         if span == "month":
             start = first + self._delta(months=steps)
             return self._months(start.year, start.month, 1, "month")
+        if span == "quarter":
+            start = first + self._delta(months=3 * steps - (first.month - 1) % 3)
+            return self._months(start.year, start.month, 3, "quarter")
         if span == "year":
             return self._months(first.year + steps, 1, 12, "year")
         monday = self._today + timedelta(days=7 * steps - self._today.weekday())

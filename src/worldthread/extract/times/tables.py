@@ -15,10 +15,14 @@ from worldthread.errors import InputError
 LANGUAGES: Final = {"de": "german", "en": "english", "es": "spanish", "fr": "french"}
 GAP: Final = r"\s{1,4}"  # bounded, so that a run of spaces costs no more than its length
 
-_FIELDS: Final = ("n", "unit", "span", "month", "weekday", "season", "feast", "dayword", "part", "which", "that_year")
+_FIELDS: Final = ("unit", "span", "month", "weekday", "season", "feast", "dayword", "part", "which", "that_year")
+_OPTIONAL_FIELDS: Final = ("quarter", "ordinal", "decade_word", "beside")
+_SPAN_FIELDS: Final = ("weekend", "week", "month")
+_RENAMED: Final = {"ordinal": "day", "decade_word": "decade"}
+_SHORT_YEARS_BEFORE_2000: Final = 50  # '49 is 2049, '50 is 1950
 _NUMBERS: Final = {
     "day": r"0?[1-9]|[12]\d|3[01]",
-    "year": r"[12]\d{3}(?!\d)",
+    "year": r"[12]\d{3}(?!\d)|['’]\d\d(?!\d)",
     "decade": r"1\d\d0|20\d0",
     "short_decade": r"[3-9]0",
 }
@@ -49,7 +53,7 @@ class Match(NamedTuple):
         end: offset after the last character.
         lead: the word before it ("since", "in"), or ``""``.
         leads: the names of the tables that have the lead; ``"at"`` when the pattern wants it.
-        edge: ``"begin"``, ``"middle"``, ``"end"`` or ``""``.
+        edge: ``"begin"``, ``"middle"``, ``"end"``, ``"last"``, ``"part"`` or ``""``.
         fields: values by field: keys of the tables, or the text of numbers.
         month_text: the name of the month as written.
         needs_word: whether it is a time only after such a word.
@@ -73,11 +77,15 @@ class Table:
 
     Args:
         data: the content of the language's TOML file.
+
+    Attributes:
+        occasions: verbs of which nothing lasts but that it happened, some with the word that follows them.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.day_first: bool = data["day_first"]
         self.next_is_of_the_next_week: bool = data["next_is_of_the_next_week"]
+        self.perfect_lasts: bool = data["perfect_lasts"]
         self.rejected: dict[str, frozenset[str]] = {
             key: frozenset(filter(None, value.split("|"))) for key, value in data["rejected"].items()
         }
@@ -85,8 +93,10 @@ class Table:
         self.tense.update(
             {key: frozenset(value.split()) for key, value in data["tense"].items() if isinstance(value, str)}
         )
+        self.occasions = frozenset(word.replace("_", " ") for word in data["events"]["occasions"].split())
         self.perfect_window: int = data["tense"]["perfect_window"]
-        self._words = {field: _values(data[field]) for field in _FIELDS if field != "n"}
+        self._words = {field: _values(data[field]) for field in _FIELDS}
+        self._words |= {field: _values(data.get(field, {})) for field in _OPTIONAL_FIELDS}
         self._counts = {_flat(text): float(value) for text, value in data["n"].items()}
         self._half = data["half"]
         self._edges = _values(data["edge"])
@@ -94,7 +104,11 @@ class Table:
             name: frozenset(_flat(word) for word in words.split("|")) for name, words in data["lead"].items()
         }
         self._sources = {
-            **{field: "|".join(_source(words) for words in data[field].values()) for field in _FIELDS if field != "n"},
+            **{
+                field: "|".join(_source(words) for words in data.get(field, {}).values()) or r"(?!)"
+                for field in (*_FIELDS, *_OPTIONAL_FIELDS)
+            },
+            **{f"{span}_span": _source(data["span"][span]) for span in _SPAN_FIELDS},
             **_NUMBERS,
             "n": self._count_source(),
             "weekend": _source(data["span"]["weekend"]),
@@ -129,7 +143,7 @@ class Table:
         self._since_then = re.compile(rf"{GAP}(?:{_source(data['follow'].get('that', 'that'))})(?!\w)", re.IGNORECASE)
         self._clock = re.compile(
             rf",?{GAP}(?:{_source(data['clock'])}){GAP}(\d{{1,2}})(?:[:.h](\d\d))?"
-            rf"(?:\s?([ap])(?:m|\.m\.)|\s?(uhr|h|o['’]clock))?(?![\w:])",
+            rf"(?:\s?([ap])(?:m|\.m\.)|\s?(uhr|h|heures?|o['’]clock))?(?![\w:])",
             re.IGNORECASE,
         )
 
@@ -157,7 +171,7 @@ class Table:
                 if field == "loose":
                     return self._loose
                 name = f"{field}__{next(self._numbers)}"
-                groups.append((name, "span" if field == "weekend" else field))
+                groups.append((name, "span" if field == "weekend" or field.endswith("_span") else field))
                 return f"(?P<{name}>{self._sources[field]})"
 
             source = re.sub(r"\{([a-z]\w*)\}", group, pattern.replace(" ", GAP))
@@ -186,6 +200,10 @@ class Table:
         to = self._to.match(sentence, position)
         found = self._core.match(sentence, to.end()) if to else None
         return self._read(found, "") if found else None
+
+    def opens_with_which(self, text: str) -> bool:
+        """Return whether a text opens with a word such as "last" or "this"."""
+        return any(value.match(text) for value in self._words["which"].values())
 
     def onwards(self, sentence: str, position: int) -> int:
         """Return the offset after "onwards" at ``position``, or ``position`` if it is not there."""
@@ -242,7 +260,8 @@ class Table:
             if field == "month":
                 month_text = text
             values = self._words.get(field)
-            fields[field] = next(key for key, value in values.items() if value.fullmatch(text)) if values else text
+            value = next(key for key, value in values.items() if value.fullmatch(text)) if values else text
+            fields[_RENAMED.get(field, field)] = _whole_year(value) if field in {"year", "year2"} else value
         edge = found["edge"]
         flat = _flat(lead)
         leads = {name for name, words in self._leads.items() if flat in words}
@@ -260,6 +279,14 @@ class Table:
             "" not in template.words,
             found.start("edge") if edge else found.start(str(found.lastgroup)),
         )
+
+
+def _whole_year(text: str) -> str:
+    """Return a year with four digits: "1998" for "'98"."""
+    if len(text) == len("1998"):
+        return text
+    short = int(text[1:])
+    return str(short + (1900 if short >= _SHORT_YEARS_BEFORE_2000 else 2000))
 
 
 def _flat(text: str) -> str:

@@ -101,7 +101,8 @@ class Tenses:
     def _cue(self, index: int) -> _Cue | None:
         word, lists = self._words[index], self._lists
         position, clause = self._positions[index], self._clauses[index]
-        if index and self._capital[index] and not word.startswith("i'"):
+        opens = index == 0 or self._words[index - 1] in {":", ".", "!", "?"}
+        if not opens and self._capital[index] and not word.startswith("i'"):
             return None  # a name, or the month of May
         following = self._words[index + 1 : index + 1 + self._window]
         perfect = self._perfect(word, following)

@@ -1,0 +1,209 @@
+"""States what happens at a time that a clause names, where the other rules make nothing of the clause.
+
+"I went kayaking" says too little about somebody to be kept; "I went kayaking on 3 May" says what happened on a day.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.facts import SentenceFacts, StatedFact, third_person
+from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
+from worldthread.extract.parsed.validity import with_times
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.times import TimeExpression, time_expressions
+from worldthread.types import Fact
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+    from worldthread.extract.parsed.clauses import Clause
+    from worldthread.extract.parsed.phrases import NamedPhrase
+
+_TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
+_WILL: Final = frozenset(["will", "'ll", "’ll", "wo"])
+_GOING: Final = frozenset(["go", "come", "drive", "fly", "walk", "travel", "head", "hike", "sail", "cycle", "ride"])
+_PREPOSITIONS: Final = frozenset(["to", "at", "in", "on", "for", "with", "from", "around", "across", "through", "near"])
+_MEALS: Final = frozenset(["breakfast", "brunch", "lunch", "dinner", "supper", "tea", "coffee", "drink"])
+_HAPPENING: Final = WORDS["schedules"] | {"arrive", "come", "happen", "last", "occur", "run"}
+_ABSENCES: Final = frozenset(["abroad", "absent", "away", "busy", "due", "ill", "off", "sick"])
+_LIGHT: Final = WORDS["light"] - {"go", "have", "become", "start", "make", "see", "come"}
+_SAID: Final = WORDS["attitudes"] - {"see"}
+_SHOWN: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+
+
+def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -> tuple[StatedFact, ...]:
+    """Return the facts of a sentence with their times, and what else its clauses say of a time.
+
+    Args:
+        doc: the dependency tree of the sentence.
+        read: what the other rules made of it.
+        referents: whom its pronouns mean.
+        at: time of the sentence in seconds since 1970-01-01 UTC, or a turn, against which nothing is resolved.
+
+    Returns:
+        The facts, in the order of the clauses' rules: first those of ``read``.
+    """
+    more: tuple[StatedFact, ...] = ()
+    if abs(at) >= _TURNS:
+        understood = {stated.clause.verb for stated in read.facts}
+        more = tuple(
+            StatedFact(fact, clause)
+            for clause, subject in read.clauses
+            if subject is not None
+            and clause.verb not in understood
+            and (fact := _DatedClause(doc, clause, subject, referents, at).fact()) is not None
+        )
+    stated = with_times(doc, read.facts + more, at)
+    first = len(read.facts)
+    return stated[:first] + tuple(
+        one for one in stated[first:] if one.fact.valid_from is not None or one.fact.valid_to is not None
+    )
+
+
+class _DatedClause:
+    """Reads one clause that the other rules make nothing of.
+
+    Args:
+        doc: the dependency tree of the sentence.
+        clause: the clause.
+        subject: its subject.
+        referents: whom its pronouns mean.
+        at: time of the sentence.
+    """
+
+    def __init__(self, doc: Doc, clause: Clause, subject: NamedPhrase, referents: Referents, at: float) -> None:
+        self._clause = clause
+        self._subject = subject
+        self._referents = referents
+        self._verb = clause.verb
+        self._times = _times_of(doc, clause, at)
+        spans = [doc.char_span(time.start, time.end, alignment_mode="expand") for time in self._times]
+        self._timed = {token for span in spans if span is not None for token in span}
+
+    def fact(self) -> Fact | None:
+        """Return what the clause says; ``None`` when that is not clear, or it names no time."""
+        clause, subject = self._clause, self._subject
+        if not self._times or clause.negation or clause.is_passive or (clause.modal and clause.modal not in _WILL):
+            return None
+        if any(token.lemma_.lower() in WORDS["stories"] for token in subject.head.subtree):
+            return None
+        verb = clause.lemma.partition(" ")[0]
+        if verb in _SAID | _LIGHT or any(c.dep_ in ("ccomp", "dative", "expl") for c in self._verb.children):
+            return None
+        found = self._of_absence() if verb == "be" else self._of_duty() or self._of_verb() or self._of_schedule()
+        return None if found is None else Fact(subject.name, *found)
+
+    def _relation(self, following: str = "") -> str:
+        clause = self._clause
+        particle = clause.lemma.partition(" ")[2]
+        participle = self._verb.lower_
+        if clause.modal:
+            verb = f"plans to {self._verb.lemma_.lower()}"
+        elif clause.is_progressive:
+            verb = f"was {participle}" if clause.is_past else f"is {participle}"
+        elif clause.is_perfect:
+            verb = f"has {participle}"
+        else:
+            verb = participle if clause.is_past else third_person(self._verb.lemma_.lower())
+        return " ".join(filter(None, (verb, particle, following)))
+
+    def _of_verb(self) -> tuple[str, str] | None:
+        """Read an object ("had lunch with Ann"), an activity ("went kayaking") or a place ("went to a festival")."""
+        rights = [c for c in self._verb.rights if c not in self._timed]
+        thing = next((c for c in rights if c.dep_ in ("dobj", "attr")), None)
+        if thing is not None:
+            value = self._phrase(thing)
+            return None if value is None else (self._relation(), value)
+        activity = next((c for c in rights if c.dep_ in ("xcomp", "advcl") and c.tag_ == "VBG"), None)
+        if activity is not None:
+            is_next = self._clause.lemma == "go" and activity.i == self._verb.i + 1
+            value = render(activity, self._last(activity), self._referents) if is_next else None
+            return None if value is None else (self._relation(), value)
+        if any(c.dep_ in ("xcomp", "acomp", "advcl", "oprd") for c in rights):
+            return None
+        for prep in rights:
+            if prep.dep_ != "prep":
+                continue
+            inner = next((c for c in prep.children if c.dep_ == "pobj"), None)
+            if inner is None or inner in self._timed or prep.lower_ not in _PREPOSITIONS:
+                return None
+            value = self._phrase(inner, takes_known=self._clause.lemma in _GOING)
+            return None if value is None else (self._relation(prep.lower_), value)
+        return None
+
+    def _phrase(self, noun: Token, *, takes_known: bool = False) -> str | None:
+        """Return a noun with what belongs to it; ``None`` for what names nothing by itself: "it", "the project"."""
+        if noun.tag_ not in ("NN", "NNS", "NNP", "NNPS") or noun in self._timed:
+            return None
+        if noun.lemma_.lower() in WORDS["abstract"] - _MEALS:
+            return None
+        phrase = noun_phrase(noun, self._referents, self._last(noun))
+        if phrase is None or phrase.is_vague:
+            return None
+        if phrase.is_unspecific and not takes_known and phrase.lemma not in WORDS["relations"]:
+            return None
+        last = phrase.end - 1
+        for child in self._verb.rights:  # "lunch with Ann": what follows belongs to it
+            if child.i == last + 1 and child.dep_ == "prep" and not self._is_timed(child):
+                last = self._last(child)
+        whole = noun_phrase(noun, self._referents, last)
+        return None if whole is None else whole.name
+
+    def _is_timed(self, token: Token) -> bool:
+        return token in self._timed or any(child in self._timed for child in token.children)
+
+    def _last(self, token: Token) -> int:
+        return last_of(token, [t for t in token.subtree if t is not token and self._is_timed(t)])
+
+    def _of_duty(self) -> tuple[str, str] | None:
+        """Read "has to hand in a report by Friday"."""
+        duty = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if self._clause.lemma != "have" or duty is None or not any(c.lower_ == "to" for c in duty.lefts):
+            return None
+        thing = next((c for c in duty.rights if c.dep_ == "dobj"), None)
+        if thing is None or self._clause.is_past or thing.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+            return None
+        particle = next((c.lower_ for c in duty.rights if c.dep_ == "prt"), "")
+        phrase = noun_phrase(thing, self._referents, self._last(thing))
+        if phrase is None or phrase.is_vague:
+            return None
+        return " ".join(filter(None, ("has to", duty.lemma_.lower(), particle))), phrase.name
+
+    def _of_absence(self) -> tuple[str, str] | None:
+        """Read "was ill last week", "is due in October"."""
+        state = next((c for c in self._verb.rights if c.dep_ in ("acomp", "advmod", "prt")), None)
+        if (
+            state is None
+            or state.lower_ not in _ABSENCES
+            or any(c not in self._timed for c in state.rights if c.is_alpha and not self._is_timed(c))
+        ):
+            return None
+        if self._clause.is_perfect and self._clause.is_past:
+            return None
+        return ("was" if self._clause.is_past else "is"), state.lower_
+
+    def _of_schedule(self) -> tuple[str, str] | None:
+        """Read "my passport expires in May", with the time instead of an object."""
+        is_thing = self._subject.head.tag_ != "PRP" and self._clause.subject is not None
+        if not is_thing or self._clause.lemma not in _HAPPENING or len(self._times) != 1 or self._clause.is_perfect:
+            return None
+        if any(c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed for c in self._verb.rights):
+            return None
+        time = self._times[0]
+        pattern = _SHOWN.get(time.precision)
+        if pattern is None or time.valid_from is None or time.valid_to is None:
+            return None
+        begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
+        end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
+        if time.role == "at" and begin == end:
+            return self._relation("on" if time.precision == "day" else "in"), begin
+        return (self._relation("from"), f"{begin} to {end}") if time.role == "during" else None
+
+
+def _times_of(doc: Doc, clause: Clause, at: float) -> list[TimeExpression]:
+    """Return the times in a sentence that bound something; those of other clauses are told apart later."""
+    found = time_expressions(doc.text, at, is_past=clause.is_past or clause.is_perfect)
+    return [time for time in found if time.valid_from is not None or time.valid_to is not None]
