@@ -129,6 +129,7 @@ class _ClauseReader:
         self._names = names
         self._referents = referents
         self._verb = clause.verb
+        self._is_of_machine = referents.speaker.lower() in WORDS["machines"]
         self.subject = self._subject()
 
     def _subject(self) -> NamedPhrase | None:
@@ -154,7 +155,8 @@ class _ClauseReader:
         # "the report" of a story may be any; "the lamp is broken" speaks of one that the reader knows
         is_state = clause.verb.lower_ in WORDS["lasting_adjectives"]
         happens = clause.is_past or clause.is_perfect or clause.is_progressive or (clause.is_passive and not is_state)
-        return None if happens and not phrase.is_modified else phrase
+        is_known = clause.lemma == "be" or is_state or clause.lemma in WORDS["schedules"] | WORDS["of_things"]
+        return phrase if phrase.is_identified or (is_known and not happens) else None
 
     def _role(self, noun: Token) -> str:
         """Return a noun with the adjectives before it: "best friend", "younger sister"."""
@@ -174,6 +176,8 @@ class _ClauseReader:
             subject = NamedPhrase("you", token, token.i + 1)
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
+            return []
+        if not _is_word(self._verb) or (self._is_of_machine and not subject.is_proper):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
@@ -203,6 +207,8 @@ class _ClauseReader:
         if lemma == "turn":
             return self._of_turning(subject)
         has_got = lemma == "get" and clause.is_perfect and not clause.is_past and clause.verb.lower_ == "got"
+        if lemma in WORDS["intentions"] | {"go"} and (found := self._of_intention(subject)):
+            return found
         if lemma == "have" or has_got:
             return self._of_having(subject, has_got=has_got)
         if self._verb.i + 1 < len(self._verb.doc) and self._verb.nbor().lower_ in ("na", "ta"):
@@ -361,6 +367,8 @@ class _ClauseReader:
         if self._clause.is_past:
             return []
         last = self._last_of_complement(complement)
+        while last + 1 < len(complement.doc) and complement.doc[last + 1].tag_ == "CD":
+            last += 1  # the groups of a number
         value = render(complement.left_edge, last, self._referents)
         if value is None:
             return []
@@ -540,6 +548,76 @@ class _ClauseReader:
             for c in self._verb.children
         )
 
+    def _of_intention(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what somebody wants, plans or has to do: "wants to learn Portuguese", "used to live in Rome"."""
+        clause = self._clause
+        inner = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ in ("VB", "VBG")), None)
+        of = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ in ("of", "about")), None)
+        if inner is None and of is not None:
+            inner = next((c for c in of.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
+        if inner is None or any(c.dep_ in ("nsubj", "neg", "dobj") for c in self._verb.rights):
+            return []
+        is_gerund = inner.tag_ == "VBG" and not any(c.tag_ == "TO" for c in inner.children)
+        start = self._intention(clause, of, is_gerund)
+        if start is None or any(c.dep_ in ("nsubj", "neg", "auxpass") for c in inner.children):
+            return []
+        particle = next((c.lower_ for c in inner.children if c.dep_ == "prt"), "")
+        lemma = f"{inner.lemma_.lower()} {particle}".strip()
+        read = _ClauseReader(
+            Clause(inner, clause.subject, lemma, (), "", False, False, False, False, ""), self._referents, self._names
+        )
+        return read.of_infinitive(subject, f"{start} {inner.lower_ if is_gerund else inner.lemma_.lower()} {particle}")
+
+    def _intention(self, clause: Clause, of: Token | None, is_gerund: bool) -> str | None:
+        """Return the words before the verb of an intention: "wants to", "is thinking of", "used to"."""
+        lemma = clause.lemma
+        if is_gerund:
+            words = {"think": f"is thinking {of.lower_}" if of is not None else None, "consider": "is considering"}
+            return words.get(lemma) if clause.is_progressive and not clause.is_past else None
+        if lemma == "use":
+            return "used to" if clause.is_past else None
+        if lemma == "go":
+            return "plans to" if clause.is_progressive and not clause.is_past else None
+        if lemma == "decide":
+            return "plans to"
+        if clause.is_past or lemma in ("think", "consider"):
+            return None
+        return "has to" if lemma == "have" else f"{third_person(lemma)} to"
+
+    def of_infinitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
+        """Return what an infinitive says with its object, its goal or its state.
+
+        Args:
+            subject: who does it or is to do it.
+            relation: the words up to the verb.
+        """
+        lemma = self._clause.lemma
+        relation = " ".join(relation.split())
+        state = next((c for c in self._verb.rights if c.dep_ in ("attr", "acomp")), None)
+        if lemma in ("be", "become", "get") and state is not None:
+            noun = noun_phrase(state, self._referents, self._last_of_complement(state))
+            if lemma == "get":
+                is_state = state.lower_ in WORDS["lasting_adjectives"]
+                return [Fact(subject.name, relation, state.lower_)] if is_state else []
+            is_kind = noun is not None and noun.determiner in ("a", "an") and not noun.is_vague
+            return [Fact(subject.name, f"{relation} a", noun.name)] if noun is not None and is_kind else []
+        verb = lemma.partition(" ")[0]
+        goal = next((c for c in self._verb.rights if c.dep_ == "prep" and not is_time(c)), None)
+        is_trip = lemma in ("go", "get", "come") and goal is not None and goal.lower_ in ("to", "into", "on")
+        if verb in WORDS["attitudes"] | WORDS["light"] and lemma not in ("take", "use") and not is_trip:
+            return []
+        thing = next((c for c in self._verb.rights if c.dep_ in ("dobj", "xcomp", "ccomp", "attr", "acomp")), None)
+        if thing is not None:
+            value = self._object() if thing.dep_ == "dobj" else None
+        elif goal is not None:
+            value = self._after(goal, whole=True)
+            relation = f"{relation} {goal.lower_}"
+        else:
+            value = None
+        if value is None and lemma in WORDS["alone"] and not _has_complement(self._verb):
+            value, _, relation = lemma, None, relation.rpartition(" ")[0]
+        return [] if value is None else [Fact(subject.name, relation, value)]
+
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
         if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):
@@ -589,6 +667,9 @@ class _ClauseReader:
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
+        if _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified):
+            if not is_illness:
+                return []
         if any(
             c.dep_ in ("xcomp", "ccomp") or (c.dep_ == "relcl" and c.tag_ == "VB")
             for c in (*self._verb.children, *thing.children)
@@ -707,6 +788,8 @@ class _ClauseReader:
         first = noun_phrase(thing, self._referents, self._last_of_complement(thing))
         if first is None or thing.tag_ == "PRP" or first.is_vague or self._is_unspecific(first):
             return None
+        if _says_the_rest_in_a_clause(first):
+            return None
         last = self._extended(first.end - 1)
         phrase = noun_phrase(thing, self._referents, last)
         return None if phrase is None else phrase.name
@@ -715,7 +798,7 @@ class _ClauseReader:
         """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
         lemma = self._clause.lemma
         if thing.determiner == "the":
-            return thing.is_unspecific and lemma not in WORDS["takes_known"]
+            return not thing.is_proper and not thing.is_identified and lemma not in WORDS["takes_known"]
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
         if is_bare and lemma in ("study", "teach", "play", "learn"):
             return False
@@ -759,11 +842,29 @@ class _ClauseReader:
         last = last_of(head)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
+        takes_object = head.lemma_.lower() in WORDS["attitudes"] | WORDS["light"] | WORDS["empty"]
+        if any(t.dep_ == "ccomp" for t in head.rights) or (takes_object and last <= head.i):
+            return None
+        if head.lemma_.lower() in WORDS["attitudes"] and not any(t.dep_ == "dobj" for t in head.rights):
+            return None
         return render(first, self._extended(last), self._referents)
+
+
+def _is_word(verb: Token) -> bool:
+    """Return whether a verb is one, not a part of code or a name: "gunicorn --config", "Werkzeug debugger for"."""
+    is_tagged = verb.pos_ in ("VERB", "AUX") or verb.tag_.startswith("VB")
+    return is_tagged and re.fullmatch(r"['\w]?[^\W\d_]+(?:[-'][^\W\d_]+)*", verb.text) is not None
 
 
 def _has_complement(verb: Token) -> bool:
     return any(c.dep_ in ("dobj", "xcomp", "ccomp", "prep", "attr", "acomp") and not is_time(c) for c in verb.rights)
+
+
+def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
+    """Return whether a clause that is cut off says what a thing is: "a function that does this"."""
+    is_bare = not thing.is_modified and thing.owner is None and not thing.is_proper
+    is_known = thing.lemma in WORDS["relations"] | WORDS["pets"]
+    return is_bare and not is_known and any(c.dep_ == "relcl" for c in thing.head.rights)
 
 
 def _is_favourite(head: Token) -> bool:

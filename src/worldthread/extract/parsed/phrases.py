@@ -61,12 +61,26 @@ class NamedPhrase(NamedTuple):
     @property
     def is_vague(self) -> bool:
         """Whether the phrase names nothing by itself: "a lot", "something", "the best part"."""
-        return self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way")
+        if self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way"):
+            return True
+        return any(c.dep_ == "amod" and c.lower_ in WORDS["pointing"] for c in self.head.lefts)
 
     @property
     def is_unspecific(self) -> bool:
         """Whether "the" points at something that the sentence does not name."""
         return self.determiner == "the" and not self.is_proper and not self.is_modified
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether the words of the phrase say which one is meant: a name in it, an owner, or "of" something."""
+        return any(
+            child.dep_ in ("poss", "prep", "acl", "nummod")
+            or child.pos_ == "PROPN"
+            or child.tag_ in ("JJS", "RBS")
+            or child.lower_ in ("first", "last", "only")
+            for child in self.head.children
+            if child.dep_ != "nummod" or child.i > self.head.i
+        )
 
     @property
     def is_modified(self) -> bool:
@@ -85,7 +99,7 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     pending = list(token.children)
     while pending:
         child = pending.pop()
-        if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child)):
+        if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child) or _is_contrast(child)):
             whole = child
             while (
                 child.dep_ in _CUT
@@ -113,6 +127,10 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     ):
         limit -= 1
     return limit
+
+
+def _is_contrast(child: Token) -> bool:
+    return child.dep_ == "cc" and child.lower_ in ("but", "yet", "so")
 
 
 def _is_aside(child: Token) -> bool:
@@ -190,7 +208,8 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
             return None
         else:
             parts.append(token.text_with_ws)
-    return " ".join("".join(parts).split()) or None
+    words = " ".join("".join(parts).split())
+    return (words if words.count('"') % 2 == 0 else words.replace('"', "")) or None
 
 
 def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> NamedPhrase | None:
@@ -208,8 +227,10 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
         low = token.lower_
         name = referents.of(low)
         return None if name is None else NamedPhrase(name, token, token.i + 1)
-    if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB"):
-        return None
+    if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB", "RB") or token.tag_.startswith(("VB", "JJ")):
+        is_noun = token.pos_ in ("NOUN", "PROPN") or token.tag_ in ("VBG", "JJ")
+        if not is_noun or token.lower_ in WORDS["vague"]:
+            return None
     doc = token.doc
     first = token.left_edge
     determiner, owner = "", None
