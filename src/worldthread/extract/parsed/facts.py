@@ -177,7 +177,7 @@ class _ClauseReader:
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
             return []
-        if not _is_word(self._verb) or (self._is_of_machine and not subject.is_proper):
+        if not _is_word(self._verb) or (self._is_of_machine and not _is_general(subject)):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
@@ -206,7 +206,13 @@ class _ClauseReader:
             return self._of_home_or_work(subject)
         if lemma == "turn":
             return self._of_turning(subject)
-        has_got = lemma == "get" and clause.is_perfect and not clause.is_past and clause.verb.lower_ == "got"
+        has_got = (
+            lemma == "get"
+            and clause.is_perfect
+            and not clause.is_past
+            and clause.verb.lower_ == "got"
+            and any(c.dep_ == "aux" for c in clause.verb.children)
+        )
         if lemma in WORDS["intentions"] | {"go"} and (found := self._of_intention(subject)):
             return found
         if lemma == "have" or has_got:
@@ -221,6 +227,10 @@ class _ClauseReader:
             return found
         if lemma == "see" and clause.is_progressive:
             return self._of_any_verb(subject)
+        if lemma in WORDS["schedules"] and not self._is_person(subject) and any(
+            c.dep_ in ("xcomp", "ccomp") for c in self._verb.rights
+        ):  # fmt: skip
+            return []
         if lemma in WORDS["schedules"] and subject.head.tag_ in ("NN", "NNP") and not self._is_person(subject):
             return self._of_any_verb(subject)
         verb = lemma.partition(" ")[0]
@@ -302,7 +312,8 @@ class _ClauseReader:
         past = clause.is_past or (clause.is_perfect and not self._lasts())
         if complement.like_num or complement.tag_ == "CD":
             return self._of_number(subject, complement)
-        if complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN"):
+        is_kind_of = complement.dep_ == "attr" and any(c.lower_ in ("a", "an") for c in complement.lefts)
+        if (complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN")) and not is_kind_of:
             if (
                 owner_of
                 and not past
@@ -312,7 +323,7 @@ class _ClauseReader:
                 value = render(complement.left_edge, last_of(complement), self._referents)
                 return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
             return [] if past else self._of_adjective(subject, complement)
-        if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+        if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS") and not is_kind_of:
             return []
         last = self._last_of_complement(complement)
         phrase = noun_phrase(complement, self._referents, last)
@@ -545,6 +556,7 @@ class _ClauseReader:
         return any(
             (c.dep_ == "prep" and c.lower_ in ("since", "for") and is_time(c))
             or (c.dep_ == "advcl" and any(m.lower_ == "since" for m in c.children))
+            or c.lower_ == "always"
             for c in self._verb.children
         )
 
@@ -559,8 +571,11 @@ class _ClauseReader:
             return []
         is_gerund = inner.tag_ == "VBG" and not any(c.tag_ == "TO" for c in inner.children)
         start = self._intention(clause, of, is_gerund)
-        if start is None or any(c.dep_ in ("nsubj", "neg", "auxpass") for c in inner.children):
+        if start is None or any(c.dep_ in ("nsubj", "neg") for c in inner.children):
             return []
+        if any(c.dep_ == "auxpass" for c in inner.children):
+            getting = any(c.lemma_ == "get" for c in inner.children) and inner.lower_ in WORDS["lasting_adjectives"]
+            return [Fact(subject.name, f"{start} get", inner.lower_)] if getting else []
         particle = next((c.lower_ for c in inner.children if c.dep_ == "prt"), "")
         lemma = f"{inner.lemma_.lower()} {particle}".strip()
         read = _ClauseReader(
@@ -647,6 +662,10 @@ class _ClauseReader:
     def _of_going(self, subject: NamedPhrase) -> list[Fact]:
         """Return where somebody goes by habit: "goes to the gym on Tuesdays"."""
         clause = self._clause
+        sport = next((c for c in self._verb.rights if c.dep_ in ("dobj", "xcomp", "advcl")), None)
+        if sport is not None and sport.i == self._verb.i + 1 and sport.lower_.endswith("ing"):
+            value = render(sport, self._extended(last_of(sport)), self._referents)
+            return [] if value is None else [Fact(subject.name, self._relation(), value)]
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
         if prep is None or inner is None or clause.is_past or clause.is_perfect:
@@ -682,6 +701,8 @@ class _ClauseReader:
         ):
             return []  # "has time"
         was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
+        if self._is_only_praised(phrase):
+            return []
         found = [Fact(subject.name, "had" if was else "has", phrase.name)]
         naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
         given = (
@@ -786,13 +807,28 @@ class _ClauseReader:
         if thing is None:
             return None
         first = noun_phrase(thing, self._referents, self._last_of_complement(thing))
-        if first is None or thing.tag_ == "PRP" or first.is_vague or self._is_unspecific(first):
+        if first is None or thing.tag_ == "PRP" or first.is_vague:
             return None
-        if _says_the_rest_in_a_clause(first):
+        if self._is_unspecific(first) and (first.determiner != "the" or self._extended(first.end - 1) < first.end):
             return None
+        if first.lemma in WORDS["times"] and first.owner is None:
+            return None  # "had a quiet weekend"
+        if _says_the_rest_in_a_clause(first) or self._is_only_praised(first):
+            return None
+        if self._clause.lemma == "do" and (thing.i == self._verb.i + 1 or first.lemma in WORDS["vague"]):
+            if first.determiner == "" and any(c.dep_ in ("xcomp", "dobj") for c in thing.rights):
+                return None  # "I do love watching films"
+            if first.lemma in WORDS["vague"]:
+                return None
         last = self._extended(first.end - 1)
         phrase = noun_phrase(thing, self._referents, last)
-        return None if phrase is None else phrase.name
+        if phrase is None:
+            return None
+        particle = next((c for c in self._verb.rights if c.dep_ == "prt" and first.end <= c.i <= last), None)
+        if particle is None:
+            return phrase.name
+        rest = render(particle.nbor(), last, self._referents) if particle.i < last else ""
+        return None if rest is None else f"{first.name} {rest}".strip()
 
     def _is_unspecific(self, thing: NamedPhrase) -> bool:
         """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
@@ -804,9 +840,18 @@ class _ClauseReader:
             return False
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
+    def _is_only_praised(self, thing: NamedPhrase) -> bool:
+        """Return whether what happened is only judged, not told: "had a great time", "ate yummy food"."""
+        if not (self._clause.is_past or self._clause.is_perfect) or thing.owner is not None or thing.is_proper:
+            return False
+        words = [c for c in thing.head.children if c.dep_ not in ("det", "punct", "cc", "conj", "relcl")]
+        return bool(words) and all(c.lower_ in WORDS["judging"] or c.tag_ == "RB" for c in words)
+
     def _extended(self, last: int) -> int:
         """Return where an object ends with the prepositional phrases of the verb that follow it directly."""
         for child in self._verb.rights:
+            if child.dep_ == "prt" and child.i == last + 1:
+                last += 1
             if child.i == last + 1 and child.dep_ in ("prep", "agent", "dative") and not is_time(child):
                 last = last_of(
                     child,
@@ -839,7 +884,8 @@ class _ClauseReader:
         if any(c.dep_ in ("nsubj", "mark", "neg") for c in head.children):
             return None
         first = head.left_edge
-        last = last_of(head)
+        times = [t for t in head.subtree if t is not head and t.dep_ in ("prep", "npadvmod", "advmod") and is_time(t)]
+        last = last_of(head, times)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
         takes_object = head.lemma_.lower() in WORDS["attitudes"] | WORDS["light"] | WORDS["empty"]
@@ -848,6 +894,11 @@ class _ClauseReader:
         if head.lemma_.lower() in WORDS["attitudes"] and not any(t.dep_ == "dobj" for t in head.rights):
             return None
         return render(first, self._extended(last), self._referents)
+
+
+def _is_general(subject: NamedPhrase) -> bool:
+    """Return whether a sentence begins with a name and quotes nothing: no draft, no example, no item of a list."""
+    return subject.is_proper and subject.head.left_edge.i <= 1 and '"' not in subject.head.doc.text
 
 
 def _is_word(verb: Token) -> bool:

@@ -54,6 +54,7 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
+        and doc.text[time.start : time.end].lower() not in stated.fact.object.lower()
     ]
     if not times:
         return stated
@@ -81,7 +82,9 @@ def _has_own_time(head: Token) -> bool:
     """Return whether a token heads a clause that has times of its own: "the one that I met in May"."""
     if head.dep_ == "advcl":
         return not any(mark.lower_ in ("since", "until", "till", "after", "before") for mark in head.children)
-    return head.dep_ in ("relcl", "ccomp", "acl", "csubj", "parataxis", "appos")
+    if head.dep_ == "relcl":
+        return head.tag_ not in ("VBP", "VBZ")  # "gave it to a shelter I volunteer at yesterday"
+    return head.dep_ in ("ccomp", "acl", "csubj", "parataxis", "appos")
 
 
 def planned(relation: str, lemma: str) -> str:
