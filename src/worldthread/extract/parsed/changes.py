@@ -16,8 +16,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from worldthread.extract.parsed.clauses import WORDS, Clause
-from worldthread.extract.parsed.facts import third_person
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from worldthread.extract.times.tables import time_words
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _LISTS: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("english.toml").read_text(encoding="utf-8"))
 WORDS: Final = {name: frozenset(words.split()) for name, words in _LISTS.items()}
-"""The word lists of ``english.toml`` by name."""
+"""The word lists of ``english.toml`` by name; those of times with what :mod:`worldthread.extract.times` knows."""
+WORDS["times"] |= time_words("en")
 
 _SUBJECTS: Final = frozenset(["nsubj", "nsubjpass", "csubj", "csubjpass", "expl"])
 _AUXILIARIES: Final = frozenset(["aux", "auxpass"])

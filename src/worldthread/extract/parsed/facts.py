@@ -10,6 +10,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses
 from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import is_program, third_person
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
@@ -80,20 +81,6 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
     return SentenceFacts(tuple(found), tuple(all_clauses), whole)
 
 
-def third_person(lemma: str) -> str:
-    """Return a verb in the third person singular: "lives" for "live", "gives up" for "give up"."""
-    verb, _, particle = lemma.partition(" ")
-    if verb == "have":
-        verb = "has"
-    elif verb == "be":
-        verb = "is"
-    elif verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        verb = verb[:-1] + "ies"
-    else:
-        verb += "es" if verb.endswith(("s", "sh", "ch", "x", "o", "z")) else "s"
-    return f"{verb} {particle}".strip()
-
-
 def is_time(token: Token) -> bool:
     """Return whether a complement only says when: "yesterday", "in 2010", "for two years", "since March"."""
     if token.dep_ in ("npadvmod", "advmod", "pobj", "tmod"):
@@ -129,7 +116,7 @@ class _ClauseReader:
         self._names = names
         self._referents = referents
         self._verb = clause.verb
-        self._is_of_machine = referents.speaker.lower() in WORDS["machines"]
+        self._is_of_program = is_program(referents.speaker)
         self.subject = self._subject()
 
     def _subject(self) -> NamedPhrase | None:
@@ -142,6 +129,10 @@ class _ClauseReader:
         if token.tag_ not in ("PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "VBG", "FW"):
             return None
         phrase = noun_phrase(token, self._referents)
+        if any(c.lower_ in ("all", "both", "each") for c in (*token.children, *clause.verb.lefts) if c.i > token.i):
+            return None  # "we all" are not the speaker alone
+        if phrase is not None and phrase.is_proper and phrase.determiner in ("a", "an"):
+            return None
         if (
             phrase is None
             or phrase.is_vague
@@ -177,7 +168,7 @@ class _ClauseReader:
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
             return []
-        if not _is_word(self._verb) or (self._is_of_machine and not _is_general(subject)):
+        if not _is_word(self._verb) or (self._is_of_program and not _is_general(subject)):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
@@ -346,10 +337,12 @@ class _ClauseReader:
         if phrase.determiner in ("a", "an") or (
             phrase.determiner == "" and phrase.owner is None and not phrase.is_proper
         ):
-            if phrase.determiner == "" and complement.tag_ == "NN" and not self._is_person(subject):
-                return []
+            is_state = phrase.name.lower() in WORDS["lasting_adjectives"]
+            is_bare = phrase.determiner == "" and complement.tag_ == "NN" and not is_state
+            if is_bare and not (self._is_person(subject) and any(c.lower_ == "of" for c in complement.rights)):
+                return []  # "I'm game for that", but "I'm captain of the team"
             is_plural = complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
-            kind = "" if is_plural or phrase.name[0].isdigit() else " a"
+            kind = "" if is_plural or is_bare or phrase.name[0].isdigit() else " a"
             return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
         if past:
             return []
@@ -410,7 +403,7 @@ class _ClauseReader:
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
         if lemma not in WORDS["lasting_adjectives"] and not is_kind:
             return []
-        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged", "single", "retired", "based"}:
+        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged"}:
             return []
         first = complement.left_edge
         while (
@@ -465,12 +458,13 @@ class _ClauseReader:
             is_owned = subject.owner is not None and subject.given_name is None
             return [Fact(subject.name, "has name" if is_owned else "is called", value)]
         verb = lemma.partition(" ")[0]
-        if verb in WORDS["attitudes"] | WORDS["light"]:
+        if verb in WORDS["attitudes"] | WORDS["light"] or any(c.dep_ == "dobj" for c in self._verb.rights):
             return []
         if verb in ("engage", "marry", "divorce", "separate"):
             return self._of_new_state(subject)
+        needs_more = WORDS["adjectives_with_preposition"] - {"married", "engaged"}
         if (
-            self._verb.lower_ in WORDS["lasting_adjectives"]
+            self._verb.lower_ in WORDS["lasting_adjectives"] - needs_more
             and not self._clause.is_past
             and not self._clause.is_perfect
         ):
@@ -557,13 +551,14 @@ class _ClauseReader:
             (c.dep_ == "prep" and c.lower_ in ("since", "for") and is_time(c))
             or (c.dep_ == "advcl" and any(m.lower_ == "since" for m in c.children))
             or c.lower_ == "always"
-            for c in self._verb.children
+            for head in (self._verb, *(c for c in self._verb.rights if c.dep_ in ("attr", "acomp")))
+            for c in head.children
         )
 
     def _of_intention(self, subject: NamedPhrase) -> list[Fact]:
         """Return what somebody wants, plans or has to do: "wants to learn Portuguese", "used to live in Rome"."""
         clause = self._clause
-        inner = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ in ("VB", "VBG")), None)
+        inner = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ in ("VB", "VBG", "VBN")), None)
         of = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ in ("of", "about")), None)
         if inner is None and of is not None:
             inner = next((c for c in of.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
@@ -701,7 +696,7 @@ class _ClauseReader:
         ):
             return []  # "has time"
         was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
-        if self._is_only_praised(phrase):
+        if self._is_only_praised(phrase) or _is_stretch(phrase):
             return []
         found = [Fact(subject.name, "had" if was else "has", phrase.name)]
         naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
@@ -811,8 +806,8 @@ class _ClauseReader:
             return None
         if self._is_unspecific(first) and (first.determiner != "the" or self._extended(first.end - 1) < first.end):
             return None
-        if first.lemma in WORDS["times"] and first.owner is None:
-            return None  # "had a quiet weekend"
+        if _is_stretch(first):
+            return None
         if _says_the_rest_in_a_clause(first) or self._is_only_praised(first):
             return None
         if self._clause.lemma == "do" and (thing.i == self._verb.i + 1 or first.lemma in WORDS["vague"]):
@@ -850,7 +845,7 @@ class _ClauseReader:
     def _extended(self, last: int) -> int:
         """Return where an object ends with the prepositional phrases of the verb that follow it directly."""
         for child in self._verb.rights:
-            if child.dep_ == "prt" and child.i == last + 1:
+            if child.i == last + 1 and (child.dep_ == "prt" or child.lower_ in WORDS["regularly"]):
                 last += 1
             if child.i == last + 1 and child.dep_ in ("prep", "agent", "dative") and not is_time(child):
                 last = last_of(
@@ -911,11 +906,20 @@ def _has_complement(verb: Token) -> bool:
     return any(c.dep_ in ("dobj", "xcomp", "ccomp", "prep", "attr", "acomp") and not is_time(c) for c in verb.rights)
 
 
+def _is_stretch(thing: NamedPhrase) -> bool:
+    """Return whether an object is only a time: "had a wicked weekend"; but "takes 50 minutes"."""
+    is_counted = any(c.dep_ in ("nummod", "poss") for c in thing.head.children)
+    return thing.lemma in WORDS["times"] and not is_counted and not thing.is_proper
+
+
 def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
     """Return whether a clause that is cut off says what a thing is: "a function that does this"."""
     is_bare = not thing.is_modified and thing.owner is None and not thing.is_proper
     is_known = thing.lemma in WORDS["relations"] | WORDS["pets"]
-    return is_bare and not is_known and any(c.dep_ == "relcl" for c in thing.head.rights)
+    return is_bare and not is_known and any(
+        c.dep_ == "relcl" or (c.dep_ == "advcl" and any(w.tag_ in ("WRB", "WDT") for w in c.lefts))
+        for c in thing.head.rights
+    )
 
 
 def _is_favourite(head: Token) -> bool:

@@ -64,6 +64,9 @@ class NamedPhrase(NamedTuple):
         """Whether the phrase names nothing by itself: "a lot", "something", "the best part"."""
         if self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way"):
             return True
+        words = self.name.lower()
+        if words.startswith(("kind of ", "sort of ", "bit of ")):
+            return True
         return any(
             (c.dep_ == "amod" and c.lower_ in WORDS["pointing"])
             or (self.is_proper and c.dep_ == "compound" and c.tag_ == "NN" and c.lower_ in WORDS["vague"])
@@ -170,6 +173,8 @@ def is_code(text: str) -> bool:
 def is_cut_short(token: Token, last: int) -> bool:
     """Return whether a phrase ends within a list, a name or code, or with a word that something must follow."""
     doc = token.doc
+    if doc[last].pos_ == "VERB" and any(c.dep_ in ("dobj", "ccomp", "xcomp") for c in doc[last].rights if c.i > last):
+        return True
     if doc[last].pos_ in ("ADP", "DET", "PART", "SCONJ", "CCONJ") and doc[last].dep_ not in ("prt", "case"):
         return True
     if last + 1 >= len(doc):
@@ -258,6 +263,8 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
             if owner is None:
                 return None
             owner = re.sub(r"['’]s?$", "", owner)
+    if not determiner and first.dep_ == "det":
+        determiner = first.lower_  # the model hangs "a" of "a team lead" on "team"
     while first.i < token.i and (
         first.lower_ in _ARTICLES or first.dep_ in ("punct", "intj", "cc", "advmod") or first.is_punct
     ) and first.dep_ not in ("amod", "compound"):  # fmt: skip

@@ -40,6 +40,7 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     is_state = _is_state(clause)
     is_past = clause.is_past or (clause.is_perfect and not is_state)
     others = heads - {clause.verb}
+    is_schedule = clause.lemma == "be" or clause.lemma in WORDS["schedules"]
     inside = {
         token.i
         for token in clause.verb.subtree
@@ -54,7 +55,7 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
-        and doc.text[time.start : time.end].lower() not in stated.fact.object.lower()
+        and (is_schedule or doc.text[time.start : time.end].lower() not in stated.fact.object.lower())
     ]
     if not times:
         return stated
