@@ -17,7 +17,7 @@ from worldthread.types import Episode, Fact, Thesis
 
 AWKWARD = (
     "alice", "bob", "alice_92", "@tom", "anna@example.org", "42", "Bob (support)", "Dr. No", "A: B", "用户", "it",
-    "I", "Anna Maria de la Cruz y Ortega", "-1", "user2", "User 7", "assistant", "O'Brien", "🙂", "x" * 90, "и́ван",
+    "I", "Anna Maria de la Cruz y Ortega", "-1", "user2", "User 7", "O'Brien", "🙂", "x" * 90, "и́ван",
 )  # fmt: skip
 
 
@@ -56,6 +56,15 @@ def test_random_names_are_neither_merged_nor_lost() -> None:
     speakers = tuple(names.values())
     with conversation(speakers) as memory:
         assert_everybody_has_their_own(memory, speakers)
+
+
+@pytest.mark.parametrize("role", ["assistant", "system"])
+def test_a_program_states_nothing_of_itself_and_its_turns_are_kept(role: str) -> None:
+    with Memory(embedder=FakeEmbedder()) as memory:
+        memory.remember([{"role": role, "content": "I live in Rome. Berlin is the capital of Germany."}])
+        stated = {str(v.statement) for v in memory.about(role)}
+        assert stated == {f"{role}: I live in Rome.", f"{role}: Berlin is the capital of Germany."}
+        assert [str(v.statement) for v in memory.about("Berlin") if isinstance(v.statement, Fact)]
 
 
 def test_the_content_of_a_message_names_no_speaker() -> None:

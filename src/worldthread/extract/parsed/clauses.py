@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from worldthread.extract.times.tables import time_words
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _LISTS: Final = tomllib.loads(files("worldthread.extract.parsed").joinpath("english.toml").read_text(encoding="utf-8"))
 WORDS: Final = {name: frozenset(words.split()) for name, words in _LISTS.items()}
-"""The word lists of ``english.toml`` by name."""
+"""The word lists of ``english.toml`` by name; those of times with what :mod:`worldthread.extract.times` knows."""
+WORDS["times"] |= time_words("en")
 
 _SUBJECTS: Final = frozenset(["nsubj", "nsubjpass", "csubj", "csubjpass", "expl"])
 _AUXILIARIES: Final = frozenset(["aux", "auxpass"])
@@ -121,11 +124,7 @@ def _clause(head: Token) -> Clause | None:
     while chain[-1].dep_ == "conj":
         chain.append(chain[-1].head)
     subject = next((found for link in chain if (found := _own_subject(link)) is not None), None)
-    own = [child for child in head.children if child.dep_ in _AUXILIARIES]
-    inherited = [] if own or head.tag_ in _FINITE or len(chain) == 1 or _own_subject(head) is not None else [
-        child for child in chain[-1].children if child.dep_ in _AUXILIARIES
-    ]  # fmt: skip
-    auxiliaries = own or inherited
+    auxiliaries = _auxiliaries(chain)
     modal = next((child.lower_ for child in auxiliaries if child.tag_ == "MD"), "")
     negation = next(
         (t.lower_ for t in head.children if t.dep_ == "neg" or (t.lower_ in _NEGATIONS and t.dep_ == "advmod")), ""
@@ -136,13 +135,14 @@ def _clause(head: Token) -> Clause | None:
         return None
     if _is_question(head, auxiliaries, subject) or (head.tag_ == "VB" and not auxiliaries and subject is None):
         return None
-    names = tuple(child.lemma_.lower() for child in auxiliaries)
-    is_bare_past = head.tag_ == "VBD" or (head.tag_ == "VBN" and not auxiliaries and head.lemma_ != "be")
-    is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
-    is_elliptic = is_bare_past and head.i - head.sent.start <= 2
-    if subject is None and not is_elliptic:
+    if not _is_finite(head, auxiliaries, subject):
         return None
-    particle = next((child.lower_ for child in head.children if child.dep_ == "prt"), "")
+    names = tuple(child.lemma_.lower() for child in auxiliaries)
+    is_bare_past = not names and (head.tag_ == "VBD" or (head.tag_ == "VBN" and head.lemma_ != "be"))
+    is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
+    if subject is None and not _leaves_out_i(head, is_bare_past):
+        return None
+    particle = next((child.lower_ for child in head.children if _is_particle(child)), "")
     is_perfect = "have" in names and head.tag_ in ("VBN", "VBG", "VBD")
     is_passive = any(child.dep_ == "auxpass" or (child.lemma_ == "get" and head.tag_ == "VBN") for child in auxiliaries)
     return Clause(
@@ -157,6 +157,43 @@ def _clause(head: Token) -> Clause | None:
         is_passive,
         modal,
     )
+
+
+def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> bool:
+    """Return whether a verb and its subject make a clause, not a heading or an order ("Tests: run all of them")."""
+    if subject is None or auxiliaries:
+        return True
+    if head.tag_ in ("VB", "VBG", "VBN"):
+        return head.lower_ in ("be", "been") or (head.tag_ == "VBN" and subject.dep_ == "nsubj" and subject.i < head.i)
+    return subject.i > head.i or not any(t.text in (":", "|", ">", "/") for t in head.doc[subject.i + 1 : head.i])
+
+
+def _auxiliaries(chain: list[Token]) -> list[Token]:
+    """Return the auxiliaries of a verb, or of the verb that it is joined to: "have sold it and bought another"."""
+    head = chain[0]
+    for link in chain:
+        own = [child for child in link.children if child.dep_ in _AUXILIARIES]
+        is_finite = head.tag_ in ("VBP", "VBZ") or (head.tag_ == "VBD" and not any(c.lemma_ == "have" for c in own))
+        if link is not head and is_finite:
+            return []
+        if own or _own_subject(link) is not None:
+            return own
+    return []
+
+
+def _leaves_out_i(head: Token, is_bare_past: bool) -> bool:
+    """Return whether "I" may be left out before a verb: "Just moved to Bonn", but "Based in Bonn"."""
+    if not is_bare_past or head.i - head.sent.start > 2:
+        return False
+    return head.tag_ == "VBD" or any(child.dep_ == "dobj" for child in head.children)
+
+
+def _is_particle(child: Token) -> bool:
+    """Return whether a word belongs to the verb before it: "up" in "set up", "forward" in "look forward to"."""
+    if child.dep_ == "prt":
+        return True
+    is_next = child.head.lemma_ != "be" and child.dep_ in ("advmod", "prep") and child.i == child.head.i + 1 and child.lower_ in WORDS["particles"]
+    return is_next and not any(c.dep_ in ("pobj", "pcomp") for c in child.children)
 
 
 def _is_doubtful(child: Token) -> bool:

@@ -7,8 +7,8 @@ from typing import Final
 
 from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
 from worldthread.extract.parsed.events import Change
-from worldthread.extract.parsed.facts import third_person
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
+from worldthread.extract.prose.words import third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact

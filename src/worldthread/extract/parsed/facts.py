@@ -10,6 +10,7 @@ from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.clauses import WORDS, Clause, clauses
 from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import is_program, third_person
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
@@ -80,20 +81,6 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
     return SentenceFacts(tuple(found), tuple(all_clauses), whole)
 
 
-def third_person(lemma: str) -> str:
-    """Return a verb in the third person singular: "lives" for "live", "gives up" for "give up"."""
-    verb, _, particle = lemma.partition(" ")
-    if verb == "have":
-        verb = "has"
-    elif verb == "be":
-        verb = "is"
-    elif verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        verb = verb[:-1] + "ies"
-    else:
-        verb += "es" if verb.endswith(("s", "sh", "ch", "x", "o", "z")) else "s"
-    return f"{verb} {particle}".strip()
-
-
 def is_time(token: Token) -> bool:
     """Return whether a complement only says when: "yesterday", "in 2010", "for two years", "since March"."""
     if token.dep_ in ("npadvmod", "advmod", "pobj", "tmod"):
@@ -129,6 +116,7 @@ class _ClauseReader:
         self._names = names
         self._referents = referents
         self._verb = clause.verb
+        self._is_of_program = is_program(referents.speaker)
         self.subject = self._subject()
 
     def _subject(self) -> NamedPhrase | None:
@@ -141,6 +129,10 @@ class _ClauseReader:
         if token.tag_ not in ("PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "VBG", "FW"):
             return None
         phrase = noun_phrase(token, self._referents)
+        if any(c.lower_ in ("all", "both", "each") for c in (*token.children, *clause.verb.lefts) if c.i > token.i):
+            return None  # "we all" are not the speaker alone
+        if phrase is not None and phrase.is_proper and phrase.determiner in ("a", "an"):
+            return None
         if (
             phrase is None
             or phrase.is_vague
@@ -154,7 +146,8 @@ class _ClauseReader:
         # "the report" of a story may be any; "the lamp is broken" speaks of one that the reader knows
         is_state = clause.verb.lower_ in WORDS["lasting_adjectives"]
         happens = clause.is_past or clause.is_perfect or clause.is_progressive or (clause.is_passive and not is_state)
-        return None if happens and not phrase.is_modified else phrase
+        is_known = clause.lemma == "be" or is_state or clause.lemma in WORDS["schedules"] | WORDS["of_things"]
+        return phrase if phrase.is_identified or (is_known and not happens) else None
 
     def _role(self, noun: Token) -> str:
         """Return a noun with the adjectives before it: "best friend", "younger sister"."""
@@ -174,6 +167,8 @@ class _ClauseReader:
             subject = NamedPhrase("you", token, token.i + 1)
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
+            return []
+        if not _is_word(self._verb) or (self._is_of_program and not _is_general(subject)):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
@@ -202,7 +197,15 @@ class _ClauseReader:
             return self._of_home_or_work(subject)
         if lemma == "turn":
             return self._of_turning(subject)
-        has_got = lemma == "get" and clause.is_perfect and not clause.is_past and clause.verb.lower_ == "got"
+        has_got = (
+            lemma == "get"
+            and clause.is_perfect
+            and not clause.is_past
+            and clause.verb.lower_ == "got"
+            and any(c.dep_ == "aux" for c in clause.verb.children)
+        )
+        if lemma in WORDS["intentions"] | {"go"} and (found := self._of_intention(subject)):
+            return found
         if lemma == "have" or has_got:
             return self._of_having(subject, has_got=has_got)
         if self._verb.i + 1 < len(self._verb.doc) and self._verb.nbor().lower_ in ("na", "ta"):
@@ -215,6 +218,10 @@ class _ClauseReader:
             return found
         if lemma == "see" and clause.is_progressive:
             return self._of_any_verb(subject)
+        if lemma in WORDS["schedules"] and not self._is_person(subject) and any(
+            c.dep_ in ("xcomp", "ccomp") for c in self._verb.rights
+        ):  # fmt: skip
+            return []
         if lemma in WORDS["schedules"] and subject.head.tag_ in ("NN", "NNP") and not self._is_person(subject):
             return self._of_any_verb(subject)
         verb = lemma.partition(" ")[0]
@@ -296,7 +303,8 @@ class _ClauseReader:
         past = clause.is_past or (clause.is_perfect and not self._lasts())
         if complement.like_num or complement.tag_ == "CD":
             return self._of_number(subject, complement)
-        if complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN"):
+        is_kind_of = complement.dep_ == "attr" and any(c.lower_ in ("a", "an") for c in complement.lefts)
+        if (complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN")) and not is_kind_of:
             if (
                 owner_of
                 and not past
@@ -306,7 +314,7 @@ class _ClauseReader:
                 value = render(complement.left_edge, last_of(complement), self._referents)
                 return [] if value is None else [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
             return [] if past else self._of_adjective(subject, complement)
-        if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+        if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS") and not is_kind_of:
             return []
         last = self._last_of_complement(complement)
         phrase = noun_phrase(complement, self._referents, last)
@@ -329,10 +337,12 @@ class _ClauseReader:
         if phrase.determiner in ("a", "an") or (
             phrase.determiner == "" and phrase.owner is None and not phrase.is_proper
         ):
-            if phrase.determiner == "" and complement.tag_ == "NN" and not self._is_person(subject):
-                return []
+            is_state = phrase.name.lower() in WORDS["lasting_adjectives"]
+            is_bare = phrase.determiner == "" and complement.tag_ == "NN" and not is_state
+            if is_bare and not (self._is_person(subject) and any(c.lower_ == "of" for c in complement.rights)):
+                return []  # "I'm game for that", but "I'm captain of the team"
             is_plural = complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
-            kind = "" if is_plural or phrase.name[0].isdigit() else " a"
+            kind = "" if is_plural or is_bare or phrase.name[0].isdigit() else " a"
             return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
         if past:
             return []
@@ -361,6 +371,8 @@ class _ClauseReader:
         if self._clause.is_past:
             return []
         last = self._last_of_complement(complement)
+        while last + 1 < len(complement.doc) and complement.doc[last + 1].tag_ == "CD":
+            last += 1  # the groups of a number
         value = render(complement.left_edge, last, self._referents)
         if value is None:
             return []
@@ -391,7 +403,7 @@ class _ClauseReader:
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
         if lemma not in WORDS["lasting_adjectives"] and not is_kind:
             return []
-        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged", "single", "retired", "based"}:
+        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged"}:
             return []
         first = complement.left_edge
         while (
@@ -446,12 +458,13 @@ class _ClauseReader:
             is_owned = subject.owner is not None and subject.given_name is None
             return [Fact(subject.name, "has name" if is_owned else "is called", value)]
         verb = lemma.partition(" ")[0]
-        if verb in WORDS["attitudes"] | WORDS["light"]:
+        if verb in WORDS["attitudes"] | WORDS["light"] or any(c.dep_ == "dobj" for c in self._verb.rights):
             return []
         if verb in ("engage", "marry", "divorce", "separate"):
             return self._of_new_state(subject)
+        needs_more = WORDS["adjectives_with_preposition"] - {"married", "engaged"}
         if (
-            self._verb.lower_ in WORDS["lasting_adjectives"]
+            self._verb.lower_ in WORDS["lasting_adjectives"] - needs_more
             and not self._clause.is_past
             and not self._clause.is_perfect
         ):
@@ -537,8 +550,83 @@ class _ClauseReader:
         return any(
             (c.dep_ == "prep" and c.lower_ in ("since", "for") and is_time(c))
             or (c.dep_ == "advcl" and any(m.lower_ == "since" for m in c.children))
-            for c in self._verb.children
+            or c.lower_ == "always"
+            for head in (self._verb, *(c for c in self._verb.rights if c.dep_ in ("attr", "acomp")))
+            for c in head.children
         )
+
+    def _of_intention(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what somebody wants, plans or has to do: "wants to learn Portuguese", "used to live in Rome"."""
+        clause = self._clause
+        inner = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ in ("VB", "VBG", "VBN")), None)
+        of = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ in ("of", "about")), None)
+        if inner is None and of is not None:
+            inner = next((c for c in of.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
+        if inner is None or any(c.dep_ in ("nsubj", "neg", "dobj") for c in self._verb.rights):
+            return []
+        is_gerund = inner.tag_ == "VBG" and not any(c.tag_ == "TO" for c in inner.children)
+        start = self._intention(clause, of, is_gerund)
+        if start is None or any(c.dep_ in ("nsubj", "neg") for c in inner.children):
+            return []
+        if any(c.dep_ == "auxpass" for c in inner.children):
+            getting = any(c.lemma_ == "get" for c in inner.children) and inner.lower_ in WORDS["lasting_adjectives"]
+            return [Fact(subject.name, f"{start} get", inner.lower_)] if getting else []
+        particle = next((c.lower_ for c in inner.children if c.dep_ == "prt"), "")
+        lemma = f"{inner.lemma_.lower()} {particle}".strip()
+        read = _ClauseReader(
+            Clause(inner, clause.subject, lemma, (), "", False, False, False, False, ""), self._referents, self._names
+        )
+        return read.of_infinitive(subject, f"{start} {inner.lower_ if is_gerund else inner.lemma_.lower()} {particle}")
+
+    def _intention(self, clause: Clause, of: Token | None, is_gerund: bool) -> str | None:
+        """Return the words before the verb of an intention: "wants to", "is thinking of", "used to"."""
+        lemma = clause.lemma
+        if is_gerund:
+            words = {"think": f"is thinking {of.lower_}" if of is not None else None, "consider": "is considering"}
+            return words.get(lemma) if clause.is_progressive and not clause.is_past else None
+        if lemma == "use":
+            return "used to" if clause.is_past else None
+        if lemma == "go":
+            return "plans to" if clause.is_progressive and not clause.is_past else None
+        if lemma == "decide":
+            return "plans to"
+        if clause.is_past or lemma in ("think", "consider"):
+            return None
+        return "has to" if lemma == "have" else f"{third_person(lemma)} to"
+
+    def of_infinitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
+        """Return what an infinitive says with its object, its goal or its state.
+
+        Args:
+            subject: who does it or is to do it.
+            relation: the words up to the verb.
+        """
+        lemma = self._clause.lemma
+        relation = " ".join(relation.split())
+        state = next((c for c in self._verb.rights if c.dep_ in ("attr", "acomp")), None)
+        if lemma in ("be", "become", "get") and state is not None:
+            noun = noun_phrase(state, self._referents, self._last_of_complement(state))
+            if lemma == "get":
+                is_state = state.lower_ in WORDS["lasting_adjectives"]
+                return [Fact(subject.name, relation, state.lower_)] if is_state else []
+            is_kind = noun is not None and noun.determiner in ("a", "an") and not noun.is_vague
+            return [Fact(subject.name, f"{relation} a", noun.name)] if noun is not None and is_kind else []
+        verb = lemma.partition(" ")[0]
+        goal = next((c for c in self._verb.rights if c.dep_ == "prep" and not is_time(c)), None)
+        is_trip = lemma in ("go", "get", "come") and goal is not None and goal.lower_ in ("to", "into", "on")
+        if verb in WORDS["attitudes"] | WORDS["light"] and lemma not in ("take", "use") and not is_trip:
+            return []
+        thing = next((c for c in self._verb.rights if c.dep_ in ("dobj", "xcomp", "ccomp", "attr", "acomp")), None)
+        if thing is not None:
+            value = self._object() if thing.dep_ == "dobj" else None
+        elif goal is not None:
+            value = self._after(goal, whole=True)
+            relation = f"{relation} {goal.lower_}"
+        else:
+            value = None
+        if value is None and lemma in WORDS["alone"] and not _has_complement(self._verb):
+            value, _, relation = lemma, None, relation.rpartition(" ")[0]
+        return [] if value is None else [Fact(subject.name, relation, value)]
 
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
@@ -569,6 +657,10 @@ class _ClauseReader:
     def _of_going(self, subject: NamedPhrase) -> list[Fact]:
         """Return where somebody goes by habit: "goes to the gym on Tuesdays"."""
         clause = self._clause
+        sport = next((c for c in self._verb.rights if c.dep_ in ("dobj", "xcomp", "advcl")), None)
+        if sport is not None and sport.i == self._verb.i + 1 and sport.lower_.endswith("ing"):
+            value = render(sport, self._extended(last_of(sport)), self._referents)
+            return [] if value is None else [Fact(subject.name, self._relation(), value)]
         prep = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         inner = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
         if prep is None or inner is None or clause.is_past or clause.is_perfect:
@@ -589,6 +681,9 @@ class _ClauseReader:
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
+        if _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified):
+            if not is_illness:
+                return []
         if any(
             c.dep_ in ("xcomp", "ccomp") or (c.dep_ == "relcl" and c.tag_ == "VB")
             for c in (*self._verb.children, *thing.children)
@@ -601,6 +696,8 @@ class _ClauseReader:
         ):
             return []  # "has time"
         was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
+        if self._is_only_praised(phrase) or _is_stretch(phrase):
+            return []
         found = [Fact(subject.name, "had" if was else "has", phrase.name)]
         naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
         given = (
@@ -705,25 +802,51 @@ class _ClauseReader:
         if thing is None:
             return None
         first = noun_phrase(thing, self._referents, self._last_of_complement(thing))
-        if first is None or thing.tag_ == "PRP" or first.is_vague or self._is_unspecific(first):
+        if first is None or thing.tag_ == "PRP" or first.is_vague:
             return None
+        if self._is_unspecific(first) and (first.determiner != "the" or self._extended(first.end - 1) < first.end):
+            return None
+        if _is_stretch(first):
+            return None
+        if _says_the_rest_in_a_clause(first) or self._is_only_praised(first):
+            return None
+        if self._clause.lemma == "do" and (thing.i == self._verb.i + 1 or first.lemma in WORDS["vague"]):
+            if first.determiner == "" and any(c.dep_ in ("xcomp", "dobj") for c in thing.rights):
+                return None  # "I do love watching films"
+            if first.lemma in WORDS["vague"]:
+                return None
         last = self._extended(first.end - 1)
         phrase = noun_phrase(thing, self._referents, last)
-        return None if phrase is None else phrase.name
+        if phrase is None:
+            return None
+        particle = next((c for c in self._verb.rights if c.dep_ == "prt" and first.end <= c.i <= last), None)
+        if particle is None:
+            return phrase.name
+        rest = render(particle.nbor(), last, self._referents) if particle.i < last else ""
+        return None if rest is None else f"{first.name} {rest}".strip()
 
     def _is_unspecific(self, thing: NamedPhrase) -> bool:
         """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
         lemma = self._clause.lemma
         if thing.determiner == "the":
-            return thing.is_unspecific and lemma not in WORDS["takes_known"]
+            return not thing.is_proper and not thing.is_identified and lemma not in WORDS["takes_known"]
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
         if is_bare and lemma in ("study", "teach", "play", "learn"):
             return False
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
+    def _is_only_praised(self, thing: NamedPhrase) -> bool:
+        """Return whether what happened is only judged, not told: "had a great time", "ate yummy food"."""
+        if not (self._clause.is_past or self._clause.is_perfect) or thing.owner is not None or thing.is_proper:
+            return False
+        words = [c for c in thing.head.children if c.dep_ not in ("det", "punct", "cc", "conj", "relcl")]
+        return bool(words) and all(c.lower_ in WORDS["judging"] or c.tag_ == "RB" for c in words)
+
     def _extended(self, last: int) -> int:
         """Return where an object ends with the prepositional phrases of the verb that follow it directly."""
         for child in self._verb.rights:
+            if child.i == last + 1 and (child.dep_ == "prt" or child.lower_ in WORDS["regularly"]):
+                last += 1
             if child.i == last + 1 and child.dep_ in ("prep", "agent", "dative") and not is_time(child):
                 last = last_of(
                     child,
@@ -756,14 +879,47 @@ class _ClauseReader:
         if any(c.dep_ in ("nsubj", "mark", "neg") for c in head.children):
             return None
         first = head.left_edge
-        last = last_of(head)
+        times = [t for t in head.subtree if t is not head and t.dep_ in ("prep", "npadvmod", "advmod") and is_time(t)]
+        last = last_of(head, times)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
+            return None
+        takes_object = head.lemma_.lower() in WORDS["attitudes"] | WORDS["light"] | WORDS["empty"]
+        if any(t.dep_ == "ccomp" for t in head.rights) or (takes_object and last <= head.i):
+            return None
+        if head.lemma_.lower() in WORDS["attitudes"] and not any(t.dep_ == "dobj" for t in head.rights):
             return None
         return render(first, self._extended(last), self._referents)
 
 
+def _is_general(subject: NamedPhrase) -> bool:
+    """Return whether a sentence begins with a name and quotes nothing: no draft, no example, no item of a list."""
+    return subject.is_proper and subject.head.left_edge.i <= 1 and '"' not in subject.head.doc.text
+
+
+def _is_word(verb: Token) -> bool:
+    """Return whether a verb is one, not a part of code or a name: "gunicorn --config", "Werkzeug debugger for"."""
+    is_tagged = verb.pos_ in ("VERB", "AUX") or verb.tag_.startswith("VB")
+    return is_tagged and re.fullmatch(r"['\w]?[^\W\d_]+(?:[-'][^\W\d_]+)*", verb.text) is not None
+
+
 def _has_complement(verb: Token) -> bool:
     return any(c.dep_ in ("dobj", "xcomp", "ccomp", "prep", "attr", "acomp") and not is_time(c) for c in verb.rights)
+
+
+def _is_stretch(thing: NamedPhrase) -> bool:
+    """Return whether an object is only a time: "had a wicked weekend"; but "takes 50 minutes"."""
+    is_counted = any(c.dep_ in ("nummod", "poss") for c in thing.head.children)
+    return thing.lemma in WORDS["times"] and not is_counted and not thing.is_proper
+
+
+def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
+    """Return whether a clause that is cut off says what a thing is: "a function that does this"."""
+    is_bare = not thing.is_modified and thing.owner is None and not thing.is_proper
+    is_known = thing.lemma in WORDS["relations"] | WORDS["pets"]
+    return is_bare and not is_known and any(
+        c.dep_ == "relcl" or (c.dep_ == "advcl" and any(w.tag_ in ("WRB", "WDT") for w in c.lefts))
+        for c in thing.head.rights
+    )
 
 
 def _is_favourite(head: Token) -> bool:

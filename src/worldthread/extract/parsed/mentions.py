@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from worldthread.extract.parsed.change_tables import COARSE_TIMES, KIN, KINDS, LISTS, PAST, RELATION_KINDS, TABLE, WORDS
-from worldthread.extract.parsed.facts import third_person
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import third_person
 from worldthread.names import normalise_name
 from worldthread.types import Fact
 

@@ -85,8 +85,10 @@ _APOSTROPHES: Final = {
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
 _INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_DROPPED_G: Final = re.compile(r"(?<=[a-z]{2})in['’](?![\w'’])")  # "comin'"
 _FILLER: Final = re.compile(
-    r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah)\b[,:]? +", re.IGNORECASE
+    r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|i['’]d say|i (?:have to|must|should) "
+    r"(?:say|admit|mention)|just so you know|for the record|in case it matters|honestly|hey|tbh)\b[,:]? +(?:that )?", re.IGNORECASE
 )
 
 
@@ -99,5 +101,6 @@ def normalised(sentence: str) -> str:
     Returns:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
+    sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     return _FILLER.sub("", sentence).replace("’", "'")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
+_AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
 _UNNAMED: Final = frozenset([
     "no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these",
     "those", "this", "that",
@@ -61,12 +62,33 @@ class NamedPhrase(NamedTuple):
     @property
     def is_vague(self) -> bool:
         """Whether the phrase names nothing by itself: "a lot", "something", "the best part"."""
-        return self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way")
+        if self.lemma in WORDS["vague"] and (self.owner is None or self.lemma == "way"):
+            return True
+        words = self.name.lower()
+        if words.startswith(("kind of ", "sort of ", "bit of ")):
+            return True
+        return any(
+            (c.dep_ == "amod" and c.lower_ in WORDS["pointing"])
+            or (self.is_proper and c.dep_ == "compound" and c.tag_ == "NN" and c.lower_ in WORDS["vague"])
+            for c in self.head.lefts
+        )
 
     @property
     def is_unspecific(self) -> bool:
         """Whether "the" points at something that the sentence does not name."""
         return self.determiner == "the" and not self.is_proper and not self.is_modified
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether the words of the phrase say which one is meant: a name in it, an owner, or "of" something."""
+        return any(
+            child.dep_ in ("poss", "prep", "acl", "nummod")
+            or child.pos_ == "PROPN"
+            or child.tag_ in ("JJS", "RBS")
+            or child.lower_ in ("first", "last", "only")
+            for child in self.head.children
+            if child.dep_ != "nummod" or child.i > self.head.i
+        )
 
     @property
     def is_modified(self) -> bool:
@@ -85,7 +107,7 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     pending = list(token.children)
     while pending:
         child = pending.pop()
-        if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child)):
+        if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child) or _is_contrast(child)):
             whole = child
             while (
                 child.dep_ in _CUT
@@ -97,11 +119,16 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
                     whole.head
                 )  # without its complement, the last item of "helping and making it better" says nothing
             limit = min(limit, whole.left_edge.i - 1)
+            said = child.head
+            if child.dep_ == "relcl" and said.dep_ == "pobj" and said.lemma_.lower() in WORDS["anybody"]:
+                limit = min(limit, said.head.i - 1)  # "folks who lost their jobs" are nobody without the clause
         elif child.text in _BREAKS and child.i > token.i and not _is_inside_word(child):
             limit = min(limit, child.i - 1)
         else:
             pending.extend(child.children)
     doc = token.doc
+    breaks = (t.i for t in doc[token.i + 1 : limit] if t.text in _BREAKS and not _is_inside_word(t))
+    limit = min(limit, next(breaks, limit + 1) - 1)
     commas = [t.i for t in doc[token.i : limit] if t.text == ","]
     if commas and not any(t.lower_ in ("and", "or", "&") for t in doc[commas[-1] : limit]):
         limit = commas[0] - 1  # no enumeration, or one that goes on with a clause
@@ -115,11 +142,17 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     return limit
 
 
+def _is_contrast(child: Token) -> bool:
+    return child.dep_ == "cc" and child.lower_ in ("but", "yet", "so")
+
+
 def _is_aside(child: Token) -> bool:
     """Return whether a dependent is no part of its phrase: a second clause, or an apposition after a comma."""
     if child.tag_ in ("VB", "VBD", "VBP", "VBZ", "MD") and child.dep_ not in ("compound", "amod"):
         return True
     before = child.doc[child.left_edge.i - 1] if child.left_edge.i else None
+    if child.dep_ == "appos" and any(c.dep_ == "cc" and c.i > child.i for c in (*child.children, *child.head.children)):
+        return False  # an enumeration
     return (
         child.dep_ in ("appos", "acl", "prep", "npadvmod", "advmod")
         and before is not None
@@ -140,6 +173,8 @@ def is_code(text: str) -> bool:
 def is_cut_short(token: Token, last: int) -> bool:
     """Return whether a phrase ends within a list, a name or code, or with a word that something must follow."""
     doc = token.doc
+    if doc[last].pos_ == "VERB" and any(c.dep_ in ("dobj", "ccomp", "xcomp") for c in doc[last].rights if c.i > last):
+        return True
     if doc[last].pos_ in ("ADP", "DET", "PART", "SCONJ", "CCONJ") and doc[last].dep_ not in ("prt", "case"):
         return True
     if last + 1 >= len(doc):
@@ -155,8 +190,9 @@ def is_cut_short(token: Token, last: int) -> bool:
     is_glued = (
         not doc[last].whitespace_ and not following.is_sent_end and following.text in ("(", "[", "/", "`", "_", "=")
     )
+    is_quoted = following.text == ":" and '"' in doc[max(0, token.left_edge.i - 1) : last + 1].text
     in_numbers = following.text == "," and doc[last].like_num and last + 2 < len(doc) and doc[last + 2].like_num
-    return is_glued or in_numbers
+    return is_glued or in_numbers or is_quoted
 
 
 def render(first: Token, last: int, referents: Referents) -> str | None:
@@ -190,7 +226,8 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
             return None
         else:
             parts.append(token.text_with_ws)
-    return " ".join("".join(parts).split()) or None
+    words = " ".join("".join(parts).split())
+    return (words if words.count('"') % 2 == 0 else words.replace('"', "")) or None
 
 
 def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> NamedPhrase | None:
@@ -208,8 +245,10 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
         low = token.lower_
         name = referents.of(low)
         return None if name is None else NamedPhrase(name, token, token.i + 1)
-    if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB"):
-        return None
+    if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB", "RB") or token.tag_.startswith(("VB", "JJ")):
+        is_noun = token.pos_ in ("NOUN", "PROPN") or token.tag_ in ("VBG", "JJ") or _has_article(token)
+        if not is_noun or token.lower_ in WORDS["vague"]:
+            return None
     doc = token.doc
     first = token.left_edge
     determiner, owner = "", None
@@ -224,12 +263,16 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
             if owner is None:
                 return None
             owner = re.sub(r"['’]s?$", "", owner)
+    if not determiner and first.dep_ == "det":
+        determiner = first.lower_  # the model hangs "a" of "a team lead" on "team"
     while first.i < token.i and (
         first.lower_ in _ARTICLES or first.dep_ in ("punct", "intj", "cc", "advmod") or first.is_punct
     ) and first.dep_ not in ("amod", "compound"):  # fmt: skip
         if first.dep_ == "advmod" and first.head != token:
             break
         first = doc[first.i + 1]
+    if first.i and first.lower_ in _AFTER_A and doc[first.i - 1].lower_ == "a":
+        first = doc[first.i - 1]
     end = last_of(token) if last is None else last
     given = None
     if owner is not None and token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]:
@@ -240,7 +283,13 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     name = render(first, end, referents)
     if name is None or not any(c.isalnum() for c in name):
         return None
+    if any(t.text in _BREAKS and not _is_inside_word(t) for t in doc[first.i : token.i]):
+        return None
     return NamedPhrase(name, token, end + 1, determiner, owner)
+
+
+def _has_article(token: Token) -> bool:
+    return any(child.lower_ in ("a", "an", "the") for child in token.lefts)
 
 
 def _given_name(token: Token) -> Token | None:

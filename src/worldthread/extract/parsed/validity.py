@@ -11,7 +11,7 @@ from worldthread.extract.times import is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
     from worldthread.extract.parsed.clauses import Clause
 
@@ -40,16 +40,22 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     is_state = _is_state(clause)
     is_past = clause.is_past or (clause.is_perfect and not is_state)
     others = heads - {clause.verb}
+    is_schedule = clause.lemma == "be" or clause.lemma in WORDS["schedules"]
     inside = {
         token.i
         for token in clause.verb.subtree
-        if not any(ancestor in others for ancestor in (token, *token.ancestors) if clause.verb in ancestor.ancestors)
+        if not any(
+            ancestor in others or _has_own_time(ancestor)
+            for ancestor in (token, *token.ancestors)
+            if clause.verb in ancestor.ancestors
+        )
     }
     times = [
         time
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
+        and (is_schedule or doc.text[time.start : time.end].lower() not in stated.fact.object.lower())
     ]
     if not times:
         return stated
@@ -64,11 +70,22 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         and valid_to is not None
     ):
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
+    if clause.lemma in WORDS["planning"] and valid_from is not None and valid_from > at:
+        return stated  # the time of what is planned
     if clause.is_progressive and not clause.is_past and valid_from is not None and valid_from > at:
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+def _has_own_time(head: Token) -> bool:
+    """Return whether a token heads a clause that has times of its own: "the one that I met in May"."""
+    if head.dep_ == "advcl":
+        return not any(mark.lower_ in ("since", "until", "till", "after", "before") for mark in head.children)
+    if head.dep_ == "relcl":
+        return head.tag_ not in ("VBP", "VBZ")  # "gave it to a shelter I volunteer at yesterday"
+    return head.dep_ in ("ccomp", "acl", "csubj", "parataxis", "appos")
 
 
 def planned(relation: str, lemma: str) -> str:

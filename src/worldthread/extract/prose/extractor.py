@@ -16,7 +16,7 @@ from worldthread.extract.prose.patterns import is_doubtful
 from worldthread.extract.prose.phrases import Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
 from worldthread.extract.prose.spans import tokens_of
-from worldthread.extract.prose.words import WORDS
+from worldthread.extract.prose.words import WORDS, is_program, third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
@@ -224,6 +224,9 @@ class PassageExtractor:
         if is_doubtful(sentence.text):
             return Clauses(), []
         clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
+        if is_program(referents.speaker):
+            others = tuple(fact for fact in clauses.facts if fact.subject != referents.speaker)
+            clauses = clauses._replace(facts=others, whole=clauses.whole and others == clauses.facts)
         return clauses, [] if clauses.facts else self._endings(sentence, referents)
 
     def _referents(self, sentence: Sentence) -> Referents:
@@ -315,7 +318,7 @@ class PassageExtractor:
                 continue
             rest = sentence.text[match.end() :]
             if "does" in match[0]:
-                rest = _VERB.sub(lambda verb: _third_person(verb[0]), rest, count=1)
+                rest = _VERB.sub(lambda verb: third_person(verb[0]), rest, count=1)
             positive = sentence.text[: match.start()] + match.expand(instead) + rest
             positive = _ANY_MORE.sub("", positive)
             found = self._entities(positive, sentence.body)
@@ -361,15 +364,6 @@ def _is_small_talk(sentence: Sentence, found: list[Entity]) -> bool:
         names = {part for e in found if e.kind in ("person", "name") for part in _WORDS.findall(e.name.lower())}
         words = [word for word in words if word not in names]
     return all(word in WORDS["small_talk"] for word in words)
-
-
-def _third_person(verb: str) -> str:
-    """Return a verb in the third person: "lives" for "live"."""
-    if verb == "have":
-        return "has"
-    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        return verb[:-1] + "ies"
-    return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
 def merged(name: str, groups: list[tuple[list[Statement], list[Ending]]]) -> Extraction:

@@ -1,4 +1,4 @@
-"""The word lists of ``english.toml``, loaded once."""
+"""The word lists of ``english.toml``, loaded once, and the forms of verbs."""
 
 from __future__ import annotations
 
@@ -12,3 +12,20 @@ WORDS: Final = {key: frozenset(value.split()) for key, value in _LISTS.items() i
 
 FAMILIES: Final = {word: family for family, words in _LISTS["families"].items() for word in words.split()}
 """Adjectives with the name of their family; adjectives of one family exclude each other ("open", "closed")."""
+
+
+def is_program(speaker: str) -> bool:
+    """Return whether a speaker is a program by its role, such as "assistant": it has no life to tell of."""
+    return speaker.lower() in WORDS["programs"]
+
+
+def third_person(lemma: str) -> str:
+    """Return a verb in the third person singular: "lives" for "live", "gives up" for "give up"."""
+    verb, _, particle = lemma.partition(" ")
+    if verb in ("have", "be"):
+        verb = "has" if verb == "have" else "is"
+    elif verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        verb = verb[:-1] + "ies"
+    else:
+        verb += "es" if verb.endswith(("s", "sh", "ch", "x", "o", "z")) else "s"
+    return f"{verb} {particle}".strip()

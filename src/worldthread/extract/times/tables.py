@@ -318,3 +318,21 @@ def table(language: str) -> Table:
         raise InputError(f"language must be one of {', '.join(sorted(LANGUAGES))}, not {language!r}")
     source = files("worldthread.extract.times").joinpath(f"{LANGUAGES[language]}.toml")
     return Table(tomllib.loads(source.read_text(encoding="utf-8")))
+
+
+@cache
+def time_words(language: str) -> frozenset[str]:
+    """Return the single words of a language that name times, in lower case: months, weekdays, "tomorrow", "week".
+
+    Args:
+        language: as for :func:`table`.
+
+    Returns:
+        The words; none of the abbreviations that need their full stop.
+    """
+    data = tomllib.loads(
+        files("worldthread.extract.times").joinpath(f"{LANGUAGES[language]}.toml").read_text(encoding="utf-8")
+    )
+    named = ("unit", "span", "month", "weekday", "season", "feast", "dayword", "part")
+    words = {word for field in named for source in data[field].values() for word in source.split("|")}
+    return frozenset(word for word in words if word.isalpha())
