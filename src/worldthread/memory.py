@@ -403,6 +403,7 @@ class Memory:
         """
         from worldthread.retrieve import DEFAULT_METHOD
         from worldthread.retrieve.query import as_asked_by
+        from worldthread.retrieve.question import subject_of
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
 
@@ -412,7 +413,8 @@ class Memory:
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
         at = to_world_time(as_of)
-        asked = query if self._user == USER else as_asked_by(self._user, query)
+        asked = subject_of(query)
+        asked = asked if self._user == USER else as_asked_by(self._user, asked)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
         vector = self._index.embedder.compute([asked])[0]  # not cached: questions leave no trace in the file

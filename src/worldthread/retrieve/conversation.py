@@ -42,6 +42,7 @@ class Conversation:
         sessions: the session of each place, ascending from 0, shape (n,).
         turns: the turn of each place, ascending from 0, shape (n,).
         speakers: the number of the speaker of each place, shape (n,).
+        times: the world time of each place, shape (n,).
         names: normalised names of the speakers, by number.
     """
 
@@ -50,6 +51,7 @@ class Conversation:
     sessions: Numbers
     turns: Numbers
     speakers: NDArray[np.int32]
+    times: NDArray[np.float64]
     names: Sequence[str]
 
     def __len__(self) -> int:
@@ -138,5 +140,6 @@ def make_conversation(
         sessions=np.cumsum(begins_session),
         turns=np.cumsum(~continues) - 1,
         speakers=speaks,
+        times=at,
         names=names,
     )
