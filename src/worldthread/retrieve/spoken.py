@@ -234,6 +234,14 @@ def _spread(
     Returns:
         The places where ``into`` is not zero any more, each once.
     """
+    if len(places) * _SPARSE > len(into):
+        into[places] = frequencies
+        own = into.copy()
+        for step, weight in _STEPS:
+            earlier, later = slice(0, max(len(into) - abs(step), 0)), slice(abs(step), None)
+            source, target = (earlier, later) if step > 0 else (later, earlier)
+            into[target] += weight * own[source] * conversation.is_same_session(abs(step))
+        return np.flatnonzero(into)
     into[places] = frequencies
     reached = [places]
     for step, weight in _STEPS:
@@ -242,8 +250,6 @@ def _spread(
         there[there] = conversation.sessions[others[there]] == conversation.sessions[places[there]]
         into[others[there]] += weight * frequencies[there]
         reached.append(others[there])
-    if len(places) * _SPARSE > len(into):
-        return np.flatnonzero(into)
     return np.unique(np.concatenate(reached))
 
 
