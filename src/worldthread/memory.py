@@ -506,6 +506,7 @@ class Memory:
         """
         from worldthread.retrieve import DEFAULT_METHOD
         from worldthread.retrieve.query import as_asked_by
+        from worldthread.retrieve.question import subject_of
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
 
@@ -517,7 +518,8 @@ class Memory:
         at = to_world_time(as_of)
         condition = condition_of(where)
         user = user_asked_for(where) or self._user
-        asked = query if user == USER else as_asked_by(user, query)
+        asked = subject_of(query)
+        asked = asked if user == USER else as_asked_by(user, asked)
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
         vector = self._index.embedder.embed_queries([asked])[0]

@@ -8,6 +8,8 @@ is divided into several episodes, which are :data:`~worldthread.extract.episode_
 
 from __future__ import annotations
 
+import bisect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +30,8 @@ LONGEST_PAUSE: Final = 8 * 3600.0
 ASSISTANTS: Final = frozenset({"ai", "assistant", "bot", "chatbot", "model", "system", "tool"})
 """Normalised speakers, or roles, whose words are made from what others said."""
 
+_FEW: Final = 16  # so many new episodes, or one in so many, are inserted one by one
+
 NOBODY: Final = 0
 """The number of the speaker of what nobody says."""
 
@@ -42,6 +46,7 @@ class Conversation:
         sessions: the session of each place, ascending from 0, shape (n,).
         turns: the turn of each place, ascending from 0, shape (n,).
         speakers: the number of the speaker of each place, shape (n,).
+        times: the world time of each place, shape (n,).
         names: normalised names of the speakers, by number.
     """
 
@@ -50,6 +55,7 @@ class Conversation:
     sessions: Numbers
     turns: Numbers
     speakers: NDArray[np.int32]
+    times: NDArray[np.float64]
     names: Sequence[str]
 
     def __len__(self) -> int:
@@ -76,6 +82,23 @@ class Conversation:
         place = int(self.places[episode])
         return None if place < 0 else int(self.turns[place])
 
+    @cached_property
+    def _same_sessions(self) -> dict[int, NDArray[np.bool_]]:
+        return {}
+
+    def is_same_session(self, steps: int) -> NDArray[np.bool_]:
+        """Return for each place but the last ones whether the place ``steps`` later is in the same session.
+
+        Args:
+            steps: how many places later; at least 1.
+
+        Returns:
+            Shape (max(n - steps, 0),).
+        """
+        if steps not in self._same_sessions:
+            self._same_sessions[steps] = self.sessions[steps:] == self.sessions[: max(len(self) - steps, 0)]
+        return self._same_sessions[steps]
+
     def shifted(self, values: Floats, steps: int) -> Floats:
         """Return for each place the value of another one in its session.
 
@@ -86,57 +109,113 @@ class Conversation:
         Returns:
             Shape (n,); the value of the place itself where the session has no other one there.
         """
-        others = np.arange(len(self)) + steps
-        there = (others >= 0) & (others < len(self))
-        there[there] = self.sessions[others[there]] == self.sessions[there]
         found = values.copy()
-        found[there] = values[others[there]]
+        earlier, later = slice(0, max(len(self) - abs(steps), 0)), slice(abs(steps), None)
+        source, target = (later, earlier) if steps > 0 else (earlier, later)
+        there = self.is_same_session(abs(steps))
+        found[target] = np.where(there, values[source], values[target])
         return found
 
 
-def make_conversation(
-    graph: TemporalGraph,
-    present: NDArray[np.bool_],
-    speakers: NDArray[np.int32],
-    names: Sequence[str],
-    ties: NDArray[np.uint64],
-) -> Conversation | None:
-    """Return what was said in a graph.
+class ConversationOrder:
+    """Keeps what was said in order while episodes come and go: the new ones are inserted, the others stay in place.
 
-    Args:
-        graph: the graph.
-        present: for each episode, whether it is in the graph.
-        speakers: for each episode, the number of its speaker, or :data:`NOBODY`.
-        names: normalised names of the speakers, by number.
-        ties: for each episode a number that depends on its id alone.
-
-    Returns:
-        The conversation; ``None`` when nobody says anything.
+    Episodes are ordered by source, time to the millisecond, recorded time, time, and a number that depends on the id.
     """
-    said = np.flatnonzero(present & (speakers[: len(present)] != NOBODY))
-    if not len(said):
-        return None
-    times, sources_of, recorded_times = graph.episode_columns()
-    at = np.array(times, np.float64)[said]
-    sources = np.array(sources_of, np.int64)[said]
-    recorded = np.array(recorded_times, np.float64)[said]  # NaN, which is sorted last, for what was never stored
-    # the passages of a message end at its time, microseconds apart, so they round up to the same millisecond
+
+    def __init__(self) -> None:
+        self._times = np.zeros(0, np.float64)
+        self._sources = np.zeros(0, np.int64)
+        self._recorded = np.zeros(0, np.float64)
+        self._order = np.zeros(0, np.int64)
+        self._is_in_order = np.zeros(0, bool)
+
+    def update(
+        self,
+        graph: TemporalGraph,
+        present: NDArray[np.bool_],
+        speakers: NDArray[np.int32],
+        names: Sequence[str],
+        ties: NDArray[np.uint64],
+    ) -> Conversation | None:
+        """Return what was said in a graph, the same one at every call.
+
+        Args:
+            graph: the graph; episodes have the numbers that they had before.
+            present: for each episode, whether it is in the graph.
+            speakers: for each episode, the number of its speaker, or :data:`NOBODY`.
+            names: normalised names of the speakers, by number.
+            ties: for each episode a number that depends on its id alone.
+
+        Returns:
+            The conversation; ``None`` when nobody says anything.
+        """
+        self._extend(graph)
+        is_said = present & (speakers[: len(present)] != NOBODY)
+        was_said = np.zeros(len(present), bool)
+        was_said[: len(self._is_in_order)] = self._is_in_order
+        if (was_said & ~is_said).any():
+            self._order = self._order[is_said[self._order]]
+        fresh = np.flatnonzero(is_said & ~was_said)
+        if len(fresh) > max(_FEW, len(self._order) // _FEW):
+            self._order = self._sorted(np.flatnonzero(is_said), ties)
+        elif len(fresh):
+            self._insert(self._sorted(fresh, ties), ties)
+        self._is_in_order = is_said
+        return self._conversation(len(present), speakers, names) if len(self._order) else None
+
+    def _extend(self, graph: TemporalGraph) -> None:
+        """Copy the columns of new episodes."""
+        times, sources, recorded = graph.episode_columns()
+        known = len(self._times)
+        self._times = np.concatenate((self._times, np.array(times[known:], np.float64)))
+        self._sources = np.concatenate((self._sources, np.array(sources[known:], np.int64)))
+        # NaN, which is sorted last, for what was never stored
+        self._recorded = np.concatenate((self._recorded, np.array(recorded[known:], np.float64)))
+
+    def _sorted(self, episodes: Numbers, ties: NDArray[np.uint64]) -> Numbers:
+        times = self._times[episodes]
+        order = np.lexsort(
+            (ties[episodes], times, self._recorded[episodes], _moments(times), self._sources[episodes])
+        )
+        return np.asarray(episodes[order], np.int64)
+
+    def _insert(self, episodes: Numbers, ties: NDArray[np.uint64]) -> None:
+        """Insert sorted episodes into the order."""
+
+        def key(episode: int) -> tuple[float, ...]:
+            recorded, time = float(self._recorded[episode]), self._times[episode : episode + 1]
+            never = math.isnan(recorded)
+            moment = float(_moments(time)[0])
+            return (
+                int(self._sources[episode]), moment, never, 0.0 if never else recorded, float(time[0]), int(ties[episode])
+            )  # fmt: skip
+
+        places = [bisect.bisect_left(self._order, key(episode), key=key) for episode in episodes.tolist()]
+        self._order = np.insert(self._order, places, episodes)
+
+    def _conversation(self, count: int, speakers: NDArray[np.int32], names: Sequence[str]) -> Conversation:
+        said = self._order
+        at, sources, speaks = self._times[said], self._sources[said], speakers[said]
+        gaps = np.diff(at, prepend=at[:1])
+        other_source = np.diff(sources, prepend=sources[:1]) != 0
+        begins_session = other_source | (gaps > LONGEST_PAUSE)
+        same_speaker = np.diff(speaks, prepend=speaks[:1]) == 0
+        continues = (gaps > 0) & (gaps < 1.5 * PART_GAP) & ~other_source & same_speaker
+        places = np.full(count, -1, np.int64)
+        places[said] = np.arange(len(said))
+        return Conversation(
+            episodes=said,
+            places=places,
+            sessions=np.cumsum(begins_session),
+            turns=np.cumsum(~continues) - 1,
+            speakers=speaks,
+            times=at,
+            names=names,
+        )
+
+
+def _moments(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return times in milliseconds: the passages of a message end at its time, microseconds apart, so they round up."""
     with np.errstate(over="ignore"):
-        moments = np.ceil((at - PART_GAP / 2) / MESSAGE_GAP)
-    order = np.lexsort((ties[said], at, recorded, moments, sources))
-    said, at, sources = said[order], at[order], sources[order]
-    speaks = speakers[said]
-    gaps = np.diff(at, prepend=at[:1])
-    other_source = np.diff(sources, prepend=sources[:1]) != 0
-    begins_session = other_source | (gaps > LONGEST_PAUSE)
-    continues = (gaps > 0) & (gaps < 1.5 * PART_GAP) & ~other_source & (np.diff(speaks, prepend=speaks[:1]) == 0)
-    places = np.full(len(present), -1, np.int64)
-    places[said] = np.arange(len(said))
-    return Conversation(
-        episodes=said,
-        places=places,
-        sessions=np.cumsum(begins_session),
-        turns=np.cumsum(~continues) - 1,
-        speakers=speaks,
-        names=names,
-    )
+        return np.asarray(np.ceil((times - PART_GAP / 2) / MESSAGE_GAP))

@@ -21,7 +21,7 @@ from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.cache import DerivedCache
-from worldthread.retrieve.conversation import NOBODY, Conversation, make_conversation
+from worldthread.retrieve.conversation import NOBODY, Conversation, ConversationOrder
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, make_links
@@ -114,6 +114,7 @@ class RetrievalIndex:
         """Values that follow the graph as it changes; dropped when the index takes another graph."""
         self._links: Links | None = None
         self._conversation: Conversation | _Unknown | None = _UNKNOWN
+        self._conversation_order = ConversationOrder()
 
     @property
     def graph(self) -> TemporalGraph:
@@ -352,7 +353,7 @@ class RetrievalIndex:
     def conversation(self) -> Conversation | None:
         """What was said, in order; ``None`` when nobody says anything."""
         if isinstance(self._conversation, _Unknown):
-            self._conversation = make_conversation(
+            self._conversation = self._conversation_order.update(
                 self.graph, self._present, self._speakers, list(self._speaker_numbers), self.episode_ties
             )
         return self._conversation

@@ -10,8 +10,13 @@ is the mean, with the :data:`WEIGHTS`, of
 * words: BM25 of the words of the episode alone;
 * session: BM25 of all words of its session;
 * speaker: 1 where the speaker is the only one whom the question names, else 0;
-* person: 1 unless an assistant says it, who mostly repeats and elaborates what others said;
-* opening: 1 where a message begins, which mostly says what it is about, else 0.
+* person: 1 unless an assistant says it, who mostly repeats and elaborates what others said; 1 for everything where the
+  question asks for what the assistant said;
+* opening: 1 where a message begins, which mostly says what it is about, else 0;
+* standing: 1 where a person says what is always to be heeded or preferred, which bears on whatever it is about, else 0;
+* time: how near it was said to a time that the question names, exp(-distance / :data:`NEARNESS`), where the distance is
+  0 within that time, and counts twice before it: things are told after they happen. A relative time ("last week") is
+  that before the time of the query, or before the last message. The part does not count where no time is named.
 
 Words that say nothing by themselves, such as "what" and "the", do not count. All weights of neighbours are fractions
 whose denominators are powers of two, so that sums have the same bits however the index came about.
@@ -20,16 +25,20 @@ whose denominators are powers of two, so that sums have the same bits however th
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.errors import MissingExtraError
+from worldthread.extract.times import time_expressions
 from worldthread.retrieve.cache import CacheKey
 from worldthread.retrieve.conversation import Conversation
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, names_in
+from worldthread.retrieve.question import STANDING_WORDS, asks_what_was_answered
 from worldthread.retrieve.sparse import Numbers
 from worldthread.retrieve.words import STOP_STEMS, words_of
 
@@ -48,6 +57,8 @@ class Weights:
     speaker: float = 0.5
     person: float = 2.0
     opening: float = 0.5
+    standing: float = 0.5
+    time: float = 2.0
 
 
 WEIGHTS: Final = Weights()
@@ -57,8 +68,12 @@ BEFORE: Final = (0.75, 0.375)
 AFTER: Final = (0.375, 0.1875)
 """Weights of the words of the place after, and of the one after that."""
 
+NEARNESS: Final = 7 * 86400.0
+"""The distance in world time, in seconds, over which a time in the question counts e times less."""
+
 _MEANING_BEFORE: Final = np.float32(0.5)
 _MEANING_AFTER: Final = np.float32(0.25)
+_SPARSE: Final = 100  # below one place in so many, sorting the places that are reached is faster than looking at all
 _K1: Final = 0.8
 _B: Final = 0.5
 _STEPS: Final = tuple((-n, w) for n, w in enumerate(AFTER, 1)) + tuple((n, w) for n, w in enumerate(BEFORE, 1))
@@ -81,6 +96,7 @@ class _Lengths:
 
 
 _LENGTHS: Final = CacheKey[_Lengths]("lengths of what was said")
+_STANDING: Final = CacheKey[NDArray[np.bool_]]("what is always to be heeded")
 
 
 def spoken_scores(
@@ -105,16 +121,23 @@ def spoken_scores(
         + _MEANING_AFTER * conversation.shifted(similarity, 1)
     )
     window, words, session = _lexical_parts(query, index, conversation)
-    parts = (
+    person = np.ones(len(conversation), bool)
+    if not asks_what_was_answered(query.text):
+        person = ~conversation.is_by_assistant
+    parts = [
         (WEIGHTS.meaning, scaled(meaning)),
         (WEIGHTS.sentence, scaled(of_sentences[conversation.episodes])),
         (WEIGHTS.window, scaled(window)),
         (WEIGHTS.words, scaled(words)),
         (WEIGHTS.session, scaled(session)),
         (WEIGHTS.speaker, _is_only_one_named(query, conversation)),
-        (WEIGHTS.person, ~conversation.is_by_assistant),
+        (WEIGHTS.person, person),
         (WEIGHTS.opening, conversation.opens_turn),
-    )
+        (WEIGHTS.standing, index.derived.get(_STANDING, lambda: _is_standing(index, conversation))),
+    ]
+    near = _nearness(query, conversation)
+    if near is not None:
+        parts.append((WEIGHTS.time, near))
     total = np.zeros(len(conversation), np.float32)
     for weight, values in parts:
         total += np.float32(weight) * values
@@ -134,6 +157,33 @@ def _is_only_one_named(query: Query, conversation: Conversation) -> NDArray[np.b
     if len(named) != 1:
         return np.zeros(len(conversation), bool)
     return np.asarray(conversation.speakers == named[0])
+
+
+def _is_standing(index: RetrievalIndex, conversation: Conversation) -> NDArray[np.bool_]:
+    found = np.zeros(len(conversation), bool)
+    for word in STANDING_WORDS:
+        places = conversation.places[index.episode_words.having(word)[0]]
+        found[places[places >= 0]] = True
+    return found & ~conversation.is_by_assistant
+
+
+def _nearness(query: Query, conversation: Conversation) -> Floats | None:
+    """Return how near to a time in the question each place is, in [0, 1]; ``None`` when it names no time."""
+    times = conversation.times
+    at = float(times.max()) if query.at is None else query.at
+    periods: list[tuple[float, float]] = []
+    with suppress(MissingExtraError):
+        periods = [
+            (time.valid_from, time.valid_to)
+            for time in time_expressions(query.text, at)
+            if time.role in ("at", "during") and time.valid_from is not None and time.valid_to is not None
+        ]
+    if not periods:
+        return None
+    distance = np.full(len(times), np.inf)
+    for begin, end in periods:
+        distance = np.minimum(distance, np.maximum(np.maximum(2 * (begin - times), times - end), 0))
+    return np.exp(-distance / NEARNESS).astype(np.float32)
 
 
 def _lexical_parts(query: Query, index: RetrievalIndex, conversation: Conversation) -> tuple[Floats, Floats, Floats]:
@@ -184,6 +234,14 @@ def _spread(
     Returns:
         The places where ``into`` is not zero any more, each once.
     """
+    if len(places) * _SPARSE > len(into):
+        into[places] = frequencies
+        own = into.copy()
+        for step, weight in _STEPS:
+            earlier, later = slice(0, max(len(into) - abs(step), 0)), slice(abs(step), None)
+            source, target = (earlier, later) if step > 0 else (later, earlier)
+            into[target] += weight * own[source] * conversation.is_same_session(abs(step))
+        return np.flatnonzero(into)
     into[places] = frequencies
     reached = [places]
     for step, weight in _STEPS:

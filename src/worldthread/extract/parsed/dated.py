@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import SentenceFacts, StatedFact, third_person
+from worldthread.extract.parsed.facts import SentenceFacts, StatedFact
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import third_person
 from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.types import Fact
 
