@@ -22,8 +22,9 @@ OF_USERS = {
 }  # fmt: skip
 MEMBERS = {
     "about", "as_of", "ask", "checkpoint", "close", "correct", "embedder", "entities", "episode", "episodes", "export",
-    "extractor", "forget", "import_", "merge", "model", "namespace", "open_namespace", "path", "readonly", "recall", "reembed",
-    "remember", "remember_many", "retry", "share_file", "stats", "suggest_merges", "timeline", "unread", "view",
+    "extractor", "forget", "import_", "merge", "model", "namespace", "open_namespace", "path", "readonly", "recall",
+    "reembed", "remember", "remember_many", "retry", "share_file", "stats", "suggest_merges", "timeline", "unread",
+    "view",
 }  # fmt: skip
 
 
