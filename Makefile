@@ -43,7 +43,7 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not nethack and not static and not model and not language and not mcp and not web and not browser and not wheel"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not web and not browser and not wheel"
 
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
@@ -104,7 +104,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	touch $@
 
 .venv/dev.stamp: $(PINS)
-	scripts/environment .venv games,nethack,language,static,model,mcp,web,dev
+	scripts/environment .venv games,nethack,language,multilingual,static,model,mcp,web,dev
 	touch .venv/games.stamp $@
 
 # not pinned: a server for tests alone, which no release of worldthread installs

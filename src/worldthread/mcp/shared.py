@@ -12,7 +12,7 @@ from worldthread.errors import ClosedError
 from worldthread.extract.base import Extractor
 from worldthread.graph import GraphView
 from worldthread.memory import Memory
-from worldthread.models import chat_model, embedder
+from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.types import Extraction
@@ -56,13 +56,13 @@ class SharedMemory:
         self.readonly = readonly
         self._wait = wait
         self._model = chat_model(model) or NO_MODEL
-        self._embedder = embedder()
         self._idle = threading.Condition()
         self._changes = 0  # that are running
         self._closed = False
         if not readonly and not (self.path.exists() and self.path.stat().st_size):
             Memory(self.path, namespace=namespace, wait=wait).close()
-        self.memory = Memory(self.path, namespace=namespace, readonly=True, model=self._model, embedder=self._embedder)
+        self.memory = Memory(self.path, namespace=namespace, readonly=True, model=self._model)
+        self._embedder = self.memory.embedder  # loaded once, for all changes
 
     @contextmanager
     def writing(self) -> Iterator[Memory]:

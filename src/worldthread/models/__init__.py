@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
+import warnings
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,9 +79,6 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-_STORED_NAME: Final = re.compile(r"(?P<prefix>[a-z-]+)/(?P<model>.+?)(?:@[^+]*)?(?:\+[0-9a-f]{6})?-\d+/\d+")
-"""Under which name an embedder of :data:`PROVIDERS` stores its vectors."""
-
 ENVIRONMENT_VARIABLE: Final = "WORLDTHREAD_EMBEDDER"
 
 
@@ -126,9 +123,12 @@ def default_embedder(known: Callable[[], Collection[str]]) -> Embedder:
     Args:
         known: returns the names under which vectors of the memory are stored.
 
+    A file may come from somebody else, so the names in it never make a server be called or a model be fetched: of the
+    embedders that made its vectors, only those of :data:`EMBEDDERS` are taken. For others there is a warning.
+
     Returns:
-        The embedder that the environment or the configuration file names, else the one that made the vectors, if its
-        name says how to make it again, else the default one.
+        The embedder that the environment or the configuration file names, else the one of :data:`EMBEDDERS` that made
+        the vectors, else the default one.
 
     Raises:
         InputError: see :func:`embedder`.
@@ -145,6 +145,12 @@ def default_embedder(known: Callable[[], Collection[str]]) -> Embedder:
         made = _embedder_of(name)
         if made is not None:
             return made
+    if names:
+        warnings.warn(
+            f"the vectors of this memory were made by {min(names)!r}, which is not used unless you name it; "
+            f"{chosen.name!r} is used instead, and embeds everything anew",
+            stacklevel=2,
+        )
     return chosen
 
 
@@ -155,15 +161,12 @@ def _configured() -> bool:
 
 
 def _embedder_of(stored_name: str) -> Embedder | None:
-    """Return the embedder that stores its vectors under a name; ``None`` if it cannot be told or made."""
+    """Return the embedder of :data:`EMBEDDERS` that stores its vectors under a name; ``None`` if there is none."""
     for place in EMBEDDERS.values():
         kind = _imported(place)
         if getattr(kind, "name", None) == stored_name:
             return kind()
-    found = _STORED_NAME.fullmatch(stored_name)
-    if found is None or found["prefix"] not in PROVIDERS:
-        return None
-    return embedder(f"{found['prefix']}/{found['model']}")
+    return None
 
 
 def _imported(place: str) -> Callable[..., Embedder]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder
+from worldthread.models.base import embed_queries
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.search import search
 from worldthread.types import Episode, Hit, Kind
@@ -65,7 +66,7 @@ class EpisodeIndex:
         return search(
             self.retrieval_index(),
             query,
-            self.embedder.embed([query])[0],
+            embed_queries(self.embedder, [query])[0],
             method=method,
             k=k,
             kinds=kinds,

@@ -23,6 +23,7 @@ from worldthread.agents.memory_modules.base import (
     render_step,
 )
 from worldthread.errors import InputError
+from worldthread.models.base import embed_queries
 
 DECAY: Final = 0.99
 """Recency falls by this factor with every move, as in the published code of AriGraph."""
@@ -127,7 +128,7 @@ class RagModule(MemoryModule):
         if not items:
             return []
         now = self.path[-1].episode.at
-        wanted = self._embedder.embed([query])[0]
+        wanted = embed_queries(self._embedder, [query])[0]
         scores = (
             _scaled([DECAY ** (now - item.turn) for item in items])
             + _scaled([item.importance for item in items])

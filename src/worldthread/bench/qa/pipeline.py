@@ -25,6 +25,7 @@ from worldthread.bench.qa.stages import (
 )
 from worldthread.errors import InputError
 from worldthread.models import Embedder
+from worldthread.models.base import embed_queries
 from worldthread.models.chat import ChatModel
 from worldthread.models.meter import Meter, UsageTotals
 from worldthread.retrieve.index import RetrievalIndex
@@ -144,7 +145,7 @@ class Pipeline:
             raise InputError("a question must not be empty")
         start = time.perf_counter()
         meter = None if self.model is None else Meter(self.model)
-        vector = self.embedder.embed([question])[0]
+        vector = embed_queries(self.embedder, [question])[0]
         in_progress = QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
         entities = self.entities(in_progress)
         before = time.perf_counter()
