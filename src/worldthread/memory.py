@@ -835,7 +835,8 @@ class Memory:
 
         Use it after opening the memory with another embedder than before. The old vectors stay until all new ones are
         there; after an error or a kill, call it again, and it goes on where it stopped. In the meantime the memory can
-        be used with either embedder. A memory that is opened without naming an embedder takes the one of its vectors.
+        be used with either embedder. A memory that is opened without naming an embedder takes the one of its vectors, if
+        that one comes with worldthread.
 
         Args:
             progress: see :meth:`remember_many`.

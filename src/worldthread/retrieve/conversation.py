@@ -175,9 +175,7 @@ class ConversationOrder:
 
     def _sorted(self, episodes: Numbers, ties: NDArray[np.uint64]) -> Numbers:
         times = self._times[episodes]
-        order = np.lexsort(
-            (ties[episodes], times, self._recorded[episodes], _moments(times), self._sources[episodes])
-        )
+        order = np.lexsort((ties[episodes], times, self._recorded[episodes], _moments(times), self._sources[episodes]))
         return np.asarray(episodes[order], np.int64)
 
     def _insert(self, episodes: Numbers, ties: NDArray[np.uint64]) -> None:

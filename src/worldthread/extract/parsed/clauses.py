@@ -192,7 +192,12 @@ def _is_particle(child: Token) -> bool:
     """Return whether a word belongs to the verb before it: "up" in "set up", "forward" in "look forward to"."""
     if child.dep_ == "prt":
         return True
-    is_next = child.head.lemma_ != "be" and child.dep_ in ("advmod", "prep") and child.i == child.head.i + 1 and child.lower_ in WORDS["particles"]
+    is_next = (
+        child.head.lemma_ != "be"
+        and child.dep_ in ("advmod", "prep")
+        and child.i == child.head.i + 1
+        and child.lower_ in WORDS["particles"]
+    )
     return is_next and not any(c.dep_ in ("pobj", "pcomp") for c in child.children)
 
 

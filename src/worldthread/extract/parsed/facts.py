@@ -916,9 +916,13 @@ def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
     """Return whether a clause that is cut off says what a thing is: "a function that does this"."""
     is_bare = not thing.is_modified and thing.owner is None and not thing.is_proper
     is_known = thing.lemma in WORDS["relations"] | WORDS["pets"]
-    return is_bare and not is_known and any(
-        c.dep_ == "relcl" or (c.dep_ == "advcl" and any(w.tag_ in ("WRB", "WDT") for w in c.lefts))
-        for c in thing.head.rights
+    return (
+        is_bare
+        and not is_known
+        and any(
+            c.dep_ == "relcl" or (c.dep_ == "advcl" and any(w.tag_ in ("WRB", "WDT") for w in c.lefts))
+            for c in thing.head.rights
+        )
     )
 
 
