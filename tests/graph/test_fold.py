@@ -31,6 +31,7 @@ THESES = st.builds(
     ASPECTS,
 )
 STATEMENTS = FACTS | THESES
+KEY_IN_KEY = Fact("key 1", "is in", "key 1")
 TIMES = st.none() | st.integers(-1, 6).map(float)
 
 
@@ -152,6 +153,19 @@ def test_as_of_equals_folding_the_prefix(episodes: list[Episode], world_time: in
     view = graph.view(at=world_time)
     held = {s for s, versions in fold(episodes).versions.items() if any(world_time in v.interval for v in versions)}
     assert {*view.facts(), *view.theses()} == held
+
+
+def test_a_correction_does_not_reach_what_is_called_the_same_later() -> None:
+    said = Episode("The key is in the key.", 0, extraction=Extraction("test/1", (KEY_IN_KEY,)), recorded_at=0)
+    other = Ending(Fact("room a", "is in", "locker"), "wrong", never=True)
+    never = Episode("Room A was never in the locker.", 3, extraction=Extraction("test/1", (), (other,)), recorded_at=0)
+    pairs = (("key 1", "locker"), ("room a", "key 1"))
+    same = Episode("All are one.", 4, extraction=Extraction("test/1", same_names=pairs), recorded_at=4)
+    graph = TemporalGraph([said, never, same])
+    assert graph.as_of(0, 0).state_hash() == reference_hash([said], [said, never])
+    assert [*graph.as_of(0, 0).view().facts()] == [KEY_IN_KEY]
+    assert graph.as_of(0).state_hash() == reference_hash([said], [said, never, same])
+    assert not graph.as_of(0).view().facts(), "as it is known now, they are one"
 
 
 @pytest.mark.thorough

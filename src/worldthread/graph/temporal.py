@@ -237,11 +237,11 @@ class TemporalGraph:
         episodes = self._episodes
         unread = Extraction()
         numbers = list(numbers)
-        corrected = self._corrections_outside(set(numbers), recorded_time)
         known = {n: pairs for n, pairs in self._state.same_names.items() if self._was_known(n, recorded_time)}
         outside = (pair for n, pairs in known.items() if n not in set(numbers) for pair in pairs)
         graph._outside = (*self._outside, *outside)
         graph._state.merged = MergedNames((*self._outside, *(pair for pairs in known.values() for pair in pairs)))
+        corrected = self._corrections_outside(set(numbers), recorded_time, graph._state.merged)
         for number in sorted(numbers, key=episodes.order):
             record = episodes.record(number)
             if record.extracted_at is not None and record.extracted_at > recorded_time:
@@ -258,20 +258,32 @@ class TemporalGraph:
             graph.change_count += 1
         return graph
 
-    def _corrections_outside(self, numbers: set[int], recorded_time: float) -> dict[Statement, tuple[float, str]]:
+    def _corrections_outside(
+        self, numbers: set[int], recorded_time: float, names: MergedNames
+    ) -> dict[Statement, tuple[float, str]]:
         """Return what was never true, by episodes that are not among ``numbers`` but were recorded in time.
 
-        Each comes with the place in fold order of the last such episode.
+        Args:
+            numbers: episodes.
+            recorded_time: until when, inclusive.
+            names: the names that were merged by then. This graph may merge more, which says more of the same things.
+
+        Returns:
+            Each statement with these names, and the place in fold order of the last such episode.
         """
         state, episodes = self._state, self._episodes
+        correcting = {
+            episode
+            for statement in state.timed_endings
+            for episode, _, time in state.endings.get(statement)
+            if time == NEVER and episode not in numbers and self._was_known(episode, recorded_time)
+        }
         found: dict[Statement, tuple[float, str]] = {}
-        for statement in state.timed_endings:
-            asserting = {episode for episode, _ in state.assertions.get(statement)}
-            for episode, _, time in state.endings.get(statement):
-                was_known = self._was_known(episode, recorded_time)
-                if asserting and time == NEVER and was_known and episode not in numbers | asserting:
-                    shown = state.statement(statement)
-                    found[shown] = max(found.get(shown, episodes.order(episode)), episodes.order(episode))
+        for episode in sorted(correcting, key=episodes.order):
+            extraction = state.extraction(episode)
+            asserted = {names.statement(statement) for statement in extraction.statements}
+            taken_back = {names.statement(ending.statement) for ending in extraction.endings if ending.never}
+            found.update(dict.fromkeys(taken_back - asserted, episodes.order(episode)))
         return found
 
     def _was_known(self, episode: int, recorded_time: float) -> bool:

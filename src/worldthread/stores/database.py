@@ -274,10 +274,20 @@ class Database:
         if not path.exists():
             raise StoreError("there is no memory here to read", path=path)
         self._register(path)
-        check_log(path)
-        if path.stat().st_size == 0:
-            raise StoreError("the file is empty: open it once for writing to make it a memory", path=path)
-        self._connect_for_reading(path)
+        give_up = time.monotonic() + _BUSY_SECONDS
+        while True:
+            is_being_written = _is_locked(path) and time.monotonic() < give_up
+            try:
+                check_log(path)
+                if path.stat().st_size == 0:
+                    raise _UnfinishedError("the file is empty: open it once for writing to make it a memory", path=path)
+                self._connect_for_reading(path)
+                return
+            except _UnfinishedError:
+                self._disconnect()
+                if not is_being_written:
+                    raise
+                time.sleep(_POLL_SECONDS)  # another process makes it a memory, or upgrades it, just now
 
     def _connect_for_reading(self, path: Path) -> None:
         # a reader takes part in SQLite's locking, for which it needs files beside the memory; where the folder cannot
@@ -539,7 +549,9 @@ class Database:
             if set(rows) != expected:
                 raise DamagedFileError("the file does not have the tables of a memory", path=self.location)
         elif self.readonly:
-            raise StoreError("written by an older release: open it once for writing to upgrade it", path=self.location)
+            raise _UnfinishedError(
+                "written by an older release: open it once for writing to upgrade it", path=self.location
+            )
 
     # -- using ------------------------------------------------------------------------------------------------------
 
@@ -854,6 +866,24 @@ class Database:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+class _UnfinishedError(StoreError):
+    """The file is no memory of this release yet. A writer may be about to make it one."""
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether some process, or another object of this one, holds the writer lock of a memory."""
+    lock_file = path.with_name(path.name + "-lock")
+    if not lock_file.exists():
+        return False
+    try:
+        with FileLock(lock_file, thread_local=False).acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:  # in a folder, or a file, that cannot be written
+        return False
 
 
 def _uri(path: Path, parameters: str) -> str:
