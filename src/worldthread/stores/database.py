@@ -134,7 +134,7 @@ _LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
 _USER_VERSION_OFFSET: Final = 60  # in the header of a file
 _VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
 _MARKED_VERSION: Final = 3
-_OLDEST_READABLE: Final = 3  # by a reader: later versions have the same tables
+_SAME_TABLES: Final = {4: 3}  # version -> the oldest one that a reader can read as it is, which has other indexes only
 _VACUUM_PAGES: Final = 250  # free pages from which on they are given back
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
@@ -541,7 +541,7 @@ class Database:
     def _check_tables(self) -> None:
         version = self._version()
         rows = self.fetch_all("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
-        if version >= _OLDEST_READABLE:
+        if version >= _SAME_TABLES.get(len(MIGRATIONS), len(MIGRATIONS)):
             expected = {("table", name) for name in ("record", "namespace", "current", "change", "vector")}
             expected |= {("index", name) for name in ("current_prefix", "vector_prefix")}
             if set(rows) != expected:
