@@ -79,7 +79,8 @@ class Filter:
             if given is not None
         ]  # fmt: skip
         if kind is not None:
-            kinds = require_subset((cast("Kind", kind),) if isinstance(kind, str) else kind, KINDS, "kind")
+            kinds: Collection[Kind] = (kind,) if isinstance(kind, str) else kind
+            require_subset(kinds, KINDS, "kind")
             parts.append(KindIn(tuple(sorted(set(kinds)))))
         if relation is not None:
             relations = {normalise_name(require_query(name, "relation")) for name in _names(relation, "relation")}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import secrets
 import socket
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Final, Self
 
+from worldthread.arguments import require_string
 from worldthread.errors import InputError
 
 MCP_TOKEN_VARIABLE: Final = "WORLDTHREAD_MCP_TOKEN"
@@ -17,6 +22,71 @@ _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _TOKEN_BYTES: Final = 32
 _SHORTEST_TOKEN: Final = 16  # of a server that other machines can reach
 _MAKE_TOKEN: Final = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client of a server of many memories.
+
+    Args:
+        name: what the file of clients calls it.
+        token: the token that it sends, and nobody else.
+        namespace: the memory of the file that it is held to.
+    """
+
+    name: str
+    token: str = field(repr=False)
+    namespace: str
+
+
+def load_clients(path: Path) -> tuple[Client, ...]:
+    """Load the clients of a server from a TOML file.
+
+    It has a table for each of them::
+
+        [anna]
+        token = "..."
+        namespace = "notes of anna"  # left out: the name of the client
+
+    Args:
+        path: the file; nobody but its owner may be able to read it.
+
+    Returns:
+        The clients, in the order of the file.
+
+    Raises:
+        InputError: the file cannot be read, others can read it, it holds something else, or two clients have one token.
+    """
+    try:
+        others_can_read = bool(path.stat().st_mode & 0o077)
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:  # of the syntax or the encoding; the message quotes no token
+        raise InputError(f"{path} is not a TOML file: {error}") from None
+    if others_can_read:
+        raise InputError(f"others can read {path}, which holds tokens: allow only its owner to (chmod 600)")
+    clients = tuple(_client(path, name, table) for name, table in tables.items())
+    if not clients:
+        raise InputError(f"{path} names no client")
+    if len({client.token for client in clients}) < len(clients):
+        raise InputError(f"{path} gives two clients one token")
+    return clients
+
+
+def _client(path: Path, name: str, table: object) -> Client:
+    if not isinstance(table, dict) or table.keys() - {"token", "namespace"}:
+        raise InputError(f"{path}: [{name}] must be a table with token and perhaps namespace, and nothing else")
+    token, namespace = table.get("token"), table.get("namespace", name)
+    if not isinstance(token, str) or len(token) < _SHORTEST_TOKEN:
+        raise InputError(
+            f"{path}: the token of [{name}] must be a string of at least {_SHORTEST_TOKEN} characters, such as this "
+            f"makes: {_MAKE_TOKEN}"
+        )
+    _require_valid_token("localhost", token)
+    if not require_string(namespace, f"{path}: the namespace of [{name}]"):
+        raise InputError(f"{path}: the namespace of [{name}] must not be empty")
+    return Client(name, token, namespace)
 
 
 @dataclass(frozen=True)
@@ -31,6 +101,7 @@ class Access:
         names: further host names under which clients reach the server, such as that of a proxy.
         token: the token that clients must send; ``None`` if they need none.
         is_generated: whether the token was generated here, so that the user does not know it yet.
+        clients: clients with tokens of their own, each of which is held to its own memory, instead of the one token.
     """
 
     host: str
@@ -38,10 +109,18 @@ class Access:
     names: tuple[str, ...] = ()
     token: str | None = field(default=None, repr=False)
     is_generated: bool = False
+    clients: tuple[Client, ...] = ()
 
     @classmethod
     def for_mcp(
-        cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None, no_token: bool = False
+        cls,
+        host: str,
+        port: int,
+        *,
+        names: Sequence[str] = (),
+        token: str | None = None,
+        no_token: bool = False,
+        clients: Sequence[Client] = (),
     ) -> Self:
         """Return the access to an MCP server.
 
@@ -54,6 +133,7 @@ class Access:
             names: see :class:`Access`.
             token: the token; ``None`` to generate one.
             no_token: serve every process on this machine without a token.
+            clients: clients with tokens of their own; then there is no other token.
 
         Returns:
             The access.
@@ -65,6 +145,11 @@ class Access:
             raise InputError(
                 f"a token is set (--token or ${MCP_TOKEN_VARIABLE}) but --no-token is given as well: choose one"
             )
+        if clients:
+            if no_token or token is not None:
+                raise InputError("clients with tokens of their own leave no use for --token and --no-token")
+            _require_names(host, names)
+            return cls(host, port, tuple(names), clients=tuple(clients))
         if not is_loopback(host) and token is None:
             raise InputError(
                 f"other machines can reach {host}: give a token in ${MCP_TOKEN_VARIABLE} (or with --token); "
@@ -119,6 +204,19 @@ class Access:
         name = header[: header.rfind(":")] if not header.endswith("]") and ":" in header else header
         return name.lower() in {own.lower() for own in (*self.own_names, *self.names)}
 
+    @property
+    def needs_token(self) -> bool:
+        """Whether clients must send a token."""
+        return self.token is not None or bool(self.clients)
+
+    @cached_property
+    def _client_by_digest(self) -> dict[bytes, Client]:
+        return {_token_digest(client.token): client for client in self.clients}
+
+    def client_of(self, given: str) -> Client | None:
+        """Return the client with this token; what the search takes tells nothing about other tokens."""
+        return self._client_by_digest.get(_token_digest(given))
+
     def is_token(self, given: str) -> bool:
         """Return whether ``given`` is the token; the comparison takes constant time."""
         return self.token is not None and secrets.compare_digest(given.encode(), self.token.encode())
@@ -127,6 +225,10 @@ class Access:
         """Return the URL under which clients reach the server on ``port``."""
         name = self.names[0] if self.names else host_in_url(self.host)
         return f"http://{name}:{port}{path}"
+
+
+def _token_digest(token: str) -> bytes:
+    return hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=32).digest()
 
 
 def generate_secret() -> str:

@@ -15,8 +15,8 @@ from worldthread import Memory
 
 pytestmark = pytest.mark.mcp
 
-READING = {"recall", "ask", "about", "timeline", "stats"}
-WRITING = {"remember", "correct", "merge", "forget"}
+READING = {"recall", "ask", "about", "timeline", "list_statements", "stats"}
+WRITING = {"remember", "update", "correct", "merge", "forget"}
 
 
 @pytest.fixture(autouse=True)
@@ -213,7 +213,7 @@ def test_mistakes_are_told_and_leave_no_trace(connect: Any, tmp_path: Path) -> N
             assert "exactly one" in refused(both)
             assert "a time must be" in refused(await call(client, "remember", text="x", at="yesterday"))
             assert "finite" in refused(await call(client, "remember", text="x", at="1e999"))
-            assert "and not both" in refused(await call(client, "forget", confirm=True))
+            assert "one of them" in refused(await call(client, "forget", confirm=True))
             assert "no episode" in refused(await call(client, "forget", entity="Nobody", confirm=True))
             assert "no episode" in refused(await call(client, "forget", entity="Nobody"))
             for confirm in (False, True):

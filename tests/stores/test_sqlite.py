@@ -886,6 +886,27 @@ def test_durability_reaches_sqlite(durability: str, level: int, path: Path) -> N
     opened.close()
 
 
+def test_a_file_of_version_3_is_read_as_it_is_and_upgraded_when_written(path: Path) -> None:
+    episodes = fill(path, 5)
+    connection = sqlite3.connect(path)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.executescript(
+        "DROP INDEX current_prefix; CREATE INDEX current_prefix ON current (prefix, namespace);"
+        "DROP INDEX vector_prefix; CREATE INDEX vector_prefix ON vector (prefix, namespace);"
+        f"PRAGMA user_version = {version - version % 256 + 3}"
+    )
+    connection.close()
+    with SQLiteStore.open(path, readonly=True) as store:
+        assert list(store.episodes()) == episodes
+    with SQLiteStore.open(path) as store:
+        assert list(store.episodes()) == episodes
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA user_version").fetchone()[0] % 256 == 4
+    indexes = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'current_prefix'").fetchone()
+    assert "(namespace, prefix)" in indexes[0]
+    connection.close()
+
+
 def test_migrations_bring_a_file_up_one_transaction_each(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     episodes = fill(path, 5)
     migrations = list(database.MIGRATIONS)

@@ -66,7 +66,7 @@ def filter_of(where: list[str] | None) -> Filter | None:
         else:
             known = ", ".join((*_SEVERAL, *_TIMES, "metadata.KEY"))
             raise InputError(f"--where {field}=... is not known or comes twice; fields are {known}")
-    return Filter(**given, **several, **({"metadata": metadata} if metadata else {}))
+    return Filter(**given | several | ({"metadata": metadata} if metadata else {}))
 
 
 def metadata_of(options: list[str] | None) -> dict[str, MetadataValue]:

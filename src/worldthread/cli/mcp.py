@@ -53,6 +53,14 @@ def mcp(
             metavar="NAME", help="With --http: another host name under which clients reach the server. Repeatable."
         ),
     ] = None,
+    clients: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --http: a TOML file with a table for each client: its token, and the namespace that it is held "
+            "to. Each client sees only its own memory.",
+        ),
+    ] = None,
     model: ModelOption = None,
     game: Annotated[
         str | None,
@@ -80,6 +88,8 @@ def mcp(
     """
     if not http and (host is not None or port is not None or no_token or allow_host):
         raise InputError("--host, --port, --no-token and --allow-host need --http")
+    if clients is not None and (not http or game is not None or _is_given(context, "namespace")):
+        raise InputError("--clients needs --http, and cannot be combined with --namespace and --game")
     if game is None and seed is not None:
         raise InputError("--seed needs --game")
     if game is not None and (readonly or model is not None or _is_given(context, "namespace")):
@@ -89,14 +99,14 @@ def mcp(
 
     from worldthread.mcp.configuration import http_configuration
     from worldthread.mcp.serving import HTTP_PATH, serve_http, serve_stdio
-    from worldthread.server_access import Access, listening_socket, port_of
+    from worldthread.server_access import Access, listening_socket, load_clients, port_of
 
     # before the import of the SDK, whose own log handler prints tracebacks of hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
 
     def opened() -> _PreparedServer:
         if game is None:
-            return _memory(memory, namespace=namespace, readonly=readonly, model=model)
+            return _memory(memory, namespace=namespace, readonly=readonly, model=model, per_client=clients is not None)
         # $WORLDTHREAD_MEMORY names the file of notes, not of plays
         return _game(game, seed=seed or 0, path=memory if _is_given(context, "memory") else None)
 
@@ -107,7 +117,12 @@ def mcp(
         serve_stdio(served.server, served.close)
         return
     access = Access.for_mcp(
-        host or _HOST, _PORT if port is None else port, names=allow_host or (), token=token, no_token=no_token
+        host or _HOST,
+        _PORT if port is None else port,
+        names=allow_host or (),
+        token=token,
+        no_token=no_token,
+        clients=() if clients is None else load_clients(clients),
     )
     with listening_socket(access.host, access.port) as listening:
         served = opened()
@@ -131,12 +146,12 @@ class _PreparedServer:
     end_changes: Callable[[], None] = lambda: None
 
 
-def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None) -> _PreparedServer:
+def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None, per_client: bool) -> _PreparedServer:
     from worldthread.mcp.configuration import MEMORY_SERVER, stdio_configuration
     from worldthread.mcp.server import create_server
     from worldthread.mcp.shared import SharedMemory
 
-    shared = SharedMemory(path, namespace=namespace, readonly=readonly, model=model)
+    shared = SharedMemory(path, namespace=namespace, readonly=readonly, model=model, per_client=per_client)
     return _PreparedServer(
         create_server(shared), shared.close, str(shared.path), MEMORY_SERVER, lambda: stdio_configuration(shared),
         shared.end_changes,

@@ -53,7 +53,7 @@ class Selection:
         self._masks: dict[_Item, Mask] = {}
         self._leaves: dict[Condition, Mask] = {}
         relations = {state.strings.find(relation) for relation in _relations(condition)}
-        self._relations = relations - {None}  # all others are alike
+        self._relations = {number for number in relations if number is not None}  # all others are alike
         self._statements: Mask | None = None
 
     @property

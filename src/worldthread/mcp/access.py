@@ -1,4 +1,4 @@
-"""Checks of HTTP requests to an MCP server: host names, origins, and the bearer token."""
+"""Checks of HTTP requests to an MCP server: host names, origins, and the bearer token, which may say whose it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from worldthread.mcp.clients import serving_namespace
 from worldthread.server_access import Access, bearer_token
 
 
@@ -39,6 +40,11 @@ class RequireToken:
             await self._app(scope, receive, send)
             return
         given = bearer_token(Headers(scope=scope).get("authorization", ""))
+        client = self._access.client_of(given)
+        if client is not None:
+            with serving_namespace(client.namespace):
+                await self._app(scope, receive, send)
+            return
         if self._access.is_token(given):
             await self._app(scope, receive, send)
             return

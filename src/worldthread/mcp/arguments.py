@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Annotated, Final, ParamSpec, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from worldthread.errors import WorldthreadError
+from worldthread.filters import Filter
+from worldthread.types import Kind
 
 MAX_TEXT: Final = 2_000_000
 """The most characters of a text in one call."""
@@ -29,6 +31,8 @@ Time: TypeAlias = Annotated[float, Strict()] | str | None
 class ChatMessage(BaseModel):
     """One turn of a conversation."""
 
+    model_config = ConfigDict(extra="forbid")  # nothing of a message is dropped
+
     role: str = Field(max_length=MAX_NAME, description="Who speaks: user, assistant, or a name", examples=["Anna"])
     content: str = Field(max_length=MAX_TEXT, description="What was said")
     at: Time = Field(
@@ -42,6 +46,42 @@ class Triple(BaseModel):
     subject: str = Field(min_length=1, max_length=MAX_NAME, examples=["Anna"])
     relation: str = Field(min_length=1, max_length=MAX_NAME, examples=["works for"])
     object: str = Field(min_length=1, max_length=MAX_NAME, examples=["Acme"])
+
+
+Labels: TypeAlias = str | Sequence[str] | None
+"""One label, or several of which any will do."""
+
+
+class WhereArguments(BaseModel):
+    """A part of the memory: everything that is given must fit; of a list, one value must."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: Labels = Field(default=None, description="Whose text it is")
+    agent: Labels = Field(default=None, description="The agent that remembers it")
+    session: Labels = Field(default=None, description="The session in which it came up")
+    source: Labels = Field(default=None, description="Where it comes from")
+    speaker: Labels = Field(default=None, description="Who says it")
+    kind: Kind | Sequence[Kind] | None = Field(default=None, description="What is found")
+    relation: Labels = Field(default=None, description="Facts with this relation", examples=["lives in"])
+    metadata: dict[str, Any] | None = Field(default=None, description="Values by key, or lists of values")
+    since: Time = Field(default=None, description="The first time of which it may speak, in the form of as_of")
+    until: Time = Field(default=None, description="The first time after it")
+    recorded_since: Time = Field(default=None, description="The first time at which it may have been stored")
+    recorded_until: Time = Field(default=None, description="The first time after it")
+
+
+Where: TypeAlias = Annotated[
+    WhereArguments | None,
+    Field(
+        description="Look only at this part of the memory. Leave it out for everything.", examples=[{"user": "anna"}]
+    ),
+]
+
+
+def filter_of(where: WhereArguments | None) -> Filter | None:
+    """Return the filter of an argument; ``None`` for everything."""
+    return None if where is None else Filter(**where.model_dump())
 
 
 Question: TypeAlias = Annotated[

@@ -57,7 +57,7 @@ def _command(options: Sequence[str]) -> dict[str, object]:
 def http_configuration(url: str, access: Access, server: str = MEMORY_SERVER) -> str:
     """Return the entry with which a client reaches a server over HTTP; it contains the token only if generated."""
     entry: dict[str, object] = {"type": "http", "url": url}
-    if access.token is not None:
+    if access.needs_token:
         shown = access.token if access.is_generated else f"${{{MCP_TOKEN_VARIABLE}}}"
         entry["headers"] = {"Authorization": f"Bearer {shown}"}
     return _entry(entry, server)

@@ -8,10 +8,11 @@ from typing import Annotated, Final
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from worldthread.mcp.arguments import AsOf, Entity, Limit, Question, render_errors
+from worldthread.mcp.arguments import MAX_NAME, AsOf, Entity, Limit, Question, Where, filter_of, render_errors
 from worldthread.mcp.results import (
     AskResult,
     EntityResult,
+    ListResult,
     RecallResult,
     StatsResult,
     hit_line,
@@ -39,7 +40,10 @@ class ReadingTools:
 
     def __init__(self, shared: SharedMemory) -> None:
         self._shared = shared
-        self._memory = shared.memory
+
+    @property
+    def _memory(self) -> Memory:
+        return self._shared.memory
 
     @render_errors
     def recall(
@@ -58,6 +62,7 @@ class ReadingTools:
             bool, Field(description="true: leave out what no longer holds. false: include the past")
         ] = True,
         max_tokens: Annotated[int, Field(ge=50, le=20_000, description="The approximate length of the text")] = 1000,
+        where: Where = None,
     ) -> Annotated[CallToolResult, RecallResult]:
         """Look up what is remembered about a topic: facts, statements and passages, best first.
 
@@ -67,7 +72,13 @@ class ReadingTools:
         about; for how something changed, timeline; for one direct answer, ask.
         """
         found = self._memory.recall(
-            question, k=k, as_of=as_of, kinds=tuple(kinds), only_current=only_current, max_tokens=max_tokens
+            question,
+            k=k,
+            as_of=as_of,
+            kinds=tuple(kinds),
+            only_current=only_current,
+            max_tokens=max_tokens,
+            where=filter_of(where),
         )
         statements, passages = split_hits(self._memory, found.hits)
         data = RecallResult(statements=statements, passages=passages)
@@ -79,6 +90,7 @@ class ReadingTools:
         question: Question,
         k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind to base the answer on")] = 10,
         as_of: AsOf = None,
+        where: Where = None,
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer one question from what is remembered, with the sources of the answer.
 
@@ -86,32 +98,61 @@ class ReadingTools:
         information; do not fill the gap with a guess. If the memory has no chat model, the answer is the statement
         that fits best: read it as evidence, and use recall to judge for yourself.
         """
-        answer = self._memory.ask(question, k=k, as_of=as_of)
+        answer = self._memory.ask(question, k=k, as_of=as_of, where=filter_of(where))
         statements, passages = split_hits(self._memory, answer.sources)
         lines = [str(answer), *(["Sources:"] if answer.sources else []), *map(hit_line, answer.sources)]
         data = AskResult(answer=answer.text, statements=statements, passages=passages, model=answer.model)
         return tool_result("\n".join(lines), data)
 
     @render_errors
-    def about(self, entity: Entity, as_of: AsOf = None, limit: Limit = 50) -> Annotated[CallToolResult, EntityResult]:
+    def about(
+        self, entity: Entity, as_of: AsOf = None, limit: Limit = 50, where: Where = None
+    ) -> Annotated[CallToolResult, EntityResult]:
         """List everything that holds about one named person, place or thing, now or at a given time.
 
         Use it when you know the name and want everything about it ("Anna", "kitchen door"). For a topic or a question
         use recall.
         """
-        versions = without_duplicate_theses(self._memory.about(entity, as_of=as_of))
+        versions = without_duplicate_theses(self._memory.about(entity, as_of=as_of, where=filter_of(where)))
         when = "" if as_of is None else f" as of {as_of}"
-        return self._listed(f"What holds about {one_line(entity)}{when}", entity, versions, versions[:limit])
+        return self._listed(f"What holds about {one_line(entity)}{when}", entity, versions, versions[:limit], where)
 
     @render_errors
-    def timeline(self, entity: Entity, limit: Limit = 50) -> Annotated[CallToolResult, EntityResult]:
+    def timeline(
+        self, entity: Entity, limit: Limit = 50, where: Where = None
+    ) -> Annotated[CallToolResult, EntityResult]:
         """List everything that ever held about one named person, place or thing, in order of time.
 
         Use it for what changed, when and why ("since when", "before that", "used to"): statements that ended are
         listed with their end and the reason. If there are more than the limit, it lists the latest.
         """
-        versions = without_duplicate_theses(self._memory.timeline(entity))
-        return self._listed(f"What ever held about {one_line(entity)}", entity, versions, versions[-limit:])
+        versions = without_duplicate_theses(self._memory.timeline(entity, where=filter_of(where)))
+        return self._listed(f"What ever held about {one_line(entity)}", entity, versions, versions[-limit:], where)
+
+    @render_errors
+    def list_statements(
+        self,
+        where: Where = None,
+        as_of: AsOf = None,
+        only_current: Annotated[
+            bool, Field(description="true: leave out what no longer holds. false: include the past")
+        ] = True,
+        limit: Limit = 50,
+        cursor: Annotated[
+            str | None, Field(max_length=MAX_NAME, description="The cursor of the page before; null for the first page")
+        ] = None,
+    ) -> Annotated[CallToolResult, ListResult]:
+        """List statements page by page, oldest first, with the ids that update, correct and forget take.
+
+        Use it to go through a part of the memory, such as one session or one user. For a question use recall.
+        """
+        page = self._memory.list_statements(
+            filter_of(where), as_of=as_of, only_current=only_current, limit=limit, cursor=cursor
+        )
+        lines = [version_line(version) for version in page.items] or ["Nothing."]
+        lines += [] if page.cursor is None else [f"More: cursor={page.cursor}"]
+        data = ListResult(statements=[stated_fact(self._memory, v) for v in page.items], cursor=page.cursor)
+        return tool_result("\n".join(lines), data)
 
     @render_errors
     def stats(self) -> Annotated[CallToolResult, StatsResult]:
@@ -130,9 +171,12 @@ class ReadingTools:
         lines = [f"{name.replace('_', ' ')}: {count}" for name, count in data.counts.items()]
         return tool_result("\n".join([f"memory: {data.file}", *lines]), data)
 
-    def _listed(self, title: str, entity: str, versions: Sequence[Version], shown: Sequence[Version]) -> CallToolResult:
+    def _listed(
+        self, title: str, entity: str, versions: Sequence[Version], shown: Sequence[Version], where: Where
+    ) -> CallToolResult:
         left_out = len(versions) - len(shown)
-        similar = [] if shown else _similar(self._memory, entity)
+        # names of the whole memory would show more than a filter selects
+        similar = [] if shown or where is not None else _similar(self._memory, entity)
         lines = [f"{title}:" if shown else f"{title}: nothing.", *map(version_line, shown)]
         lines += [f"... and {left_out} more"] if left_out else []
         lines += [f"Known names like it: {', '.join(map(one_line, similar))}"] if similar else []

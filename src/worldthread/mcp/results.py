@@ -36,6 +36,7 @@ class PassageResult(BaseModel):
 class StatedFact(BaseModel):
     """A statement with one interval in which it held."""
 
+    id: str = Field(description="The id of the statement, for update, correct and forget")
     kind: Literal["fact", "thesis"] = Field(description="fact: subject, relation, object. thesis: one sentence")
     text: str
     since: When
@@ -81,8 +82,15 @@ class EntityResult(BaseModel):
     similar: list[str] = Field(description="Known names that contain this one, if nothing is known about it")
 
 
+class ListResult(BaseModel):
+    """A page of statements."""
+
+    statements: list[StatedFact]
+    cursor: str | None = Field(description="Where the next page begins; null on the last page")
+
+
 class CorrectResult(BaseModel):
-    """The correction or the merge of names that was recorded."""
+    """The correction, the update or the merge of names that was recorded."""
 
     episode: str = Field(description="The id of its episode; forget it to undo it")
 
@@ -131,6 +139,7 @@ def stated_fact(memory: Memory, version: Version, path: Iterable[str] = ()) -> S
     statement, interval = version.statement, version.interval
     episodes = list(version.sources[:_SOURCES])
     return StatedFact(
+        id=statement.id,
         kind="fact" if isinstance(statement, Fact) else "thesis",
         text=_statement_text(statement),
         since=shown_time(interval.valid_from),

@@ -65,8 +65,6 @@ def create_server(shared: SharedMemory) -> MCPServer[None]:
 
 
 def _add_resources(server: MCPServer[None], shared: SharedMemory) -> None:
-    memory = shared.memory
-
     @server.resource(
         "worldthread://state",
         title="State of the memory",
@@ -89,7 +87,7 @@ def _add_resources(server: MCPServer[None], shared: SharedMemory) -> None:
     )
     def entity(name: str) -> dict[str, Any]:
         try:
-            return _entity(memory, name)
+            return _entity(shared.memory, name)
         except WorldthreadError as error:
             raise ResourceError(str(error)) from error
 

@@ -59,7 +59,7 @@ def http_app(server: MCPServer[Any], access: Access, port: int) -> ASGIApp:
         transport_security=transport_security(access, port),
         host=access.host,
     )
-    return app if access.token is None else RequireToken(app, access)
+    return RequireToken(app, access) if access.needs_token else app
 
 
 def serve_http(

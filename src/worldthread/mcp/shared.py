@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 from worldthread.errors import ClosedError
 from worldthread.extract.base import Extractor
 from worldthread.graph import GraphView
+from worldthread.mcp.clients import served_namespace
 from worldthread.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
@@ -18,6 +20,7 @@ from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.types import Extraction
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer, which may be a program that keeps the file
+_OPEN_READERS: Final = 256  # memories of clients that stay open; opening another one takes a few milliseconds
 _SHUTDOWN_SECONDS: Final = 5.0  # the longest wait for a running change when the server ends
 
 
@@ -33,9 +36,8 @@ class SharedMemory:
         readonly: never write.
         model: name of a chat model; see :class:`~worldthread.memory.Memory`.
         wait: the most seconds that a change waits for another writer.
-
-    Attributes:
-        memory: the reader.
+        per_client: every call sees the memory that its client is held to, see :mod:`worldthread.mcp.clients`, instead
+            of ``namespace``.
 
     Raises:
         ModelConfigError: the model cannot be used as configured.
@@ -50,9 +52,12 @@ class SharedMemory:
         readonly: bool = False,
         model: str | None = None,
         wait: float = _LOCK_SECONDS,
+        per_client: bool = False,
     ) -> None:
         self.path = path.expanduser().absolute()
-        self.namespace = namespace
+        self._namespace = namespace
+        self._per_client = per_client
+        self._readers: OrderedDict[str, Memory] = OrderedDict()  # of clients, the latest last
         self.readonly = readonly
         self._wait = wait
         self._model = chat_model(model) or NO_MODEL
@@ -61,8 +66,34 @@ class SharedMemory:
         self._closed = False
         if not readonly and not (self.path.exists() and self.path.stat().st_size):
             Memory(self.path, namespace=namespace, wait=wait).close()
-        self.memory = Memory(self.path, namespace=namespace, readonly=True, model=self._model)
-        self._embedder = self.memory.embedder  # loaded once, for all changes
+        self._reader = Memory(self.path, namespace=namespace, readonly=True, model=self._model)
+        self._embedder = self._reader.embedder  # loaded once, for all changes
+
+    @property
+    def namespace(self) -> str:
+        """The memory in the file that the present call sees.
+
+        Raises:
+            InputError: the server holds each client to its memory, and the call comes from none.
+        """
+        return served_namespace() if self._per_client else self._namespace
+
+    @property
+    def memory(self) -> Memory:
+        """The reader of that memory.
+
+        Raises:
+            InputError: as for :attr:`namespace`.
+        """
+        if not self._per_client:
+            return self._reader
+        namespace = self.namespace
+        with self._idle:
+            reader = self._readers.pop(namespace, None) or self._reader.open_namespace(namespace)
+            self._readers[namespace] = reader
+            if len(self._readers) > _OPEN_READERS:
+                self._readers.popitem(last=False)  # not closed: a call may use it, and frees it at its end
+        return reader
 
     @contextmanager
     def writing(self) -> Iterator[Memory]:
@@ -85,7 +116,7 @@ class SharedMemory:
                 namespace=self.namespace,
                 wait=self._wait,
                 model=self._model,
-                extractor=_UntilClosed(self.memory.extractor, self.require_open),
+                extractor=_UntilClosed(self._reader.extractor, self.require_open),
                 embedder=self._embedder,
             ) as memory:
                 memory.share_file()
@@ -113,7 +144,9 @@ class SharedMemory:
         self.end_changes()
         with self._idle:
             self._idle.wait_for(lambda: not self._changes, _SHUTDOWN_SECONDS)
-        self.memory.close()
+        for reader in self._readers.values():
+            reader.close()
+        self._reader.close()
 
 
 class _UntilClosed(Extractor):

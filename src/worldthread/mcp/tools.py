@@ -32,10 +32,12 @@ def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
     add_tool(server, reading.ask, "Ask the memory", _READ_ONLY)
     add_tool(server, reading.about, "List what holds about something", _READ_ONLY)
     add_tool(server, reading.timeline, "Show the history of something", _READ_ONLY)
+    add_tool(server, reading.list_statements, "List statements", _READ_ONLY)
     add_tool(server, reading.stats, "Show the size of the memory", _READ_ONLY)
     if not shared.readonly:
         writing = WritingTools(shared)
         add_tool(server, writing.remember, "Remember", _ADDITIVE)
+        add_tool(server, writing.update, "Update", _ADDITIVE)
         add_tool(server, writing.correct, "Correct", _ADDITIVE)
         add_tool(server, writing.merge, "Merge two names", _ADDITIVE)
         add_tool(server, writing.forget, "Forget for good", _DESTRUCTIVE)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from worldthread.corrections import statement_number, statement_of
 from worldthread.errors import InputError, NotFoundError
 from worldthread.ingestion import Content
 from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple, render_errors
@@ -15,6 +16,7 @@ from worldthread.mcp.results import CorrectResult, ForgetResult, RememberResult,
 from worldthread.mcp.shared import SharedMemory
 from worldthread.memory import Memory
 from worldthread.text import count_of, one_line
+from worldthread.types import Fact
 
 _SHOWN: Final = 20  # episodes listed before they are forgotten
 
@@ -62,6 +64,15 @@ class WritingTools:
             str,
             Field(max_length=MAX_NAME, description="Where it comes from", examples=["chat with Anna", "notes.md"]),
         ] = "",
+        user: Annotated[
+            str, Field(max_length=MAX_NAME, description="The user whose text this is, if the memory has several")
+        ] = "",
+        agent: Annotated[str, Field(max_length=MAX_NAME, description="The agent that remembers it")] = "",
+        session: Annotated[str, Field(max_length=MAX_NAME, description="The session in which it came up")] = "",
+        metadata: Annotated[
+            dict[str, Any] | None,
+            Field(description="Strings, numbers and truth values to find it by", examples=[{"topic": "travel"}]),
+        ] = None,
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store something for later conversations. Give exactly one of text, messages and triples.
 
@@ -83,12 +94,42 @@ class WritingTools:
         if len(given) != 1:
             raise InputError("give exactly one of text, messages and triples")
         with self._shared.writing() as memory:
-            ingested = memory.remember(given[0], at, source or None)
+            ingested = memory.remember(
+                given[0], at, source or None, user=user, agent=agent, session=session, metadata=metadata
+            )
         lines = [f"Remembered: {ingested.added} new, {ingested.known} known before."]
         if ingested.unread:
             lines.append(f"{ingested.unread} could not be understood; the text is kept and can be found.")
         lines += [f"- {one_line(problem)}" for problem in ingested.problems]
         return tool_result("\n".join(lines), RememberResult.model_validate(ingested, from_attributes=True))
+
+    @render_errors
+    def update(
+        self,
+        statement: Annotated[
+            str, Field(max_length=MAX_NAME, description="The id of the statement, as recall and timeline return it")
+        ],
+        new_object: Annotated[
+            str, Field(max_length=MAX_NAME, description="What the object of the fact is now, if known")
+        ] = "",
+        reason: Annotated[str, Field(max_length=MAX_TEXT, description="Why it changed, in a few words")] = "",
+        at: Annotated[Time, Field(description="When it changed, as for remember", examples=["2024-05-01", 42])] = None,
+    ) -> Annotated[CallToolResult, CorrectResult]:
+        """Record that a statement holds no longer, and what holds instead. It goes on to hold for the past.
+
+        Use it when one known statement has changed and you have its id. For new statements in the user's own words use
+        remember, which ends what they replace; for what was never true, correct.
+        """
+        with self._shared.writing() as memory:
+            with memory.record.read_lock() as graph:
+                old = statement_of(graph, statement)
+            new = None
+            if new_object:
+                if not isinstance(old, Fact):
+                    raise InputError("this statement is not a fact, so it has no object: remember the new statement")
+                new = Fact(old.subject, old.relation, new_object)
+            episode = memory.update(old, new, reason, at=at)
+        return tool_result(one_line(episode.text), CorrectResult(episode=episode.id))
 
     @render_errors
     def correct(
@@ -137,28 +178,37 @@ class WritingTools:
             str, Field(max_length=MAX_NAME, description="The id of an episode, as recall and timeline return it")
         ] = "",
         entity: Annotated[str, Field(max_length=MAX_NAME, description="A name; means every episode about it")] = "",
+        statement: Annotated[
+            str, Field(max_length=MAX_NAME, description="The id of a statement; means every episode that states it")
+        ] = "",
         confirm: Annotated[
             bool, Field(description="false: only list what would be removed. true: remove it for good")
         ] = False,
     ) -> Annotated[CallToolResult, ForgetResult]:
-        """Remove something from the memory for good, as if it had never been remembered. Give episode or entity.
+        """Remove something from the memory for good, as if it had never been remembered.
+
+        Give episode, entity or statement.
 
         Use it only when the user wants something deleted. If something has changed, remember the new state instead;
         the old one then ends by itself. Call it without confirm first, show the user what would be removed, and repeat
         with confirm=true once they agree.
         """
-        if bool(episode) == bool(entity):
-            raise InputError("give the id of an episode, or the name of an entity, and not both")
+        if bool(episode) + bool(entity) + bool(statement) != 1:
+            raise InputError("give the id of an episode, the name of an entity, or the id of a statement, one of them")
         if not confirm:
-            return self._would_forget(self._shared.memory, episode, entity)
+            return self._would_forget(self._shared.memory, episode, entity, statement)
         with self._shared.writing() as memory:
-            count = memory.forget(episode) if episode else memory.forget(entity=entity)
+            count = memory.forget(episode or None, entity=entity or None, statement=statement or None)
         data = ForgetResult(forgotten=count, would_forget=0, episodes=[])
         return tool_result(f"Forgotten: {count_of(count, 'episode')}.", data)
 
     @staticmethod
-    def _would_forget(memory: Memory, episode: str, entity: str) -> CallToolResult:
-        ids = [episode] if episode else memory.record.episodes_about(entity)
+    def _would_forget(memory: Memory, episode: str, entity: str, statement: str) -> CallToolResult:
+        if statement:
+            with memory.record.read_lock() as graph:
+                ids = graph.asserting(statement_number(graph, statement))
+        else:
+            ids = [episode] if episode else memory.record.episodes_about(entity)
         if not ids:
             raise NotFoundError(f"no episode speaks of {entity!r}")
         shown = [excerpt(memory.episode(id_)) for id_ in ids[:_SHOWN]]

@@ -50,12 +50,12 @@ _CURRENT_COLUMNS: Final = (
     "(record INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,"
     " prefix BLOB NOT NULL, id BLOB NOT NULL, at BLOB NOT NULL)"
 )
-_CURRENT_INDEX: Final = "CREATE INDEX current_prefix ON current (prefix, namespace)"
+_CURRENT_INDEX: Final = "CREATE INDEX current_prefix ON current (namespace, prefix)"
 _VECTOR_COLUMNS: Final = (
     "(number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespace ON DELETE CASCADE,"
     " model TEXT NOT NULL, prefix BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL)"
 )
-_VECTOR_INDEX: Final = "CREATE INDEX vector_prefix ON vector (prefix, namespace)"
+_VECTOR_INDEX: Final = "CREATE INDEX vector_prefix ON vector (namespace, prefix)"
 
 MIGRATIONS: list[str] = [
     # record is append-only: a row is never deleted or resized, and a forgotten row is overwritten with zeros.
@@ -113,6 +113,13 @@ MIGRATIONS: list[str] = [
     {_CURRENT_INDEX};
     {_VECTOR_INDEX};
     """,
+    # the namespace comes first, so that what belongs to one of thousands is found without reading the others
+    f"""
+    DROP INDEX current_prefix;
+    DROP INDEX vector_prefix;
+    {_CURRENT_INDEX};
+    {_VECTOR_INDEX};
+    """,
 ]
 """SQL that takes a file from version *i* to version *i* + 1, each in one transaction; statements end with ``;``."""
 
@@ -127,6 +134,7 @@ _LOG_BYTES: Final = 4_000_000  # a log that is longer is moved into the file
 _USER_VERSION_OFFSET: Final = 60  # in the header of a file
 _VERSION_BITS: Final = 8  # of user_version; the mark has the rest of 31
 _MARKED_VERSION: Final = 3
+_SAME_TABLES: Final = {4: 3}  # version -> the oldest one that a reader can read as it is, which has other indexes only
 _VACUUM_PAGES: Final = 250  # free pages from which on they are given back
 
 _OPEN_AGAIN: Final = "nothing was read or written: close the memory, put the right file in its place, and open it again"
@@ -543,7 +551,7 @@ class Database:
     def _check_tables(self) -> None:
         version = self._version()
         rows = self.fetch_all("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
-        if version == len(MIGRATIONS):
+        if version >= _SAME_TABLES.get(len(MIGRATIONS), len(MIGRATIONS)):
             expected = {("table", name) for name in ("record", "namespace", "current", "change", "vector")}
             expected |= {("index", name) for name in ("current_prefix", "vector_prefix")}
             if set(rows) != expected:
