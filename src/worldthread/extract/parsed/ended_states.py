@@ -48,7 +48,22 @@ class EndedStates:
         if clause.is_progressive and not final:
             return []
         if not final:
-            allowed = {"nsubj", "aux", "neg", "dobj", "punct", "attr", "acomp", "advmod", "prep", "intj", "cc", "conj"}
+            allowed = {
+                "nsubj",
+                "aux",
+                "neg",
+                "dobj",
+                "punct",
+                "attr",
+                "acomp",
+                "advmod",
+                "prep",
+                "intj",
+                "cc",
+                "conj",
+                "ccomp",
+                "parataxis",
+            }
             extra = [
                 c
                 for c in verb.children
