@@ -30,6 +30,7 @@ _LONG_AGO: Final = re.compile(
     r"teen|teenager|student|baby)\b|\b(?:back )?in (?:19|20)\d\d\b|\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
     r"\bin (?:my|his|her|their|our) (?:\w+ties|youth|childhood|teens)\b"
 )
+_OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
 _CONTACT_NAME: Final = re.compile(
     r"(?:phone|mobile|telephone|cell) number|(?:home|postal|e-?mail|mail) address|(?:last|family|user) name|\S+"
@@ -80,9 +81,10 @@ class _ClauseChanges:
             return []
         if any(t.dep_ == "neg" for c in verb.children if c.dep_ in ("aux", "auxpass") for t in c.children):
             return []  # "didn't get fired"
-        tokens = list(verb.children) + [g for c in verb.children for g in c.children]
+        tokens = list(verb.children)
+        tokens += [g for c in verb.children if c.dep_ not in _OTHER_CLAUSES for g in c.children]
         final = any(t.lower_ in _FINAL for t in tokens) or any(
-            t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in verb.subtree
+            t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in tokens
         )
         if clause.negation or final:
             found = self._states.denied(Event(verb, clause, clause.subject, self._referents), final)
@@ -167,7 +169,7 @@ class _ClauseChanges:
         is_done = clause.is_past or clause.is_perfect or clause.is_passive or event.verb.tag_ in ("VBN", "VBD")
         if (
             not is_done
-            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see")
+            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong")
             and not clause.is_progressive
         ):
             return False  # "I sell cars"
@@ -435,6 +437,9 @@ class _ClauseChanges:
             return [] if named is None else [named]
         if who_is == "subject":
             return event.agents()
+        if who_is == "member" and not event.passive and event.subject is not None:
+            agents = [one for one in event.agents() if one.person or one.proper or one.owner is not None]
+            return agents  # not of "the chairwoman resigned from the party"
         if who_is == "speaker":
             return [speaker_of(self._referents)]
         owners = {t.owner for t in targets if t.owner is not None}

@@ -190,7 +190,7 @@ def _is_replaced(old: Fact, new: Fact) -> bool:
 def _verb(fact: Fact) -> str:
     """Return the first word of a relation without its tense: "liv" for "lives" and "lived"."""
     verb = fact.key[1].split()[0]
-    return "has" if verb in ("got", "owns") else re.sub(r"(?:e?s|e?d|ies|ied)$", "", verb)
+    return "has" if verb in ("got", "owns", "has") else re.sub(r"(?:e?s|e?d|ies|ied)$", "", verb)
 
 
 def _misspelt(correction: Correction, facts: list[Fact]) -> list[Fact]:

@@ -250,6 +250,9 @@ class EndedStates:
         found = [Change(self._sentence, (), who, tuple(targets), verb=lemma)]
         base = next((word for word in PARSED_WORDS["alone"] if word in (lemma, lemma + "e")), lemma)
         found.append(Change(self._sentence, (), who, (Mention(base, frozenset(), frozenset(), base),), relation="does"))
+        if verb.tag_ == "VBG" and not targets:
+            gerund = Mention(verb.lower_, frozenset(), frozenset(), verb.lower_)
+            found.append(Change(self._sentence, ("feeling",), who, (gerund,)))
         if targets:
             found.append(Change(self._sentence, ("habit", "feeling", "own"), who, tuple(targets)))
         return found

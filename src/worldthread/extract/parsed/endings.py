@@ -239,11 +239,17 @@ def _is_between(fact: Fact, others: list[Mention], known: set[str], change: Chan
     )
 
 
+def is_kind(fact: Fact) -> bool:
+    """Return whether a fact says what somebody with a name is: "Nibbles is a hamster"."""
+    return fact.key[1] in ("is a", "is an") and fact.key[2] in LISTS["pets"] | LISTS["relations"]
+
+
 def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
     """Return what was so of somebody who died, and that somebody had them."""
     found: list[Fact] = []
     names = _names(target, view)
-    if not target.proper and target.owner is None and (target.determiner != "the" or target.tail):
+    is_known = target.determiner == "" and any(is_kind(f) for name in names for f in view.facts(subject=name))
+    if not target.proper and not is_known and target.owner is None and (target.determiner != "the" or target.tail):
         names = []
     for name in names:
         found += [f for f in view.facts(subject=name) if not PAST.match(f.key[1])]
@@ -259,7 +265,7 @@ def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
         {target.owner}
         if target.owner is not None
         else {f.subject for name in names for f in found}
-        if target.proper
+        if target.proper or is_known
         else set()
     )
     if target.owner is None:

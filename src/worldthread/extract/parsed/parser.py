@@ -85,6 +85,11 @@ _APOSTROPHES: Final = {
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
 _INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_UNKNOWN_FORMS: Final = [
+    (re.compile(r"\bburnt\b"), "burned"),
+    (re.compile(r"\blearnt\b"), "learned"),
+    (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition
+]
 _FILLER: Final = re.compile(
     r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah)\b[,:]? +", re.IGNORECASE
 )
@@ -100,4 +105,7 @@ def normalised(sentence: str) -> str:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
-    return _FILLER.sub("", sentence).replace("’", "'")
+    sentence = _FILLER.sub("", sentence).replace("’", "'")
+    for pattern, known in _UNKNOWN_FORMS:
+        sentence = pattern.sub(known, sentence)
+    return sentence
