@@ -217,6 +217,8 @@ class _ClauseChanges:
             for p in event.verb.children
         ):
             return False
+        if rule.get("person") and event.has_dative:
+            return False  # "Kim left me her car"
         if rule.get("bare_verb") and (event.object is not None or any(not is_coarse_time(p) for p in event.preps)):
             return False
         if rule.get("permanent") or rule.get("bare"):
@@ -338,7 +340,20 @@ class _ClauseChanges:
             return []
         if "relation" in rule:
             who = self._who(who_is, event, targets)
-            return [Change(self._sentence, (), tuple(who), tuple(targets), relation=rule["relation"])] if who else []
+            return (
+                [
+                    Change(
+                        self._sentence,
+                        (),
+                        tuple(who),
+                        tuple(targets),
+                        relation=rule["relation"],
+                        loosely="loosely" in rule,
+                    )
+                ]
+                if who
+                else []
+            )
         if families == ("life",):
             targets = [one for one in targets if one.name != self._referents.speaker]
             return (

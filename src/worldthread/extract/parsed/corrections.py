@@ -49,7 +49,7 @@ _SINGLE: Final = re.compile(
 
 _CALLED: Final = re.compile(r" (?:called|named) (.+)$")
 _ATTRIBUTE: Final = re.compile(
-    r"\bwrong (?P<noun>(?:e-?mail|phone number|number|address|name|age|birthday|password|pin)\b)"
+    r"\bi (?:gave|told|sent) you (?:the|a) wrong (?P<noun>(?:e-?mail|phone number|number|address|name|age|birthday|password|pin)\b)"
     r"|\b(?:typo|mistake|error) in my (?P<noun2>[\w-]+)",
     re.IGNORECASE,
 )
@@ -107,8 +107,8 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
     new = list(stated)
     ours = _facts_of(correction, new, view)
     found = [fact for fact in ours if fact not in new and any(_has(fact, words) for words in correction.wrong)]
-    subjects = {(_plain(f), _verb(f)) for f in new}
-    exact = [f for f in found if (_plain(f), _verb(f)) in subjects]
+    kinds = {(_plain(f), _kind(f)) for f in new}
+    exact = [f for f in found if (_plain(f), _kind(f)) in kinds]
     if not correction.is_certain:
         return exact
     if found:
@@ -118,6 +118,9 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
     if found:
         return _with_named(found, view)
     others = [f for f in ours if f not in new]
+    if new:  # what is said of a son corrects nothing of his mother
+        subjects = {_plain(f) for f in new}
+        others = [f for f in others if _plain(f) in subjects or subjects & set(f.key[2].split())]
     return _with_named(_misspelt(correction, others) or _of_attribute(correction, others), view)
 
 
@@ -191,6 +194,11 @@ def _verb(fact: Fact) -> str:
     """Return the first word of a relation without its tense: "liv" for "lives" and "lived"."""
     verb = fact.key[1].split()[0]
     return "has" if verb in ("got", "owns", "has") else re.sub(r"(?:e?s|e?d|ies|ied)$", "", verb)
+
+
+def _kind(fact: Fact) -> str:
+    """Return what a fact says of its subject: the attribute of "has shoe size", or the verb."""
+    return fact.key[1] if fact.key[1].startswith("has ") else _verb(fact)
 
 
 def _misspelt(correction: Correction, facts: list[Fact]) -> list[Fact]:

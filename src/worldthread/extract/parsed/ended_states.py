@@ -177,8 +177,8 @@ class EndedStates:
         if lemma == "be" and (to := _after_adjective(verb)) is not None:
             adjective, prep, noun = to
             thing = event.named(noun)
-            relation = f"is {adjective} {prep}|{adjective} {prep}"
-            return [] if thing is None else [Change(self._sentence, (), who, (thing,), relation=relation)]
+            relation = f"(?:is )?{re.escape(adjective)} {prep}|is(?: {re.escape(adjective)})?"
+            return [] if thing is None else [Change(self._sentence, (), who, (thing,), relation=relation, loosely=True)]
         if lemma == "be":
             if "together" in event.words or "couple" in event.words:
                 return [Change(self._sentence, ("partner",), who, others=pair)]

@@ -161,7 +161,7 @@ def _ends(change: Change, fact: Fact) -> bool:
             return False
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
-        return not change.targets or any(is_about(t, fact) or t.person for t in change.targets)
+        return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
     if change.families == ("health",) and _CALLED.search(fact.object) is not None:
         return False  # who has a dog called Rex is not ill
     if change.families and not any(is_in(family, fact) for family in change.families):
@@ -251,6 +251,8 @@ def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
     is_known = target.determiner == "" and any(is_kind(f) for name in names for f in view.facts(subject=name))
     if not target.proper and not is_known and target.owner is None and (target.determiner != "the" or target.tail):
         names = []
+    if target.owner is None and target.determiner == "the" and not target.words | target.tail:
+        names = [*names, *(f"{who.name}'s {target.head}" for who in change.who)]  # "the cat"
     for name in names:
         found += [f for f in view.facts(subject=name) if not PAST.match(f.key[1])]
         found += [
