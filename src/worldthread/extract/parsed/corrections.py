@@ -30,7 +30,8 @@ OPENING: Final = re.compile(
 )
 _INSTEAD: Final = re.compile(
     r"(?:(?:,| and| but) not|\binstead of|\brather than|\b(?:wrong|mistaken) about|^not|[,;:.!] not|"
-    r"\b(?:said|told you|wrote|mentioned) about|\bdid i (?:say|write)|^i (?:said|wrote|told you)(?: it was| i was born| i live| i work)?|"
+    r"\b(?:said|told you|wrote|mentioned) about|\bdid i (?:say|write)|"
+    r"^i (?:said|wrote|told you)(?: it was| i was born| i live| i work)?|"
     r"\b(?:it|that|he|she|name) (?:isn't|wasn't|is not|was not)|\bnever)"
     r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
     re.IGNORECASE,
@@ -49,7 +50,8 @@ _SINGLE: Final = re.compile(
 
 _CALLED: Final = re.compile(r" (?:called|named) (.+)$")
 _ATTRIBUTE: Final = re.compile(
-    r"\bi (?:gave|told|sent) you (?:the|a) wrong (?P<noun>(?:e-?mail|phone number|number|address|name|age|birthday|password|pin)\b)"
+    r"\bi (?:gave|told|sent) you (?:the|a) wrong "
+    r"(?P<noun>(?:e-?mail|phone number|number|address|name|age|birthday|password|pin)\b)"
     r"|\b(?:typo|mistake|error) in my (?P<noun2>[\w-]+)",
     re.IGNORECASE,
 )

@@ -91,9 +91,9 @@ _UNKNOWN_FORMS: Final = [
     (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition
 ]
 _FILLER: Final = re.compile(
-    r"^(?:(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|u[mh]+|er+m?|hm+|anyways?|guess what|you know|"
-    r"sadly|unfortunately|luckily|thankfully|finally|honestly|long story short|(?:sad|good|bad|big) news|(?:an? )?(?:quick )?"
-    r"update)\b[,:!.…]* +)+",
+    r"^(?:(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|u[mh]+|er+m?|hm+|anyways?|guess what|"
+    r"you know|sadly|unfortunately|luckily|thankfully|finally|honestly|long story short|(?:sad|good|bad|big) news|"
+    r"(?:an? )?(?:quick )?update)\b[,:!.…]* +)+",
     re.IGNORECASE,
 )
 
