@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from worldthread import Fact, Memory
+from worldthread.extract.parsed.idioms import without_idioms
+from worldthread.extract.parsed.parser import parse
 from worldthread.models.fake import FakeEmbedder
 from worldthread.names import normalise_text
 
@@ -41,3 +43,26 @@ def test_what_only_looks_like_a_change_ends_nothing(before: str, later: str) -> 
     first, second = _facts_before_and_after(before, later)
     assert first
     assert first <= second
+
+
+def test_what_was_so_once_is_corrected_too() -> None:
+    with Memory(model="none", embedder=FakeEmbedder()) as memory:
+        memory.remember([{"role": "user", "content": "I was born in 1990."}], at=_FIRST)
+        memory.remember([{"role": "user", "content": "I made a mistake, I was born in 1991."}], at=_LATER)
+        intervals = [v.interval for v in memory.timeline("user") if str(v.statement) == "user, born in, 1990"]
+        assert intervals
+        assert all(interval.valid_from == interval.valid_to for interval in intervals)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "plain"),
+    [
+        ("They gave me the boot.", "They dismissed me ."),
+        ("I've finally said goodbye to Leeds.", "I 've finally abandoned Leeds ."),
+        ("Nina and I are history.", "Nina and I separated ."),
+        ("I live in Leeds.", None),
+    ],
+)
+def test_idioms_are_replaced_by_plain_verbs(sentence: str, plain: str | None) -> None:
+    found = without_idioms(parse([sentence])[0])
+    assert (None if found is None else " ".join(token.text for token in parse([found])[0])) == plain

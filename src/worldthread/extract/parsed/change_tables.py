@@ -20,6 +20,7 @@ WORDS: Final = {name: frozenset(words.split()) for name, words in TABLE["words"]
 
 LISTS: Final = {
     **{name: frozenset(words.split()) for name, words in TABLE["lists"].items()},
+    "meat": WORDS["meat"],
     **{name: PARSED_WORDS[name] for name in ("relations", "pets", "attributes")},
 }
 """Lists of nouns and adjectives by name."""

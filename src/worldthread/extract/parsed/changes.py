@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from worldthread.extract.parsed.change_tables import LISTS, RULES, TABLE, WORDS, number_of
+from worldthread.extract.parsed.change_tables import LISTS, RULES, WORDS
 from worldthread.extract.parsed.clauses import Clause
 from worldthread.extract.parsed.clauses import clauses as clauses_of
 from worldthread.extract.parsed.ended_states import EndedStates
@@ -19,6 +19,7 @@ from worldthread.extract.parsed.events import AGENTS, Change, Event, speaker_of
 from worldthread.extract.parsed.idioms import without_idioms
 from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of, stem
 from worldthread.extract.parsed.parser import parse
+from worldthread.extract.parsed.replaced_values import ReplacedValues
 from worldthread.extract.prose.phrases import Referents
 from worldthread.names import normalise_name
 
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _LONG_AGO: Final = re.compile(
-    r"\b(?:years|decades|ages) ago\b|\blong ago\b|\bwhen (?:i|we|he|she) (?:was|were)\b|\bas an? (?:\w+ )?(?:kid|child|boy|girl|"
-    r"teen|teenager|student|baby)\b|\b(?:back )?in (?:19|20)\d\d\b|\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
+    r"\b(?:years|decades|ages) ago\b|\blong ago\b|\bwhen (?:i|we|he|she) (?:was|were)\b|\bas an? (?:\w+ )?"
+    r"(?:kid|child|boy|girl|teen|teenager|student|baby)\b|\b(?:back )?in (?:19|20)\d\d\b|"
+    r"\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
     r"\bin (?:my|his|her|their|our) (?:\w+ties|youth|childhood|teens)\b"
 )
+_OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
-_CONTACT_NAME: Final = re.compile(
-    r"(?:phone|mobile|telephone|cell) number|(?:home|postal|e-?mail|mail) address|(?:last|family|user) name|\S+"
-)
 
 
 def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Referents) -> list[Change]:
@@ -72,6 +72,7 @@ class _ClauseChanges:
             referents = referents._replace(person=named.name)  # "Lisa gave her kayak away"
         self._sentence, self._clause, self._referents = sentence, clause, referents
         self._states = EndedStates(sentence, clause, referents)
+        self._values = ReplacedValues(sentence, clause, referents)
 
     def changes(self) -> list[Change]:
         clause = self._clause
@@ -80,14 +81,15 @@ class _ClauseChanges:
             return []
         if any(t.dep_ == "neg" for c in verb.children if c.dep_ in ("aux", "auxpass") for t in c.children):
             return []  # "didn't get fired"
-        tokens = list(verb.children) + [g for c in verb.children for g in c.children]
+        tokens = list(verb.children)
+        tokens += [g for c in verb.children if c.dep_ not in _OTHER_CLAUSES for g in c.children]
         final = any(t.lower_ in _FINAL for t in tokens) or any(
-            t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in verb.subtree
+            t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in tokens
         )
         if clause.negation or final:
             found = self._states.denied(Event(verb, clause, clause.subject, self._referents), final)
             if final:
-                found += self._attribute() + self._value_denied()
+                found += self._values.denied()
             if clause.negation == "not" or clause.negation == "n't":
                 found += [c for event in self._events() for c in self._by_rules(event, negated=True)]
             return found
@@ -95,9 +97,7 @@ class _ClauseChanges:
         for event in self._events():
             found += self._by_rules(event, negated=False)
         found += self._states.stopped()
-        found += self._attribute()
-        found += self._birthday()
-        found += self._span()
+        found += self._values.replaced()
         return found
 
     # -- the verb that counts -----------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class _ClauseChanges:
         is_done = clause.is_past or clause.is_perfect or clause.is_passive or event.verb.tag_ in ("VBN", "VBD")
         if (
             not is_done
-            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see")
+            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong")
             and not clause.is_progressive
         ):
             return False  # "I sell cars"
@@ -215,6 +215,8 @@ class _ClauseChanges:
             for p in event.verb.children
         ):
             return False
+        if rule.get("person") and event.has_dative:
+            return False  # "Kim left me her car"
         if rule.get("bare_verb") and (event.object is not None or any(not is_coarse_time(p) for p in event.preps)):
             return False
         if rule.get("permanent") or rule.get("bare"):
@@ -336,7 +338,20 @@ class _ClauseChanges:
             return []
         if "relation" in rule:
             who = self._who(who_is, event, targets)
-            return [Change(self._sentence, (), tuple(who), tuple(targets), relation=rule["relation"])] if who else []
+            return (
+                [
+                    Change(
+                        self._sentence,
+                        (),
+                        tuple(who),
+                        tuple(targets),
+                        relation=rule["relation"],
+                        loosely="loosely" in rule,
+                    )
+                ]
+                if who
+                else []
+            )
         if families == ("life",):
             targets = [one for one in targets if one.name != self._referents.speaker]
             return (
@@ -435,6 +450,9 @@ class _ClauseChanges:
             return [] if named is None else [named]
         if who_is == "subject":
             return event.agents()
+        if who_is == "member" and not event.passive and event.subject is not None:
+            agents = [one for one in event.agents() if one.person or one.proper or one.owner is not None]
+            return agents  # not of "the chairwoman resigned from the party"
         if who_is == "speaker":
             return [speaker_of(self._referents)]
         owners = {t.owner for t in targets if t.owner is not None}
@@ -498,130 +516,6 @@ class _ClauseChanges:
         return [
             Change(self._sentence, families, tuple(everybody), others=tuple(everybody) if len(everybody) > 1 else ())
         ]
-
-    def _attribute(self) -> list[Change]:
-        """Return that an attribute has a new value: "I've got a new number", "my number has changed"."""
-        clause, verb = self._clause, self._clause.verb
-        table: dict[str, str] = TABLE["attributes"]
-        lemma = verb.lemma_.lower()
-        doc = verb.doc
-        thing: Token | None = None
-        if lemma in ("have", "get", "change", "update", "switch", "receive") and not clause.is_passive:
-            thing = next((c for c in verb.children if c.dep_ == "dobj"), None)
-            if (
-                thing is not None
-                and lemma not in ("change", "update", "switch")
-                and not any(c.lower_ == "new" for c in thing.children)
-            ):
-                thing = None
-            if thing is None and lemma == "change":
-                thing = clause.subject
-        elif lemma in ("be", "work", "stop", "expire", "exist") and clause.subject is not None:
-            words = {c.lower_ for c in clause.subject.children}
-            if (
-                "old" in words
-                and (
-                    doc.text
-                    and {
-                        "dead",
-                        "gone",
-                        "history",
-                        "invalid",
-                        "inactive",
-                        "disconnected",
-                        "closed",
-                        "wrong",
-                        "obsolete",
-                    }
-                    & {t.lower_ for t in verb.subtree}
-                )
-            ) or ("new" in words and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children)):
-                thing = clause.subject
-        if thing is None or thing.tag_ == "PRP":
-            return []
-        noun = thing.lemma_.lower()
-        full = " ".join([*(c.lower_ for c in thing.lefts if c.dep_ in ("compound", "amod")), noun])
-        full = re.sub(r"^(?:(?:new|old|current) )+", "", full)
-        nouns = table.get(full) or table.get(noun)
-        if nouns is None:
-            return []
-        if noun == "address" and "@" in doc.text:
-            nouns = table["email"] + " address"
-        if full != noun and full not in table and noun == "number":
-            return []  # "a new credit card number"
-        owner = next((c for c in thing.children if c.dep_ == "poss"), None)
-        event = Event(verb, clause, clause.subject, self._referents)
-        if owner is not None:
-            who = event.people(owner)
-        elif thing is clause.subject:
-            who = [speaker_of(self._referents)]
-        else:
-            who = event.agents()
-        names = "|".join(sorted(set(_CONTACT_NAME.findall(nouns))))
-        return [Change(self._sentence, (), tuple(who), relation=f"has (?:{names})", kept=tuple(self._values(doc)))]
-
-    def _value_denied(self) -> list[Change]:
-        """Return that a value is out of use: "555 0101 doesn't work any more", "you can't reach me at 555 0101"."""
-        clause = self._clause
-        tokens = [clause.subject] if clause.subject is not None else []
-        tokens += [c for p in clause.verb.children if p.dep_ in ("prep", "dobj") for c in (p, *p.children)]
-        values = [mention for t in tokens if (mention := _value(t)) is not None]
-        who = (speaker_of(self._referents),)
-        return [Change(self._sentence, (), who, tuple(values), relation="has .*|is")] if values else []
-
-    def _birthday(self) -> list[Change]:
-        """Return that an age is over: "it was my 30th birthday", "turned thirty", "I'm thirty now"."""
-        verb = self._clause.verb
-        lemma = verb.lemma_.lower()
-        age, owner = None, self._clause.subject
-        for token in verb.subtree:
-            if token.lemma_.lower() == "birthday" and (
-                self._clause.is_past or self._clause.is_perfect or lemma == "be"
-            ):
-                ordinals = [t for c in token.children for t in (c, *c.children)]
-                age = next((n for t in ordinals if (n := number_of(t.lower_)) is not None), None)
-                owner = next((c for c in token.children if c.dep_ == "poss"), None)
-                if owner is None:
-                    return []
-                if owner.lower_ in ("his", "her", "their") and self._clause.subject is not None:
-                    owner = self._clause.subject
-        if lemma in ("turn", "be") and age is None:
-            words = [c for c in verb.rights if c.dep_ in ("attr", "acomp", "dobj", "nummod", "npadvmod", "advmod")]
-            age = next((n for t in words if not list(t.children) and (n := number_of(t.lower_)) is not None), None)
-        if age is None or not 0 < age < 120 or owner is None:
-            return []
-        named = mention_of(owner, self._referents)
-        kept = Mention(str(age), frozenset(), frozenset(), str(age))
-        return [] if named is None else [Change(self._sentence, (), (named,), relation="has age", kept=(kept,))]
-
-    def _span(self) -> list[Change]:
-        """Return that a time of something is over: "my days at Costa are over", "my coffee days are behind me"."""
-        clause, subject = self._clause, self._clause.subject
-        if subject is None or subject.lemma_.lower() not in WORDS["spans"]:
-            return []
-        words = {t.lower_ for t in clause.verb.subtree if t.i >= clause.verb.i}
-        if not words & WORDS["over"]:
-            return []
-        event = Event(clause.verb, clause, subject, self._referents)
-        owner = next((c for c in subject.children if c.dep_ == "poss"), None)
-        inner = [c for p in subject.children if p.dep_ == "prep" for c in p.children if c.dep_ in ("pobj", "pcomp")]
-        inner += [c for c in subject.children if c.dep_ in ("compound", "amod", "nmod")]
-        targets = [mention for t in inner if (mention := event.named(t)) is not None]
-        who = event.people(owner)
-        families = ("job", "membership", "habit", "feeling", "study", "home")
-        return [Change(self._sentence, families, tuple(who), tuple(targets), loosely=True)] if targets and who else []
-
-    def _values(self, doc: Doc) -> list[Mention]:
-        return [Mention(t.lower_, frozenset(), frozenset(), t.text) for t in doc if t.like_num or t.like_email]
-
-
-def _value(token: Token) -> Mention | None:
-    """Return a number or an address: "555 0101"."""
-    if not (token.like_email or (token.like_num and any(c.isdigit() for c in token.text))):
-        return None
-    parts = [c.text for c in token.lefts if c.like_num]
-    text = " ".join([*parts, token.text])
-    return Mention(stem(token.lower_), frozenset(parts), frozenset(), text)
 
 
 def _is_bare(event: Event) -> bool:

@@ -29,8 +29,10 @@ OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(
-    r"(?:(?:,| and| but) not|\binstead of|\brather than|\b(?:wrong|mistaken) about|"
-    r"\bit (?:isn't|wasn't|is not|was not))"
+    r"(?:(?:,| and| but) not|\binstead of|\brather than|\b(?:wrong|mistaken) about|^not|[,;:.!] not|"
+    r"\b(?:said|told you|wrote|mentioned) about|\bdid i (?:say|write)|"
+    r"^i (?:said|wrote|told you)(?: it was| i was born| i live| i work)?|"
+    r"\b(?:it|that|he|she|name) (?:isn't|wasn't|is not|was not)|\bnever)"
     r"(?: (?:in|at|on|to|from|for|a|an|the))*+ (?P<words>[^,.;:!?]+)",
     re.IGNORECASE,
 )
@@ -46,6 +48,15 @@ _SINGLE: Final = re.compile(
 )
 
 
+_CALLED: Final = re.compile(r" (?:called|named) (.+)$")
+_ATTRIBUTE: Final = re.compile(
+    r"\bi (?:gave|told|sent) you (?:the|a) wrong "
+    r"(?P<noun>(?:e-?mail|phone number|number|address|name|age|birthday|password|pin)\b)"
+    r"|\b(?:typo|mistake|error) in my (?P<noun2>[\w-]+)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Correction:
     """That a message corrects something.
@@ -54,11 +65,18 @@ class Correction:
         text: the message.
         speaker: who says it.
         wrong: the words that it calls wrong: "Hamburg" in "Homburg, not Hamburg".
+        is_certain: whether it says so; without it, "35, not 36" corrects only a fact of the same kind with "36".
     """
 
     text: str
     speaker: str
     wrong: tuple[str, ...]
+    is_certain: bool = True
+
+
+_CONTRAST: Final = re.compile(
+    r", (?:and )?not (?!any|yet|only|just|really|sure|that|because|since|for|so|as|even|even)\w", re.IGNORECASE
+)
 
 
 def correction_of(text: str, speaker: str) -> Correction | None:
@@ -68,9 +86,12 @@ def correction_of(text: str, speaker: str) -> Correction | None:
         text: the message without its label.
         speaker: who says it.
     """
-    if _CUES.search(text.replace("’", "'")) is None and OPENING.match(text) is None:
+    plain = text.replace("’", "'")
+    is_certain = _CUES.search(plain) is not None or OPENING.match(plain) is not None
+    if not is_certain and _CONTRAST.search(plain) is None:
         return None
-    return Correction(text, speaker, tuple(m["words"].strip() for m in _INSTEAD.finditer(text.replace("’", "'"))))
+    wrong = tuple(match["words"].strip() for match in _INSTEAD.finditer(plain))
+    return Correction(text, speaker, wrong, is_certain)
 
 
 def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphView) -> list[Fact]:
@@ -88,15 +109,37 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
     new = list(stated)
     ours = _facts_of(correction, new, view)
     found = [fact for fact in ours if fact not in new and any(_has(fact, words) for words in correction.wrong)]
+    kinds = {(_plain(f), _kind(f)) for f in new}
+    exact = [f for f in found if (_plain(f), _kind(f)) in kinds]
+    if not correction.is_certain:
+        return exact
     if found:
-        subjects = {(_plain(f), f.key[1].split()[0]) for f in new}
-        exact = [f for f in found if (_plain(f), f.key[1].split()[0]) in subjects]
-        return exact or found
+        return _with_named(exact or found, view)
     for fact in new:
         found += [old for old in ours if old not in new and _is_replaced(old, fact)]
     if found:
-        return found
-    return _misspelt(correction, [f for f in ours if f not in new])
+        return _with_named(found, view)
+    others = [f for f in ours if f not in new]
+    if new:  # what is said of a son corrects nothing of his mother
+        subjects = {_plain(f) for f in new}
+        others = [f for f in others if _plain(f) in subjects or subjects & set(f.key[2].split())]
+    return _with_named(_misspelt(correction, others) or _of_attribute(correction, others), view)
+
+
+def _with_named(facts: list[Fact], view: GraphView) -> list[Fact]:
+    """Return facts with what is said of the names in them: of Luna, when "has cat called Luna" was never so."""
+    names = [match[1] for fact in facts if (match := _CALLED.search(fact.object)) is not None]
+    return list(dict.fromkeys([*facts, *(fact for name in names for fact in view.facts(subject=name))]))
+
+
+def _of_attribute(correction: Correction, facts: list[Fact]) -> list[Fact]:
+    """Return the one fact of an attribute that a correction calls wrong: "I gave you the wrong number"."""
+    match = _ATTRIBUTE.search(correction.text)
+    if match is None:
+        return []
+    noun = normalise_name(match["noun"] or match["noun2"])
+    found = [f for f in facts if re.fullmatch(rf"(?:has (?:.* )?)?{re.escape(noun)}(?: is)?", f.key[1]) is not None]
+    return found if len(found) == 1 else []
 
 
 def _facts_of(correction: Correction, new: list[Fact], view: GraphView) -> list[Fact]:
@@ -105,13 +148,20 @@ def _facts_of(correction: Correction, new: list[Fact], view: GraphView) -> list[
     subjects = dict.fromkeys([speaker, *(fact.subject for fact in new)])
     owned = normalise_name(f"{speaker}'s ")
     text = normalise_name(correction.text)
-    found = [f for subject in subjects for f in view.facts(subject=subject)]
+    found = [f for subject in subjects for f in _ever(subject, view)]
     prefix = f"{owned} "
     for fact in view.facts():
         subject = fact.key[0]
         if subject.startswith(prefix) or re.search(rf"\bthe {re.escape(subject)}\b", text) is not None:
             found.append(fact)
     return list(dict.fromkeys(found))
+
+
+def _ever(subject: str, view: GraphView) -> list[Fact]:
+    """Return what was so of somebody at any time: who was born in 1990 was so once."""
+    versions = (v for v in view.timeline(subject) if v.interval.valid_from < v.interval.valid_to)
+    facts = (v.statement for v in versions if isinstance(v.statement, Fact))
+    return [fact for fact in facts if fact.key[0] == normalise_name(subject)]
 
 
 def _plain(fact: Fact) -> str:
@@ -144,7 +194,13 @@ def _is_replaced(old: Fact, new: Fact) -> bool:
 
 def _verb(fact: Fact) -> str:
     """Return the first word of a relation without its tense: "liv" for "lives" and "lived"."""
-    return re.sub(r"(?:e?s|e?d|ies|ied)$", "", fact.key[1].split()[0])
+    verb = fact.key[1].split()[0]
+    return "has" if verb in ("got", "owns", "has") else re.sub(r"(?:e?s|e?d|ies|ied)$", "", verb)
+
+
+def _kind(fact: Fact) -> str:
+    """Return what a fact says of its subject: the attribute of "has shoe size", or the verb."""
+    return fact.key[1] if fact.key[1].startswith("has ") else _verb(fact)
 
 
 def _misspelt(correction: Correction, facts: list[Fact]) -> list[Fact]:

@@ -48,7 +48,22 @@ class EndedStates:
         if clause.is_progressive and not final:
             return []
         if not final:
-            allowed = {"nsubj", "aux", "neg", "dobj", "punct", "attr", "acomp", "advmod", "prep", "intj", "cc", "conj"}
+            allowed = {
+                "nsubj",
+                "aux",
+                "neg",
+                "dobj",
+                "punct",
+                "attr",
+                "acomp",
+                "advmod",
+                "prep",
+                "intj",
+                "cc",
+                "conj",
+                "ccomp",
+                "parataxis",
+            }
             extra = [
                 c
                 for c in verb.children
@@ -162,8 +177,8 @@ class EndedStates:
         if lemma == "be" and (to := _after_adjective(verb)) is not None:
             adjective, prep, noun = to
             thing = event.named(noun)
-            relation = f"is {adjective} {prep}|{adjective} {prep}"
-            return [] if thing is None else [Change(self._sentence, (), who, (thing,), relation=relation)]
+            relation = f"(?:is )?{re.escape(adjective)} {prep}|is(?: {re.escape(adjective)})?"
+            return [] if thing is None else [Change(self._sentence, (), who, (thing,), relation=relation, loosely=True)]
         if lemma == "be":
             if "together" in event.words or "couple" in event.words:
                 return [Change(self._sentence, ("partner",), who, others=pair)]
@@ -235,6 +250,9 @@ class EndedStates:
         found = [Change(self._sentence, (), who, tuple(targets), verb=lemma)]
         base = next((word for word in PARSED_WORDS["alone"] if word in (lemma, lemma + "e")), lemma)
         found.append(Change(self._sentence, (), who, (Mention(base, frozenset(), frozenset(), base),), relation="does"))
+        if verb.tag_ == "VBG" and not targets:
+            gerund = Mention(verb.lower_, frozenset(), frozenset(), verb.lower_)
+            found.append(Change(self._sentence, ("feeling",), who, (gerund,)))
         if targets:
             found.append(Change(self._sentence, ("habit", "feeling", "own"), who, tuple(targets)))
         return found

@@ -161,7 +161,7 @@ def _ends(change: Change, fact: Fact) -> bool:
             return False
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
-        return not change.targets or any(is_about(t, fact) or t.person for t in change.targets)
+        return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
     if change.families == ("health",) and _CALLED.search(fact.object) is not None:
         return False  # who has a dog called Rex is not ill
     if change.families and not any(is_in(family, fact) for family in change.families):
@@ -239,12 +239,20 @@ def _is_between(fact: Fact, others: list[Mention], known: set[str], change: Chan
     )
 
 
+def is_kind(fact: Fact) -> bool:
+    """Return whether a fact says what somebody with a name is: "Nibbles is a hamster"."""
+    return fact.key[1] in ("is a", "is an") and fact.key[2] in LISTS["pets"] | LISTS["relations"]
+
+
 def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
     """Return what was so of somebody who died, and that somebody had them."""
     found: list[Fact] = []
     names = _names(target, view)
-    if not target.proper and target.owner is None and (target.determiner != "the" or target.tail):
+    is_known = target.determiner == "" and any(is_kind(f) for name in names for f in view.facts(subject=name))
+    if not target.proper and not is_known and target.owner is None and (target.determiner != "the" or target.tail):
         names = []
+    if target.owner is None and target.determiner == "the" and not target.words | target.tail:
+        names = [*names, *(f"{who.name}'s {target.head}" for who in change.who)]  # "the cat"
     for name in names:
         found += [f for f in view.facts(subject=name) if not PAST.match(f.key[1])]
         found += [
@@ -259,7 +267,7 @@ def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
         {target.owner}
         if target.owner is not None
         else {f.subject for name in names for f in found}
-        if target.proper
+        if target.proper or is_known
         else set()
     )
     if target.owner is None:

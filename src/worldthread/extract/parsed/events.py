@@ -80,6 +80,9 @@ class Event:
         ]
         direct = [c for c in objects if c.dep_ in ("dobj", "obj")]
         self.object = patient if patient is not None else (direct or objects or [None])[0]
+        if self.object is None and patient is None:  # "wrote off the Fiesta", of which the parser misses the object
+            inner = [c for p in verb.rights if p.dep_ == "prt" for c in p.children if c.dep_ == "pobj"]
+            self.object = next((c for c in inner if not is_coarse_time(c)), None)
         self.has_dative = any(c.dep_ == "dative" for c in verb.children)
         self.preps = [
             c for c in verb.children if c.dep_ in ("prep", "agent", "dative") and c.pos_ in ("ADP", "PART", "SCONJ")

@@ -35,7 +35,9 @@ _IRONY: Final = re.compile(
 _KEPT: Final = 256  # texts whose reading is kept from `extract` to `outdate`
 _LONGEST_CORRECTION: Final = 400  # characters of a message that is a correction
 _FROM_NOW: Final = re.compile(r"(?:from now on|these days|nowadays),? ", re.IGNORECASE)
-_ANY_MORE: Final = re.compile(r" any more(?=\W*$)")  # one word for the parser
+_ANY_MORE: Final = re.compile(
+    r" any more(?=\s*(?:[.,;:!?)]|$)| (?:and|but|so|because|since)\b)"
+)  # one word for the parser
 _NOW: Final = re.compile(
     r"\b(?:now|nowadays|these days|from now on|as of (?:this|today)|by now|since then)\b", re.IGNORECASE
 )

@@ -21,7 +21,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     first, _, rest = words.replace("POSS", _POSSESSIVES).partition(" ")
     if first == "and":  # "and i be over"
         subject, verb, rest = (*rest.split(" ", 2), "")[:3]
-        first = f"and {subject} {verb}"
+        first = f"and {subject} (?:have )?{verb}"
     text = f"{first} {_BETWEEN}{rest.replace('@', _NOUN)}"
     return re.compile(rf"(?<!\S){text}(?!\S)")
 

@@ -161,7 +161,7 @@ def mention_of(token: Token, referents: Referents) -> Mention | None:
     if proper and case is not None and token.dep_ != "poss":
         name += case.text
     return Mention(
-        stem(token.lower_ if token.pos_ == "PROPN" else token.lemma_.lower()),
+        stem((token.lower_ if token.pos_ == "PROPN" else token.lemma_.lower()).rstrip(".")),
         frozenset(stem(w) for w in plain),
         frozenset(stem(w) for w in tail if w not in WORDS["numbers"] | WORDS["prepositions"]),
         f"{owner}'s {name}" if owner is not None else name,
@@ -227,6 +227,8 @@ def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
         return False
     if target.name and normalise_name(target.name) == normalise_name(fact.object):
         return True
+    if loosely and target.head in WORDS["containers"] and (inner := target.words | target.tail) and inner <= thing.all:
+        return True  # "my chess club membership", "my membership of the chess club"
     if target.proper or (target.owner is None and not target.determiner and target.name[:1].isupper()):
         names = set(map(stem, normalise_name(target.name).split()))
         return names <= thing.all and (thing.owner is None or loosely)

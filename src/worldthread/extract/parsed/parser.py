@@ -85,10 +85,17 @@ _APOSTROPHES: Final = {
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
 _INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_UNKNOWN_FORMS: Final = [
+    (re.compile(r"\bburnt\b"), "burned"),
+    (re.compile(r"\blearnt\b"), "learned"),
+    (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition
+]
 _DROPPED_G: Final = re.compile(r"(?<=[a-z]{2})in['’](?![\w'’])")  # "comin'"
 _FILLER: Final = re.compile(
-    r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|i['’]d say|i (?:have to|must|should) "
-    r"(?:say|admit|mention)|just so you know|for the record|in case it matters|honestly|hey|tbh)\b[,:]? +(?:that )?",
+    r"^(?:(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|u[mh]+|er+m?|hm+|anyways?|guess what|"
+    r"you know|sadly|unfortunately|luckily|thankfully|finally|honestly|long story short|(?:sad|good|bad|big) news|"
+    r"(?:an? )?(?:quick )?update|i['’]d say|i (?:have to|must|should) (?:say|admit|mention)|just so you know|"
+    r"for the record|in case it matters|hey|tbh)\b[,:!.…]* +(?:that )?)+",
     re.IGNORECASE,
 )
 
@@ -104,4 +111,7 @@ def normalised(sentence: str) -> str:
     """
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
-    return _FILLER.sub("", sentence).replace("’", "'")
+    sentence = _FILLER.sub("", sentence).replace("’", "'")
+    for pattern, known in _UNKNOWN_FORMS:
+        sentence = pattern.sub(known, sentence)
+    return sentence
