@@ -299,7 +299,9 @@ class NounPhrases:
             return
         if kind == "person":
             yield from ([noun] for noun in self._relatives(offset))
-        for noun in self.phrases(offset, kind in ("place", "origin", "organisation", "things", "article thing", "appointment")):
+        for noun in self.phrases(
+            offset, kind in ("place", "origin", "organisation", "things", "article thing", "appointment")
+        ):
             if not self._is_of_kind(noun, kind):
                 continue
             if kind in ("mass", "field", "things"):

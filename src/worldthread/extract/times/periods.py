@@ -134,7 +134,12 @@ class Calendar:
         start, end, precision = period
         if precision == "month":
             second, third = start + _THIRDS[0], start + _THIRDS[1]
-            parts = {"begin": (start, second), "middle": (second, third), "end": (third, end), "last": (end - _DAY, end)}
+            parts = {
+                "begin": (start, second),
+                "middle": (second, third),
+                "end": (third, end),
+                "last": (end - _DAY, end),
+            }
             return Period(*parts[edge], precision)
         first, last = _MONTHS_OF_EDGES[precision][edge]
         return Period(start + self._delta(months=first), start + self._delta(months=last), precision)
@@ -316,7 +321,9 @@ class Calendar:
             month = self._span(fields, direction).start
             return self._day(self._nth_weekday_of(month.year, month.month, weekday, nth))
         number = int(fields["month"])
-        return self._of_years(lambda year: self._day(self._nth_weekday_of(year, number, weekday, nth)), fields, direction)
+        return self._of_years(
+            lambda year: self._day(self._nth_weekday_of(year, number, weekday, nth)), fields, direction
+        )
 
     def _day_of_span(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         """Read "the 1st of next month"."""
@@ -346,7 +353,9 @@ class Calendar:
             return self._nth_span("weekend", -steps)
         if "weekday" in fields:
             last = self._weekday({**fields, "which": "last"}, direction)
-            return Period(last.start - 7 * (steps - 1) * _DAY, last.end - 7 * (steps - 1) * _DAY, "day") if last else None
+            return (
+                Period(last.start - 7 * (steps - 1) * _DAY, last.end - 7 * (steps - 1) * _DAY, "day") if last else None
+            )
         kind = next(field for field in ("season", "feast", "month") if field in fields)
         build: Any = getattr(self, f"_{kind}")
         last = build({kind: fields[kind], "which": "last"}, direction)
