@@ -14,8 +14,8 @@ right:
 * dates: a fact with the given words has the expected interval, to the day.
 * nonsense: no fact is stated, not even one that has ended.
 * others: German, French and Spanish, as everyday and nonsense.
-* dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact is
-  not stated, or has no bound but the time of the message.
+* dates_varied, others_varied: a second set of each, in more varied words and in all four languages. undated: the fact
+  is not stated, or has no bound but the time of the message.
 
 An entry is missed when there was nothing to judge: no fact was stated, or none by the first message of a pair.
 """

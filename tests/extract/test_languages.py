@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
@@ -239,3 +240,57 @@ def test_every_form_names_verbs_and_objects_that_exist(code: str) -> None:
 def test_hostile_texts_take_linear_time_and_do_not_fail(piece: str) -> None:
     short, long = (read("Ich und die Frau: " + piece * n) for n in (20, 2000))
     assert short.failures == long.failures == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Seit drei Jahren arbeite ich bei Lenz.", [("works at", "2021-05-15", "")]),
+        ("Ich bin gestern nach Gera gezogen.", [("lives in", "2024-05-14", "")]),
+        ("Von 2010 bis 2014 habe ich in Gera gewohnt.", [("lived in", "2010-01-01", "2015-01-01")]),
+        ("Ich bin noch bis Sonntag in Gera.", [("is in", "2024-05-15", "2024-05-20")]),
+        ("Heute wohne ich in Gera.", [("lives in", "", "")]),
+        ("Seit 2020 arbeite ich bei Lenz und wohne in Gera.", [("works at", "2020-01-01", ""), ("lives in", "", "")]),
+        ("Ich war letzte Woche in Gera.", [("was in", "2024-05-06", "2024-05-13")]),
+        ("Ich war in Gera.", []),
+        ("Ich war noch nie in Gera.", []),
+        ("Je travaille chez Lenz depuis trois ans.", [("works at", "2021-05-15", "")]),
+        ("J'ai travaillé chez Lenz jusqu'en mars.", [("worked at", "2024-03-31", "2024-04-01")]),
+        ("Je me suis mariée avec Luc en 2015.", [("married to", "2015-01-01", "")]),
+        ("Demain, je pars à Nice.", [("leaves for", "2024-05-16", "2024-05-17")]),
+        ("Trabajo en Lenz desde hace tres años.", [("works at", "2021-05-15", "")]),
+        ("Viví en Soria de 2010 a 2014.", [("lived in", "2010-01-01", "2015-01-01")]),
+        ("El próximo lunes vuelo a Soria.", [("travels to", "2024-05-20", "2024-05-21")]),
+    ],
+)
+def test_facts_hold_when_their_sentence_says(text: str, expected: list[tuple[str, str, str]]) -> None:
+    pytest.importorskip("spacy")
+    pytest.importorskip("dateutil")
+    from worldthread.extract.parsed.extractor import ParsedExtractor
+
+    def day(time: float | None) -> str:
+        return "" if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d")
+
+    at = datetime(2024, 5, 15, 10, tzinfo=UTC).timestamp()
+    found = stated(ParsedExtractor().extract(f"user: {text}", "user", at))
+    assert [(f.relation, day(f.valid_from), day(f.valid_to)) for f in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ich habe Asthma.", ["user, has, Asthma"]),
+        ("Ich rauche nicht.", ["user, does not, smoke"]),
+        ("Meine Tochter geht in die erste Klasse.", ["user's daughter, goes to, erste Klasse"]),
+        ("Ich brauche Hilfe.", []),
+        ("J'ai besoin d'aide.", []),
+        ("J'ai besoin de dormir.", []),
+        ("Necesito ayuda.", []),
+        ("Necesito gafas.", ["user, needs, gafas"]),
+        ("Me interesa la botánica.", ["user, is interested in, botánica"]),
+        ("Je m'intéresse à la botanique.", ["user, is interested in, botanique"]),
+        ("Mi hijo está en segundo de primaria.", ["user's son, is in, segundo de primaria"]),
+    ],
+)
+def test_common_statements_of_an_assistant_s_user(text: str, expected: list[str]) -> None:
+    assert [f"{f.subject}, {f.relation}, {f.object}" for f in stated(read(text))] == expected

@@ -30,9 +30,15 @@ _PREPOSITIONS: Final = frozenset(["to", "at", "in", "on", "for", "with", "from",
 _MEALS: Final = frozenset(["breakfast", "brunch", "lunch", "dinner", "supper", "tea", "coffee", "drink"])
 _HAPPENING: Final = WORDS["schedules"] | {"arrive", "come", "happen", "last", "occur", "run"}
 _ABSENCES: Final = frozenset(["abroad", "absent", "away", "busy", "due", "ill", "off", "sick"])
-_LIGHT: Final = WORDS["light"] - {"go", "have", "become", "start", "make", "see", "come"}
+_DUTIES: Final = frozenset(["have", "need"])
+_STATES_WITH: Final = frozenset(["in", "on", "at", "off", "with", "out"])
+_LIGHT: Final = WORDS["light"] - {
+    "go", "have", "become", "start", "make", "see", "come", "give", "get", "call", "catch", "need", "use",
+}  # fmt: skip
 _SAID: Final = WORDS["attitudes"] - {"see"}
-_SHOWN: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+_SHOWN: Final = {
+    "minute": "%Y-%m-%d %H:%M", "day part": "%Y-%m-%d", "day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y",
+}  # fmt: skip
 
 
 def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -> tuple[StatedFact, ...]:
@@ -92,10 +98,16 @@ class _DatedClause:
         if any(token.lemma_.lower() in WORDS["stories"] for token in subject.head.subtree):
             return None
         verb = clause.lemma.partition(" ")[0]
-        if verb in _SAID | _LIGHT or any(c.dep_ in ("ccomp", "dative", "expl") for c in self._verb.children):
+        if (verb in _SAID | _LIGHT and not self._is_acquaintance()) or any(
+            c.dep_ in ("ccomp", "dative", "expl", "oprd") for c in self._verb.children
+        ):
             return None
-        found = self._of_absence() if verb == "be" else self._of_duty() or self._of_verb() or self._of_schedule()
+        found = self._of_being() if verb == "be" else self._of_duty() or self._of_event()
         return None if found is None else Fact(subject.name, *found)
+
+    def _is_acquaintance(self) -> bool:
+        """Return whether somebody is known by name: "I have known Carla since 2008"."""
+        return self._clause.lemma == "know" and any(c.dep_ == "dobj" and c.pos_ == "PROPN" for c in self._verb.rights)
 
     def _relation(self, following: str = "") -> str:
         clause = self._clause
@@ -106,16 +118,23 @@ class _DatedClause:
         elif clause.is_progressive:
             verb = f"was {participle}" if clause.is_past else f"is {participle}"
         elif clause.is_perfect:
-            verb = f"has {participle}"
+            verb = "knows" if self._clause.lemma == "know" else f"has {participle}"
         else:
             verb = participle if clause.is_past else third_person(self._verb.lemma_.lower())
         return " ".join(filter(None, (verb, particle, following)))
+
+    def _of_event(self) -> tuple[str, str] | None:
+        # "by Friday" says when something is to be done, not when it happens
+        return None if any(time.role == "by" for time in self._times) else self._of_verb() or self._of_schedule()
 
     def _of_verb(self) -> tuple[str, str] | None:
         """Read an object ("had lunch with Ann"), an activity ("went kayaking") or a place ("went to a festival")."""
         rights = [c for c in self._verb.rights if c not in self._timed]
         thing = next((c for c in rights if c.dep_ in ("dobj", "attr")), None)
         if thing is not None:
+            is_given = any(c.dep_ == "det" and c.lower_ in ("a", "an") for c in thing.lefts)
+            if self._verb.lemma_.lower() == "get" and not is_given:
+                return None
             value = self._phrase(thing)
             return None if value is None else (self._relation(), value)
         activity = next((c for c in rights if c.dep_ in ("xcomp", "advcl") and c.tag_ == "VBG"), None)
@@ -144,7 +163,8 @@ class _DatedClause:
         phrase = noun_phrase(noun, self._referents, self._last(noun))
         if phrase is None or phrase.is_vague:
             return None
-        if phrase.is_unspecific and not takes_known and phrase.lemma not in WORDS["relations"]:
+        known = WORDS["relations"] | WORDS["illnesses"]
+        if phrase.is_unspecific and not takes_known and phrase.lemma not in known:
             return None
         last = phrase.end - 1
         for child in self._verb.rights:  # "lunch with Ann": what follows belongs to it
@@ -160,38 +180,58 @@ class _DatedClause:
         return last_of(token, [t for t in token.subtree if t is not token and self._is_timed(t)])
 
     def _of_duty(self) -> tuple[str, str] | None:
-        """Read "has to hand in a report by Friday"."""
-        duty = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
-        if self._clause.lemma != "have" or duty is None or not any(c.lower_ == "to" for c in duty.lefts):
+        """Read "has to hand in a report by Friday", "used to play hockey until 2016"."""
+        lemma = self._clause.lemma
+        is_past_habit = lemma == "use" and self._clause.is_past
+        deed = next((c for c in self._verb.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if deed is None or not any(c.lower_ == "to" and c.i == self._verb.i + 1 for c in deed.lefts):
             return None
-        thing = next((c for c in duty.rights if c.dep_ == "dobj"), None)
-        if thing is None or self._clause.is_past or thing.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
+        if not is_past_habit and (lemma not in _DUTIES or self._clause.is_past):
             return None
-        particle = next((c.lower_ for c in duty.rights if c.dep_ == "prt"), "")
-        phrase = noun_phrase(thing, self._referents, self._last(thing))
-        if phrase is None or phrase.is_vague:
+        words = ["used to" if is_past_habit else f"{third_person(lemma)} to", deed.lemma_.lower()]
+        words += [c.lower_ for c in deed.rights if c.dep_ == "prt"]
+        noun = next((c for c in deed.rights if c.dep_ == "dobj"), None)
+        if noun is None:
+            prep = next((c for c in deed.rights if c.dep_ == "prep" and not self._is_timed(c)), None)
+            noun = next((c for c in prep.children if c.dep_ == "pobj"), None) if prep is not None else None
+            words += [prep.lower_] if prep is not None else []
+        if noun is None or noun in self._timed or noun.tag_ not in ("NN", "NNS", "NNP", "NNPS"):
             return None
-        return " ".join(filter(None, ("has to", duty.lemma_.lower(), particle))), phrase.name
+        phrase = noun_phrase(noun, self._referents, self._last(noun))
+        return None if phrase is None or phrase.is_vague else (" ".join(words), phrase.name)
 
-    def _of_absence(self) -> tuple[str, str] | None:
-        """Read "was ill last week", "is due in October"."""
-        state = next((c for c in self._verb.rights if c.dep_ in ("acomp", "advmod", "prt")), None)
-        if (
-            state is None
-            or state.lower_ not in _ABSENCES
-            or any(c not in self._timed for c in state.rights if c.is_alpha and not self._is_timed(c))
-        ):
+    def _of_being(self) -> tuple[str, str] | None:
+        """Read "was ill last week", "is due in October", "will be on holiday until Monday"."""
+        clause = self._clause
+        if clause.is_perfect and clause.is_past:
             return None
-        if self._clause.is_perfect and self._clause.is_past:
+        be = "plans to be" if clause.modal else "was" if clause.is_past else "is"
+        rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
+        if not rights:
             return None
-        return ("was" if self._clause.is_past else "is"), state.lower_
+        first = rights[0]
+        if first.dep_ == "prep" and first.lower_ in _STATES_WITH:
+            inner = next((c for c in first.subtree if c.dep_ == "pobj"), None)
+            words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"] if inner is not None else []
+            value = self._phrase(inner, takes_known=True) if inner is not None else None
+            return None if value is None else (" ".join([be, *words]), value)
+        is_absent = first.lower_ in _ABSENCES and first.dep_ in ("acomp", "advmod", "prt", "prep")
+        is_alone = len(rights) == 1 and all(self._is_timed(c) for c in first.rights if c.is_alpha)
+        return (be, first.lower_) if is_absent and is_alone else None
 
     def _of_schedule(self) -> tuple[str, str] | None:
-        """Read "my passport expires in May", with the time instead of an object."""
-        is_thing = self._subject.head.tag_ != "PRP" and self._clause.subject is not None
-        if not is_thing or self._clause.lemma not in _HAPPENING or len(self._times) != 1 or self._clause.is_perfect:
+        """Read "my passport expires in May", "my mother retired in 2022", with the time instead of an object."""
+        clause = self._clause
+        happens = clause.lemma in _HAPPENING and self._subject.head.tag_ != "PRP" and clause.subject is not None
+        if (
+            not (happens or (clause.is_past and not clause.is_progressive))
+            or len(self._times) != 1
+            or clause.is_perfect
+        ):
             return None
-        if any(c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed for c in self._verb.rights):
+        if any(c.dep_ == "prep" and not self._is_timed(c) for c in self._verb.rights) or any(
+            c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed for c in self._verb.rights
+        ):
             return None
         time = self._times[0]
         pattern = _SHOWN.get(time.precision)

@@ -63,6 +63,8 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     if valid_from is None and valid_to is None:
         return stated
     fact = stated.fact
+    if not is_state and valid_from is not None and valid_from > at and _is_new_state(clause, fact.relation):
+        valid_to = max((time.valid_to for time in times if time.role == "during" and time.valid_to), default=None)
     if (
         (fact.aspect or "").startswith("day of ")
         and fact.relation == IS_ON
@@ -98,9 +100,11 @@ def planned(relation: str, lemma: str) -> str:
 
 def _is_state(clause: Clause) -> bool:
     """Return whether a verb tells what lasts, not what changes."""
-    is_new = "get" in clause.auxiliaries  # "got married"
+    is_new = any(word in ("get", "getting", "got") for word in clause.auxiliaries)  # "got married"
     return (
-        clause.is_progressive or (clause.is_passive and not is_new) or clause.lemma.partition(" ")[0] in WORDS["states"]
+        clause.is_progressive
+        or (clause.is_passive and not is_new and not _is_told_of_once(clause))
+        or clause.lemma.partition(" ")[0] in WORDS["states"]
     )
 
 
@@ -109,3 +113,14 @@ def _is_occasion(clause: Clause) -> bool:
     following = next((c.lower_ for c in clause.verb.rights if c.dep_ in ("prep", "prt")), "")
     verb = clause.lemma.partition(" ")[0]
     return not clause.is_passive and any(is_occasion(words) for words in (clause.lemma, verb, f"{verb} {following}"))
+
+
+def _is_told_of_once(clause: Clause) -> bool:
+    """Return whether a passive tells what was done, not what state lasted: "was promoted", but "was closed"."""
+    return clause.is_past and clause.verb.lower_ not in WORDS["lasting_adjectives"]
+
+
+def _is_new_state(clause: Clause, relation: str) -> bool:
+    """Return whether a fact is what comes of the verb: "works at" of "I start at Airbus in June"."""
+    stem = clause.lemma[:3]
+    return clause.lemma != "be" and not any(word.startswith(stem) for word in relation.split())

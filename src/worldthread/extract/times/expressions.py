@@ -86,7 +86,9 @@ def time_expressions(
     """Return the times that a sentence names, resolved against the time of its message.
 
     All times are UTC. Weeks begin on Monday; seasons are the northern ones; a morning ends at 12:00, an evening begins
-    at 17:00. A weekday is never today: "on Monday" is the last one or the next. "Next Friday" is of the next week.
+    at 17:00. "Early", "mid" and "late" are thirds of a month, a season, a quarter or a year; the end of a month is its
+    last day, that of a year its last month. A weekday is never today: "on Monday" is the last one or the next. "Next
+    Friday" is of the next week. "Last Friday" with the capital of a name is a name.
     A date such as 3/4/2024 is only its year, because the day may come first or second; in German, French and
     Spanish it comes first. The work is linear in the length of the sentence.
 
@@ -137,8 +139,8 @@ def validity(
     """Return when a statement holds by the times that its clause names: where all of them hold.
 
     :class:`TimeExpression` says what each role gives. A state ("lived", "was at") holds in the period. An event that is
-    past ("moved", "married", "quit") opens a state, or ends one, so it has a beginning and no end. An occasion ("visited",
-    "watched") is over when it has happened, and holds in its period like a state. What is to come
+    past ("moved", "married", "quit") opens a state, or ends one, so it has a beginning and no end. An occasion
+    ("visited", "watched") is over when it has happened, and holds in its period like a state. What is to come
     ("the concert is tomorrow", "we are moving in June") is in the period. The present perfect of a state ("has lived")
     is not past, that of an event ("has moved") is.
 
@@ -305,10 +307,8 @@ class _Reader:
         return TimeExpression(match.start, end, None, None, "recurring", _precision_of(match.fields))
 
     def _stretch(self, match: Match) -> TimeExpression | None:
-        """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier.
-
-        "For two weeks from Monday" is from that day to the end of the two weeks.
-        """
+        """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier."""
+        # "for two weeks from Monday" ends with the two weeks
         begin_of = self._words.search(self._sentence, match.end) if match.kind == "stretch" else None
         if begin_of and "from" in begin_of.leads and not self._sentence[match.end : begin_of.start].strip():
             first = self._calendar.resolve(begin_of, "coming")

@@ -307,7 +307,7 @@ class Calendar:
         """The nth weekday of a month, the last one for -1."""
         first = datetime(year, month, 1)
         if nth < 0:
-            final = first + self._delta(months=1) - _DAY
+            final: datetime = first + self._delta(months=1) - _DAY
             return final - timedelta(days=(final.weekday() - weekday) % 7)
         day = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1))
         if day.month != month:
