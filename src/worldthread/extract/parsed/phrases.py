@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
+_ROUGHLY: Final = frozenset(["about", "almost", "approximately", "around", "nearly", "over", "roughly", "under"])
 _UNNAMED: Final = frozenset([
     "no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these",
     "those", "this", "that",
@@ -246,7 +247,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
         name = referents.of(low)
         return None if name is None else NamedPhrase(name, token, token.i + 1)
     if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB", "RB") or token.tag_.startswith(("VB", "JJ")):
-        is_noun = token.pos_ in ("NOUN", "PROPN") or token.tag_ in ("VBG", "JJ") or _has_article(token)
+        is_noun = token.pos_ in ("NOUN", "PROPN") or token.tag_ in ("VBG", "JJ", "JJS") or _has_article(token)
         if not is_noun or token.lower_ in WORDS["vague"]:
             return None
     doc = token.doc
@@ -268,7 +269,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     while first.i < token.i and (
         first.lower_ in _ARTICLES or first.dep_ in ("punct", "intj", "cc", "advmod") or first.is_punct
     ) and first.dep_ not in ("amod", "compound"):  # fmt: skip
-        if first.dep_ == "advmod" and first.head != token:
+        if first.dep_ == "advmod" and (first.head != token or first.lower_ in _ROUGHLY):
             break
         first = doc[first.i + 1]
     if first.i and first.lower_ in _AFTER_A and doc[first.i - 1].lower_ == "a":
