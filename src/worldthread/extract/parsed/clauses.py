@@ -136,7 +136,10 @@ def _clause(head: Token) -> Clause | None:
     if not _is_finite(head, auxiliaries, subject):
         return None
     names = tuple(child.lemma_.lower() for child in auxiliaries)
-    is_bare_past = not names and (head.tag_ == "VBD" or (head.tag_ == "VBN" and head.lemma_ != "be"))
+    is_present = head.lower_ == head.lemma_ and head.lower_ not in WORDS["same_past"]  # "brew", tagged as past
+    is_bare_past = not names and (
+        (head.tag_ == "VBD" and not is_present) or (head.tag_ == "VBN" and head.lemma_ != "be")
+    )
     is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
     if subject is None and not _leaves_out_i(head, is_bare_past):
         return None
@@ -190,7 +193,12 @@ def _is_particle(child: Token) -> bool:
     """Return whether a word belongs to the verb before it: "up" in "set up", "forward" in "look forward to"."""
     if child.dep_ == "prt":
         return True
-    is_next = child.head.lemma_ != "be" and child.dep_ in ("advmod", "prep") and child.i == child.head.i + 1 and child.lower_ in WORDS["particles"]
+    is_next = (
+        child.head.lemma_ != "be"
+        and child.dep_ in ("advmod", "prep")
+        and child.i == child.head.i + 1
+        and child.lower_ in WORDS["particles"]
+    )
     return is_next and not any(c.dep_ in ("pobj", "pcomp") for c in child.children)
 
 

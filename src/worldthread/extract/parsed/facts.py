@@ -241,6 +241,8 @@ class _ClauseReader:
         takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
         if takes_clause or (lemma == "stay" and clause.is_progressive):
             return self._of_any_verb(subject)
+        if lemma == "put" and any(c.dep_ == "prep" for c in self._verb.rights):
+            return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
         ):
@@ -256,7 +258,11 @@ class _ClauseReader:
             and token.lower_ == "you"
         ):
             return self._of_calling()
-        if self._clause.modal in ("'d", "would") and self._clause.lemma in ("like", "love") and not self._clause.negation:
+        if (
+            self._clause.modal in ("'d", "would")
+            and self._clause.lemma in ("like", "love")
+            and not self._clause.negation
+        ):
             return self._of_intention(subject)
         if self._clause.modal in ("ca", "can") and self._clause.lemma in WORDS["abilities"]:
             value = self._object()
@@ -310,7 +316,10 @@ class _ClauseReader:
             (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
             None,
         )
-        is_time_only = complement is None or (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
+        is_time_only = complement is None or (
+            not _is_favourite(subject.head)
+            and (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
+        )
         if is_time_only and subject.lemma not in WORDS["attributes"]:
             return self._of_day(subject)
         if complement is None:
@@ -389,7 +398,8 @@ class _ClauseReader:
         while words and (words[-1].is_punct or words[-1].is_space):
             words.pop()
         is_value = all(
-            w.tag_ in ("CD", "NN", "NNS", "NNP", "NNPS", "JJ", "SYM", "HYPH", "ADD", "LS", "FW") or w.lower_ in (",", "o")
+            w.tag_ in ("CD", "NN", "NNS", "NNP", "NNPS", "JJ", "SYM", "HYPH", "ADD", "LS", "FW")
+            or w.lower_ in (",", "o")
             for w in words
         )
         if not words or len(words) > 10 or not is_value or not any(w.text[0].isupper() or w.like_num for w in words):
@@ -506,6 +516,14 @@ class _ClauseReader:
             return []
         if verb in ("engage", "marry", "divorce", "separate"):
             return self._of_new_state(subject)
+        start = self._verb.i
+        while start and not self._verb.doc[start - 1].whitespace_ and self._verb.doc[start - 1].dep_ not in (
+            "auxpass", "nsubjpass"
+        ):  # fmt: skip
+            start -= 1
+        state = self._verb.doc[start : self._verb.i + 1].text.lower()
+        if state in WORDS["lasting_adjectives"] and start < self._verb.i and not self._clause.is_past:
+            return [Fact(subject.name, "is", state)]  # "self-employed"
         needs_more = WORDS["adjectives_with_preposition"] - {"married", "engaged"}
         if (
             self._verb.lower_ in WORDS["lasting_adjectives"] - needs_more
@@ -560,7 +578,8 @@ class _ClauseReader:
             nested = [
                 c
                 for c in (inner.children if inner is not None else ())
-                if c.dep_ == "prep" and c.lower_ in ("at", "for", "as")
+                if c.dep_ == "prep"
+                and (c.lower_ in ("at", "as") or (c.lower_ == "for" and any(t.pos_ == "PROPN" for t in c.children)))
             ]
             if clause.lemma == "work":
                 if word not in ("as", "at", "for", "in", "with", "from"):
@@ -636,6 +655,8 @@ class _ClauseReader:
             return "used to" if clause.is_past else None
         if lemma == "go":
             return "plans to" if clause.is_progressive and not clause.is_past else None
+        if lemma == "try":
+            return "is trying to" if clause.is_progressive and not clause.is_past else None
         if lemma == "decide":
             return "plans to"
         if clause.is_past or lemma in ("think", "consider") or (lemma in _FEELINGS and not clause.modal):
@@ -681,6 +702,8 @@ class _ClauseReader:
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
         if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):
+            return []
+        if self._clause.is_progressive and not any(is_time(c) for c in self._verb.rights):
             return []
         return [Fact(subject.name, "has age", value.text)]
 
@@ -731,9 +754,9 @@ class _ClauseReader:
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
-        if _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified):
-            if not is_illness:
-                return []
+        is_open = _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified)
+        if is_open and not is_illness:
+            return []
         if any(
             c.dep_ in ("xcomp", "ccomp") or (c.dep_ == "relcl" and c.tag_ == "VB")
             for c in (*self._verb.children, *thing.children)
@@ -971,9 +994,13 @@ def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
     """Return whether a clause that is cut off says what a thing is: "a function that does this"."""
     is_bare = not thing.is_modified and thing.owner is None and not thing.is_proper
     is_known = thing.lemma in WORDS["relations"] | WORDS["pets"]
-    return is_bare and not is_known and any(
-        c.dep_ == "relcl" or (c.dep_ == "advcl" and any(w.tag_ in ("WRB", "WDT") for w in c.lefts))
-        for c in thing.head.rights
+    return (
+        is_bare
+        and not is_known
+        and any(
+            c.dep_ == "relcl" or (c.dep_ == "advcl" and any(w.tag_ in ("WRB", "WDT") for w in c.lefts))
+            for c in thing.head.rights
+        )
     )
 
 

@@ -92,7 +92,8 @@ _REALLY: Final = re.compile(  # after an adverb the model takes "like" for a pre
 _DROPPED_G: Final = re.compile(r"(?<=[a-z]{2})in['’](?![\w'’])")  # "comin'"
 _FILLER: Final = re.compile(
     r"^(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|i['’]d say|i (?:have to|must|should) "
-    r"(?:say|admit|mention)|just so you know|for the record|in case it matters|honestly|hey|tbh)\b[,:]? +(?:that )?", re.IGNORECASE
+    r"(?:say|admit|mention)|just so you know|for the record|in case it matters|honestly|hey|tbh)\b[,:]? +(?:that )?",
+    re.IGNORECASE,
 )
 
 

@@ -228,6 +228,8 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
         else:
             parts.append(token.text_with_ws)
     words = " ".join("".join(parts).split())
+    if last + 1 == len(doc) and re.search(r"(?<=\b\w)\.$", words):
+        words = words[:-1]  # the end of the sentence, which the model takes for a part of "vitamin D."
     return (words if words.count('"') % 2 == 0 else words.replace('"', "")) or None
 
 
