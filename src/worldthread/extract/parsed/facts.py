@@ -101,6 +101,8 @@ def is_time(token: Token) -> bool:
         if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
             return bool(token.dep_ == "pobj")
         return re.fullmatch(r"(?:19|20)\d\d", token.text) is not None
+    if token.dep_ == "prep" and token.lower_ in ("to", "into") and token.head.pos_ in ("VERB", "NOUN"):
+        return False  # "extended it to 4 hours"
     if token.dep_ == "prep":
         inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]
         if token.lower_ == "at" and any(c.lemma_.lower() in ("night", "dawn", "dusk", "noon") for c in inner):
@@ -241,7 +243,7 @@ class _ClauseReader:
         takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
         if takes_clause or (lemma == "stay" and clause.is_progressive):
             return self._of_any_verb(subject)
-        if lemma == "put" and any(c.dep_ == "prep" for c in self._verb.rights):
+        if lemma == "put" and any(c.dep_ == "prep" and c.lower_ != "into" for c in self._verb.rights):
             return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
@@ -431,6 +433,9 @@ class _ClauseReader:
             return []
         if subject.owner is not None and subject.given_name is None and subject.lemma in WORDS["attributes"]:
             return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        is_known = subject.lemma in WORDS["attributes"] | WORDS["codes"] or re.search(r"[$€£]|[^\W\d_]", value)
+        if subject.is_unspecific and not is_known:
+            return []  # "the probability is 1/2"
         if subject.given_name is None and subject.head.tag_ in ("NN", "NNS") and not self._is_person(subject):
             return [Fact(subject.name, "is", value, f"value of {subject.name}".lower())]
         is_age = self._is_person(subject) and complement.text.isdigit() and int(complement.text) < 120
@@ -611,6 +616,11 @@ class _ClauseReader:
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
         return found
+
+    def _happens(self) -> bool:
+        """Return whether the clause tells what happened or goes on, not what is always so."""
+        clause = self._clause
+        return clause.is_past or clause.is_perfect or (clause.is_progressive and clause.lemma != "be")
 
     def _lasts(self) -> bool:
         """Return whether "since" or "for" says that what began lasts."""
@@ -914,9 +924,11 @@ class _ClauseReader:
 
     def _is_only_praised(self, thing: NamedPhrase) -> bool:
         """Return whether what happened is only judged, not told: "had a great time", "ate yummy food"."""
+        words = [c for c in thing.head.children if c.dep_ not in ("det", "punct", "cc", "conj", "relcl")]
+        if words and all(c.lower_ in WORDS["quantities"] for c in words):
+            return True  # "wants to add more features"
         if not (self._clause.is_past or self._clause.is_perfect) or thing.owner is not None or thing.is_proper:
             return False
-        words = [c for c in thing.head.children if c.dep_ not in ("det", "punct", "cc", "conj", "relcl")]
         return bool(words) and all(c.lower_ in WORDS["judging"] or c.tag_ == "RB" for c in words)
 
     def _extended(self, last: int) -> int:
@@ -946,7 +958,7 @@ class _ClauseReader:
         if (
             phrase is None
             or phrase.is_vague
-            or (phrase.is_unspecific and self._clause.is_past and phrase.lemma not in WORDS["groups"])
+            or (phrase.is_unspecific and self._happens() and phrase.lemma not in WORDS["groups"])
         ):
             return None
         return phrase.name
