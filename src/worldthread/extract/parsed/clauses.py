@@ -164,6 +164,8 @@ def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> 
     """Return whether a verb and its subject make a clause, not a heading or an order ("Tests: run all of them")."""
     if subject is None or auxiliaries:
         return True
+    if head.tag_ == "VB" and subject.tag_ == "PRP" and subject.i < head.i:
+        return True  # "I no longer watch football", where the model sees no tense
     if head.tag_ in ("VB", "VBG", "VBN"):
         return head.lower_ in ("be", "been") or (head.tag_ == "VBN" and subject.dep_ == "nsubj" and subject.i < head.i)
     return subject.i > head.i or not any(t.text in (":", "|", ">", "/") for t in head.doc[subject.i + 1 : head.i])
