@@ -15,6 +15,7 @@ _HOURS: Final = re.compile(
 )
 _AMOUNT: Final = re.compile(
     r"[$€£] ?\d[\d.,]*|\d[\d.,]* ?(?:euros?|dollars?|pounds?|francs?|eur|usd|gbp|chf|quid|bucks|[$€£])"
+    r"(?: (?:a|an|per|each|every) \w+| (?:monthly|weekly|daily|yearly))?"
 )
 
 

@@ -138,7 +138,10 @@ def _clause(head: Token) -> Clause | None:
     if not _is_finite(head, auxiliaries, subject):
         return None
     names = tuple(child.lemma_.lower() for child in auxiliaries)
-    is_bare_past = not names and (head.tag_ == "VBD" or (head.tag_ == "VBN" and head.lemma_ != "be"))
+    is_present = head.lower_ == head.lemma_ and head.lower_ not in WORDS["same_past"]  # "brew", tagged as past
+    is_bare_past = not names and (
+        (head.tag_ == "VBD" and not is_present) or (head.tag_ == "VBN" and head.lemma_ != "be")
+    )
     is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
     if subject is None and not _leaves_out_i(head, is_bare_past):
         return None
@@ -163,6 +166,8 @@ def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> 
     """Return whether a verb and its subject make a clause, not a heading or an order ("Tests: run all of them")."""
     if subject is None or auxiliaries:
         return True
+    if head.tag_ == "VB" and subject.tag_ == "PRP" and subject.i < head.i:
+        return True  # "I no longer watch football", where the model sees no tense
     if head.tag_ in ("VB", "VBG", "VBN"):
         return head.lower_ in ("be", "been") or (head.tag_ == "VBN" and subject.dep_ == "nsubj" and subject.i < head.i)
     return subject.i > head.i or not any(t.text in (":", "|", ">", "/") for t in head.doc[subject.i + 1 : head.i])

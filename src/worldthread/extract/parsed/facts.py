@@ -23,6 +23,10 @@ _DISLIKES: Final = frozenset(["stand", "bear"])
 _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore", "prefer"])
 
 
+_ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated"}
+_OFTEN: Final = frozenset(["once", "twice"])
+
+
 IS_ON: Final = "is on"
 """The relation of a thing to its day."""
 
@@ -85,6 +89,9 @@ def is_time(token: Token) -> bool:
     """Return whether a complement only says when: "yesterday", "in 2010", "for two years", "since March"."""
     if token.dep_ in ("npadvmod", "advmod", "pobj", "tmod"):
         lemma = token.lemma_.lower()
+        is_rate = token.dep_ == "npadvmod" and any(c.lower_ in ("a", "an", "per") for c in token.lefts)
+        if is_rate and token.head.tag_ in ("CD", "NNS", "NN", "$"):
+            return False  # "50 euros a month"
         if lemma in WORDS["times"]:
             if token.tag_ in ("NNS", "NNPS") and lemma not in ("year", "month", "week", "day", "hour", "minute"):
                 return False  # "on Tuesdays"
@@ -94,6 +101,8 @@ def is_time(token: Token) -> bool:
         if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", token.lower_):
             return bool(token.dep_ == "pobj")
         return re.fullmatch(r"(?:19|20)\d\d", token.text) is not None
+    if token.dep_ == "prep" and token.lower_ in ("to", "into") and token.head.pos_ in ("VERB", "NOUN"):
+        return False  # "extended it to 4 hours"
     if token.dep_ == "prep":
         inner = [c for c in token.children if c.dep_ in ("pobj", "pcomp", "advmod", "prep")]
         if token.lower_ == "at" and any(c.lemma_.lower() in ("night", "dawn", "dusk", "noon") for c in inner):
@@ -216,8 +225,14 @@ class _ClauseReader:
             return self._of_new_job(subject) or self._of_any_verb(subject)
         if lemma in ("start", "get", "land", "take") and (found := self._of_new_job(subject)):
             return found
-        if lemma == "see" and clause.is_progressive:
+        seen = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        is_patient = seen is not None and seen.lemma_.lower() in WORDS["relations"]
+        if lemma == "see" and (clause.is_progressive or (is_patient and not clause.is_past)):
             return self._of_any_verb(subject)
+        if lemma == "come" and not clause.is_past and not clause.is_progressive and not clause.is_perfect:
+            origin = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "from"), None)
+            value = self._after(origin) if origin is not None else None
+            return [] if value is None else [Fact(subject.name, "comes from", value)]
         if lemma in WORDS["schedules"] and not self._is_person(subject) and any(
             c.dep_ in ("xcomp", "ccomp") for c in self._verb.rights
         ):  # fmt: skip
@@ -227,6 +242,8 @@ class _ClauseReader:
         verb = lemma.partition(" ")[0]
         takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
         if takes_clause or (lemma == "stay" and clause.is_progressive):
+            return self._of_any_verb(subject)
+        if lemma == "put" and any(c.dep_ == "prep" and c.lower_ != "into" for c in self._verb.rights):
             return self._of_any_verb(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
@@ -243,8 +260,17 @@ class _ClauseReader:
             and token.lower_ == "you"
         ):
             return self._of_calling()
+        if (
+            self._clause.modal in ("'d", "would")
+            and self._clause.lemma in ("like", "love")
+            and not self._clause.negation
+        ):
+            return self._of_intention(subject)
         if self._clause.modal in ("ca", "can") and self._clause.lemma in WORDS["abilities"]:
             value = self._object()
+            if value is None and not _has_complement(self._verb):
+                able = "cannot" if self._clause.negation else "can"
+                return [Fact(subject.name, able, self._clause.lemma)]
             able = "cannot" if self._clause.negation else "can"
             return [] if value is None else [Fact(subject.name, f"{able} {self._clause.lemma}", value)]
         if self._clause.modal in ("ca", "can") and self._clause.negation and self._clause.lemma in _DISLIKES:
@@ -272,7 +298,8 @@ class _ClauseReader:
                 return []
             return [Fact(subject.name, "is not a", phrase.name)]
         habits = WORDS["habits"] | WORDS["alone"]
-        if clause.is_past or clause.is_perfect or clause.lemma not in habits or "do" not in clause.auxiliaries:
+        is_simple = "do" in clause.auxiliaries or (clause.negation == "never" and not clause.auxiliaries)
+        if clause.is_past or clause.is_perfect or clause.lemma not in habits or not is_simple:
             return []
         value = self._object()
         if value is None and clause.lemma in WORDS["alone"] and not _has_complement(self._verb):
@@ -285,11 +312,16 @@ class _ClauseReader:
     def _of_copula(self, subject: NamedPhrase) -> list[Fact]:
         """Return what somebody or something is."""
         clause = self._clause
+        if (code := self._code_of(subject)) is not None:
+            return [Fact(subject.owner or subject.name, f"has {_without_owner(subject)}", code)]
         complement = next(
             (c for c in self._verb.rights if c.dep_ in ("attr", "acomp", "oprd", "prep", "nummod") and not is_time(c)),
             None,
         )
-        is_time_only = complement is None or (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
+        is_time_only = complement is None or (
+            not _is_favourite(subject.head)
+            and (complement.dep_ == "attr" and complement.lemma_.lower() in WORDS["times"])
+        )
         if is_time_only and subject.lemma not in WORDS["attributes"]:
             return self._of_day(subject)
         if complement is None:
@@ -303,7 +335,10 @@ class _ClauseReader:
         past = clause.is_past or (clause.is_perfect and not self._lasts())
         if complement.like_num or complement.tag_ == "CD":
             return self._of_number(subject, complement)
-        is_kind_of = complement.dep_ == "attr" and any(c.lower_ in ("a", "an") for c in complement.lefts)
+        is_kind_of = complement.dep_ == "attr" and (
+            any(c.lower_ in ("a", "an") for c in complement.lefts)
+            or (complement.tag_ == "JJS" and any(c.lower_ == "of" for c in complement.rights))
+        )
         if (complement.dep_ == "acomp" or complement.tag_ in ("JJ", "VBN")) and not is_kind_of:
             if (
                 owner_of
@@ -341,6 +376,8 @@ class _ClauseReader:
             is_bare = phrase.determiner == "" and complement.tag_ == "NN" and not is_state
             if is_bare and not (self._is_person(subject) and any(c.lower_ == "of" for c in complement.rights)):
                 return []  # "I'm game for that", but "I'm captain of the team"
+            if complement.tag_ == "NNS" and any(c.lower_ == "all" for c in self._verb.rights):
+                return []  # "I'm all ears"
             is_plural = complement.tag_ in ("NNS", "NNPS") and self._verb.lower_ in ("is", "was", "am", "'m", "’m")
             kind = "" if is_plural or is_bare or phrase.name[0].isdigit() else " a"
             return [Fact(subject.name, ("was" if past else "is") + kind, phrase.name)]
@@ -352,6 +389,24 @@ class _ClauseReader:
         if phrase.determiner == "the" and " of " in phrase.name:
             return [Fact(subject.name, "is", phrase.name)]
         return []
+
+    def _code_of(self, subject: NamedPhrase) -> str | None:
+        """Return the value of an owned number, code or address: all the words up to the end, such as "SW1A 1AA"."""
+        before = [c.lower_ for c in subject.head.lefts if c.dep_ == "compound"]
+        kinds = {subject.lemma, "-".join([*before, subject.lemma])}
+        if subject.owner is None or not kinds & WORDS["codes"] or self._clause.is_past or self._clause.is_perfect:
+            return None
+        words = list(self._verb.doc[self._verb.i + 1 :])
+        while words and (words[-1].is_punct or words[-1].is_space):
+            words.pop()
+        is_value = all(
+            w.tag_ in ("CD", "NN", "NNS", "NNP", "NNPS", "JJ", "SYM", "HYPH", "ADD", "LS", "FW")
+            or w.lower_ in (",", "o")
+            for w in words
+        )
+        if not words or len(words) > 10 or not is_value or not any(w.text[0].isupper() or w.like_num for w in words):
+            return None
+        return render(words[0], words[-1].i, self._referents)
 
     def _of_day(self, subject: NamedPhrase) -> list[Fact]:
         """Return the day of "the concert is tomorrow" and "my exam is in two weeks"."""
@@ -378,6 +433,9 @@ class _ClauseReader:
             return []
         if subject.owner is not None and subject.given_name is None and subject.lemma in WORDS["attributes"]:
             return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
+        is_known = subject.lemma in WORDS["attributes"] | WORDS["codes"] or re.search(r"[$€£]|[^\W\d_]", value)
+        if subject.is_unspecific and not is_known:
+            return []  # "the probability is 1/2"
         if subject.given_name is None and subject.head.tag_ in ("NN", "NNS") and not self._is_person(subject):
             return [Fact(subject.name, "is", value, f"value of {subject.name}".lower())]
         is_age = self._is_person(subject) and complement.text.isdigit() and int(complement.text) < 120
@@ -403,8 +461,9 @@ class _ClauseReader:
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
         if lemma not in WORDS["lasting_adjectives"] and not is_kind:
             return []
-        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged"}:
-            return []
+        to_what = next((c for c in complement.lefts if c.dep_ in ("amod", "compound", "npadvmod")), None)
+        if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged"} and to_what is None:
+            return []  # but "lactose intolerant"
         first = complement.left_edge
         while (
             first.i < complement.i
@@ -443,7 +502,7 @@ class _ClauseReader:
             return [Fact(subject.name, f"is {prep.lower_}", value)] if inner.lemma_.lower() in WORDS["groups"] else []
         if prep.lower_ == "from":
             return [Fact(subject.name, "is from", value)]
-        if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside"):
+        if prep.lower_ not in ("in", "on", "at", "under", "behind", "near", "inside", "above", "beside", "with"):
             return []
         is_thing = subject.head.tag_ in ("NN", "NNS", "NNP") and subject.lemma not in WORDS["times"]
         return [Fact(subject.name, f"is {prep.lower_}", value, f"place of {subject.name}".lower())] if is_thing else []
@@ -462,6 +521,14 @@ class _ClauseReader:
             return []
         if verb in ("engage", "marry", "divorce", "separate"):
             return self._of_new_state(subject)
+        start = self._verb.i
+        while start and not self._verb.doc[start - 1].whitespace_ and self._verb.doc[start - 1].dep_ not in (
+            "auxpass", "nsubjpass"
+        ):  # fmt: skip
+            start -= 1
+        state = self._verb.doc[start : self._verb.i + 1].text.lower()
+        if state in WORDS["lasting_adjectives"] and start < self._verb.i and not self._clause.is_past:
+            return [Fact(subject.name, "is", state)]  # "self-employed"
         needs_more = WORDS["adjectives_with_preposition"] - {"married", "engaged"}
         if (
             self._verb.lower_ in WORDS["lasting_adjectives"] - needs_more
@@ -473,6 +540,10 @@ class _ClauseReader:
         time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
         participle = self._verb.lower_
         if prep is None:
+            if lemma != "bear" and subject.owner is not None and not self._clause.is_perfect:
+                is_going_on = any(c.lower_ == "being" for c in self._verb.lefts)
+                state = ("was" if self._clause.is_past else "is") + (" being" if is_going_on else "")
+                return [Fact(subject.name, state, participle)] if self._clause.is_past or is_going_on else []
             if lemma != "bear" or time is None:
                 return []
             value = self._after(time)
@@ -492,7 +563,7 @@ class _ClauseReader:
     def _of_new_state(self, subject: NamedPhrase) -> list[Fact]:
         """Return the marital state of "got engaged", with the other one where that is said."""
         state = self._verb.lower_
-        if "get" in self._clause.auxiliaries and "be" in self._clause.auxiliaries:
+        if {"get", "getting"} & set(self._clause.auxiliaries) and "be" in self._clause.auxiliaries:
             return [Fact(subject.name, "plans to get", state)]  # "is getting married"
         to = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "to"), None)
         other = self._after(to) if to is not None else None
@@ -512,7 +583,8 @@ class _ClauseReader:
             nested = [
                 c
                 for c in (inner.children if inner is not None else ())
-                if c.dep_ == "prep" and c.lower_ in ("at", "for", "as")
+                if c.dep_ == "prep"
+                and (c.lower_ in ("at", "as") or (c.lower_ == "for" and any(t.pos_ == "PROPN" for t in c.children)))
             ]
             if clause.lemma == "work":
                 if word not in ("as", "at", "for", "in", "with", "from"):
@@ -544,6 +616,11 @@ class _ClauseReader:
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
         return found
+
+    def _happens(self) -> bool:
+        """Return whether the clause tells what happened or goes on, not what is always so."""
+        clause = self._clause
+        return clause.is_past or clause.is_perfect or (clause.is_progressive and clause.lemma != "be")
 
     def _lasts(self) -> bool:
         """Return whether "since" or "for" says that what began lasts."""
@@ -588,10 +665,14 @@ class _ClauseReader:
             return "used to" if clause.is_past else None
         if lemma == "go":
             return "plans to" if clause.is_progressive and not clause.is_past else None
+        if lemma == "try":
+            return "is trying to" if clause.is_progressive and not clause.is_past else None
         if lemma == "decide":
             return "plans to"
-        if clause.is_past or lemma in ("think", "consider"):
+        if clause.is_past or lemma in ("think", "consider") or (lemma in _FEELINGS and not clause.modal):
             return None
+        if clause.modal:
+            return "would like to"
         return "has to" if lemma == "have" else f"{third_person(lemma)} to"
 
     def of_infinitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
@@ -631,6 +712,8 @@ class _ClauseReader:
     def _of_turning(self, subject: NamedPhrase) -> list[Fact]:
         value = next((c for c in self._verb.rights if c.text.isdigit() and 0 < int(c.text) < 120), None)
         if value is None or any(c.dep_ == "prep" and c.lower_ not in ("on", "in", "at") for c in self._verb.rights):
+            return []
+        if self._clause.is_progressive and not any(is_time(c) for c in self._verb.rights):
             return []
         return [Fact(subject.name, "has age", value.text)]
 
@@ -681,9 +764,9 @@ class _ClauseReader:
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
-        if _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified):
-            if not is_illness:
-                return []
+        is_open = _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified)
+        if is_open and not is_illness:
+            return []
         if any(
             c.dep_ in ("xcomp", "ccomp") or (c.dep_ == "relcl" and c.tag_ == "VB")
             for c in (*self._verb.children, *thing.children)
@@ -758,9 +841,13 @@ class _ClauseReader:
     def _of_intransitive(self, subject: NamedPhrase, relation: str) -> list[Fact]:
         """Return a habit without an object, or when something is planned: "runs three times a week", "smokes"."""
         clause = self._clause
+        if clause.lemma in _ENDED and (clause.is_past or clause.is_perfect):
+            return [Fact(subject.name, "is", _ENDED[clause.lemma])]
         if clause.is_past:
             return []
         times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.lower_ in ("times", "days")), None)
+        if times is None:
+            times = next((c for c in self._verb.rights if c.dep_ == "npadvmod" and c.left_edge.lower_ in _OFTEN), None)
         often = render(times.left_edge, times.right_edge.i, self._referents) if times is not None else None
         if often is not None:
             return [Fact(subject.name, relation, often)]
@@ -831,15 +918,17 @@ class _ClauseReader:
         if thing.determiner == "the":
             return not thing.is_proper and not thing.is_identified and lemma not in WORDS["takes_known"]
         is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
-        if is_bare and lemma in ("study", "teach", "play", "learn"):
+        if is_bare and (lemma in WORDS["takes_bare"] or lemma == "give up"):
             return False
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
     def _is_only_praised(self, thing: NamedPhrase) -> bool:
         """Return whether what happened is only judged, not told: "had a great time", "ate yummy food"."""
+        words = [c for c in thing.head.children if c.dep_ not in ("det", "punct", "cc", "conj", "relcl")]
+        if words and all(c.lower_ in WORDS["quantities"] for c in words):
+            return True  # "wants to add more features"
         if not (self._clause.is_past or self._clause.is_perfect) or thing.owner is not None or thing.is_proper:
             return False
-        words = [c for c in thing.head.children if c.dep_ not in ("det", "punct", "cc", "conj", "relcl")]
         return bool(words) and all(c.lower_ in WORDS["judging"] or c.tag_ == "RB" for c in words)
 
     def _extended(self, last: int) -> int:
@@ -869,7 +958,7 @@ class _ClauseReader:
         if (
             phrase is None
             or phrase.is_vague
-            or (phrase.is_unspecific and self._clause.is_past and phrase.lemma not in WORDS["groups"])
+            or (phrase.is_unspecific and self._happens() and phrase.lemma not in WORDS["groups"])
         ):
             return None
         return phrase.name
@@ -909,7 +998,8 @@ def _has_complement(verb: Token) -> bool:
 def _is_stretch(thing: NamedPhrase) -> bool:
     """Return whether an object is only a time: "had a wicked weekend"; but "takes 50 minutes"."""
     is_counted = any(c.dep_ in ("nummod", "poss") for c in thing.head.children)
-    return thing.lemma in WORDS["times"] and not is_counted and not thing.is_proper
+    is_part = thing.head.tag_ == "NNS"  # "hates mornings"
+    return thing.lemma in WORDS["times"] and not is_counted and not thing.is_proper and not is_part
 
 
 def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:

@@ -85,6 +85,10 @@ _APOSTROPHES: Final = {
     "i": "I", "i'm": "I'm", "i've": "I've", "i'd": "I'd", "i'll": "I'll",
 }  # fmt: skip
 _INFORMAL: Final = re.compile(r"(?<![\w'’.-])(?:i(?:['’](?:m|ve|d|ll))?|[Ii]m|[Ii]ve|[a-z]{2,5}nt)(?![\w'’-]|\.\w)")
+_NAME_IS: Final = re.compile(r"\bname['’]s(?= \w+(?: \w+)?(?:[,.!]| and |$))")  # the model takes it for an owner
+_REALLY: Final = re.compile(  # after an adverb the model takes "like" for a preposition
+    r"\b[Ii] (?:absolutely|actually|genuinely|honestly|really|totally|truly) (?=(?:like|love|hate|enjoy|need|want)\b)"
+)
 _UNKNOWN_FORMS: Final = [
     (re.compile(r"\bburnt\b"), "burned"),
     (re.compile(r"\blearnt\b"), "learned"),
@@ -109,6 +113,8 @@ def normalised(sentence: str) -> str:
     Returns:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
+    sentence = _REALLY.sub("I ", sentence)
+    sentence = _NAME_IS.sub("name is", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     sentence = _FILLER.sub("", sentence).replace("’", "'")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
+_ROUGHLY: Final = frozenset(["about", "almost", "approximately", "around", "nearly", "over", "roughly", "under"])
 _UNNAMED: Final = frozenset([
     "no", "any", "each", "every", "either", "neither", "which", "what", "such", "all", "both", "another", "these",
     "those", "this", "that",
@@ -82,10 +83,7 @@ class NamedPhrase(NamedTuple):
     def is_identified(self) -> bool:
         """Whether the words of the phrase say which one is meant: a name in it, an owner, or "of" something."""
         return any(
-            child.dep_ in ("poss", "prep", "acl", "nummod")
-            or child.pos_ == "PROPN"
-            or child.tag_ in ("JJS", "RBS")
-            or child.lower_ in ("first", "last", "only")
+            child.dep_ in ("poss", "prep", "acl", "nummod") or child.pos_ == "PROPN" or child.tag_ in ("JJS", "RBS")
             for child in self.head.children
             if child.dep_ != "nummod" or child.i > self.head.i
         )
@@ -132,6 +130,8 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     commas = [t.i for t in doc[token.i : limit] if t.text == ","]
     if commas and not any(t.lower_ in ("and", "or", "&") for t in doc[commas[-1] : limit]):
         limit = commas[0] - 1  # no enumeration, or one that goes on with a clause
+    if doc[limit].dep_ == "conj" and doc[limit].lower_ == "one" and doc[limit - 1].dep_ == "cc":
+        limit -= 2  # "emailed some firms and one replied"
     while limit > token.i and (
         doc[limit].dep_ in ("cc", "punct", "mark")
         or doc[limit].is_punct
@@ -175,6 +175,8 @@ def is_cut_short(token: Token, last: int) -> bool:
     doc = token.doc
     if doc[last].pos_ == "VERB" and any(c.dep_ in ("dobj", "ccomp", "xcomp") for c in doc[last].rights if c.i > last):
         return True
+    if doc[last].dep_ == "amod" and doc[last].head.i > last:
+        return True  # "a safe, inclusive world"
     if doc[last].pos_ in ("ADP", "DET", "PART", "SCONJ", "CCONJ") and doc[last].dep_ not in ("prt", "case"):
         return True
     if last + 1 >= len(doc):
@@ -183,7 +185,7 @@ def is_cut_short(token: Token, last: int) -> bool:
     is_infinitive = following.tag_ == "TO" and last + 2 < len(doc) and doc[last + 2].tag_ == "VB"
     if (
         is_infinitive
-        or following.lower_ in ("%", "of", "than")
+        or following.lower_ in ("%", "of", "than", "like")
         or (following.text == "-" and not following.whitespace_)
     ):
         return True
@@ -227,6 +229,10 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
         else:
             parts.append(token.text_with_ws)
     words = " ".join("".join(parts).split())
+    if len(re.findall(r"(?<!\w)'(?=\w)", words)) > len(re.findall(r"(?<=\w)'(?!\w)", words)):
+        words = re.sub(r"(?<!\w)'(?=\w)", "", words)
+    if last + 1 == len(doc) and re.search(r"(?<=\b\w)\.$", words):
+        words = words[:-1]  # the end of the sentence, which the model takes for a part of "vitamin D."
     return (words if words.count('"') % 2 == 0 else words.replace('"', "")) or None
 
 
@@ -246,7 +252,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
         name = referents.of(low)
         return None if name is None else NamedPhrase(name, token, token.i + 1)
     if token.tag_ in ("WP", "WDT", "EX", "DT", "PDT", "WRB", "RB") or token.tag_.startswith(("VB", "JJ")):
-        is_noun = token.pos_ in ("NOUN", "PROPN") or token.tag_ in ("VBG", "JJ") or _has_article(token)
+        is_noun = token.pos_ in ("NOUN", "PROPN") or token.tag_ in ("VBG", "JJ", "JJS") or _has_article(token)
         if not is_noun or token.lower_ in WORDS["vague"]:
             return None
     doc = token.doc
@@ -268,7 +274,7 @@ def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> 
     while first.i < token.i and (
         first.lower_ in _ARTICLES or first.dep_ in ("punct", "intj", "cc", "advmod") or first.is_punct
     ) and first.dep_ not in ("amod", "compound"):  # fmt: skip
-        if first.dep_ == "advmod" and first.head != token:
+        if first.dep_ == "advmod" and (first.head != token or first.lower_ in _ROUGHLY):
             break
         first = doc[first.i + 1]
     if first.i and first.lower_ in _AFTER_A and doc[first.i - 1].lower_ == "a":

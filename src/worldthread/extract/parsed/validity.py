@@ -55,7 +55,7 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
-        and (is_schedule or doc.text[time.start : time.end].lower() not in stated.fact.object.lower())
+        and (is_schedule or not _overlap(doc.text[time.start : time.end], stated.fact.object))
     ]
     if not times:
         return stated
@@ -74,17 +74,26 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         fact = replace(fact, object=shown_time(valid_from))  # "tomorrow" would be another day tomorrow
     if clause.lemma in WORDS["planning"] and valid_from is not None and valid_from > at:
         return stated  # the time of what is planned
-    if clause.is_progressive and not clause.is_past and valid_from is not None and valid_from > at:
+    is_meant = clause.lemma in WORDS["intentions"]
+    if clause.is_progressive and not clause.is_past and not is_meant and valid_from is not None and valid_from > at:
         fact = replace(fact, relation=planned(fact.relation, clause.lemma), aspect=None)
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
 
 
+def _overlap(time: str, value: str) -> bool:
+    """Return whether a time is a part of what a fact is about: "is inspired by autumn"."""
+    time, value = time.lower(), value.lower()
+    return time in value or value in time
+
+
 def _has_own_time(head: Token) -> bool:
     """Return whether a token heads a clause that has times of its own: "the one that I met in May"."""
     if head.dep_ == "advcl":
         return not any(mark.lower_ in ("since", "until", "till", "after", "before") for mark in head.children)
+    if head.dep_ == "conj" and head.pos_ in ("VERB", "AUX"):
+        return any(child.dep_ in ("nsubj", "nsubjpass", "expl") for child in head.children)
     if head.dep_ == "relcl":
         return head.tag_ not in ("VBP", "VBZ")  # "gave it to a shelter I volunteer at yesterday"
     return head.dep_ in ("ccomp", "acl", "csubj", "parataxis", "appos")
