@@ -23,7 +23,8 @@ def _pattern(sources: list[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{joined})(?!\w)", re.IGNORECASE)
 
 
-_FRAMES: Final = _pattern(_TABLE["frames"])
+_SUMMARY: Final = _TABLE["summary"]
+_FRAMES: Final = _pattern([rf"(?<!\S)(?<!.){_SUMMARY}", *(frame.replace("SUMMARY", _SUMMARY) for frame in _TABLE["frames"])])
 _INSTRUCTION: Final = re.compile(_TABLE["instruction"].replace(" ", r"\s{1,4}"), re.IGNORECASE)
 _ASKS_WHAT_WAS_ANSWERED: Final = _pattern(_TABLE["asks_what_was_answered"])
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, names_in
+from worldthread.retrieve.relevance import relevance
 from worldthread.retrieve.select import (
     QuestionPaths,
     best_episodes,
@@ -30,6 +31,7 @@ def search(
     at: float | None,
     only_current: bool,
     episode_of: Callable[[str], Episode],
+    min_score: float = 0.0,
 ) -> tuple[Hit, ...]:
     """Return the best hits for a question.
 
@@ -43,6 +45,7 @@ def search(
         at: the world time that the question is about; ``None`` for now.
         only_current: leave out what does not hold at that time.
         episode_of: returns an episode by its id.
+        min_score: leave out what is less relevant, see :mod:`worldthread.retrieve.relevance`; 0 keeps everything.
 
     Returns:
         Facts, then theses, then episodes, each best first, with the path that leads to each.
@@ -59,15 +62,27 @@ def search(
         if kind not in kinds:
             continue
         if kind == "episode":
-            for number, score in best_episodes(scores, index, k, at, only_current):
+            episodes = best_episodes(scores, index, k, at, only_current, lambda id_: episode_of(id_).text)
+            for number, score in _relevant(query, index, episodes, kind, min_score):
                 record = graph.numbered_episode(number)
                 assert record is not None
                 path = scores.episode_paths.get(number) or paths.to_episode(number)
                 hits.append(Hit(episode_of(record.id), score, kind, path))
             continue
-        for number, score in best_statements(scores, index, k, kind, at, only_current):
+        statements = best_statements(scores, index, k, kind, at, only_current)
+        for number, score in _relevant(query, index, statements, kind, min_score):
             statement = graph.numbered_statement(number)
             assert statement is not None
             path = scores.paths.get(number) or paths.to_statement(number)
             hits.append(Hit(statement, score, kind, path, version_shown(graph, number, at)))
     return tuple(hits)
+
+
+def _relevant(
+    query: Query, index: RetrievalIndex, found: list[tuple[int, float]], kind: Kind, min_score: float
+) -> list[tuple[int, float]]:
+    """Return those of some numbers with scores that are relevant enough."""
+    if min_score <= 0 or not found:
+        return found
+    values = relevance(query, index, np.array([number for number, _ in found], np.int64), kind)
+    return [one for one, value in zip(found, values.tolist(), strict=True) if value >= min_score]
