@@ -399,7 +399,7 @@ class Memory:
             method: a key of :data:`worldthread.retrieve.METHODS`; ``None`` for the default.
             only_current: leave out statements that do not hold at that time, and episodes of which no statement does.
             max_tokens: the limit of :attr:`Recall.text <worldthread.Recall.text>`, by a cautious estimate.
-            min_score: leave out hits of which it is less likely that they are evidence, in [0, 1]; the scale is the same
+            min_score: leave out hits that are less likely than this to be evidence, in [0, 1]; the scale is the same
                 for every memory and method, see :mod:`worldthread.retrieve.relevance`.
             reranker: orders the best hits of each kind anew, for example by a cross-encoder; its scores replace those
                 of the method.

@@ -215,9 +215,7 @@ def test_messages_with_the_same_words_are_listed_once() -> None:
     batch=st.integers(1, 30),
 )
 @settings(max_examples=60, deadline=None)
-def test_the_order_that_is_kept_is_the_one_made_at_once(
-    steps: list[tuple[bool, int, int, int]], batch: int
-) -> None:
+def test_the_order_that_is_kept_is_the_one_made_at_once(steps: list[tuple[bool, int, int, int]], batch: int) -> None:
     graph, kept = TemporalGraph(), ConversationOrder()
     speakers: list[int] = []
     ids: list[str] = []
@@ -231,7 +229,8 @@ def test_the_order_that_is_kept_is_the_one_made_at_once(
             graph.forget(ids[number // 2])
         if number % batch == 0 or number == len(steps) - 1:
             present = np.array([id_ in graph for id_ in ids])
-            rest = (graph, present, np.array(speakers, np.int32), ["", "anna", "ben"], np.arange(len(ids), dtype=np.uint64))
+            ties = np.arange(len(ids), dtype=np.uint64)
+            rest = (graph, present, np.array(speakers, np.int32), ["", "anna", "ben"], ties)
             found, expected = kept.update(*rest), ConversationOrder().update(*rest)
             if expected is None or found is None:
                 assert found is expected

@@ -15,9 +15,9 @@ from worldthread.retrieve.question import asks_what_was_answered, subject_of
         ("Could you remind me where I parked the bicycle?", "where I parked the bicycle?"),
         ("Do you remember the name of my dentist?", "the name of my dentist?"),
         ("Give me a brief overview of my garden plans in our chats so far.", "my garden plans."),
-        ("Can you list the order in which I talked about planting roses? Answer with only two sentences.", "planting roses?"),
+        ("Can you list the order in which I talked about planting roses? Name only two.", "planting roses?"),
         ("What did I mention about the broken boiler?", "What about the broken boiler?"),
-        ("Where does Anna live?", "Where does Anna live?"),
+        ("Where does  Anna live ? ", "Where does  Anna live ? "),
         ("Who wrote the summary of the trial?", "Who wrote the summary of the trial?"),
     ],
 )  # fmt: skip

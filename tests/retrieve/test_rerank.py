@@ -9,8 +9,8 @@ import pytest
 
 from worldthread import Hit, InputError, Memory, ModelError
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve.relevance import relevance
 from worldthread.retrieve.query import Query
+from worldthread.retrieve.relevance import relevance
 from worldthread.retrieve.rerank import MOST, listed
 from worldthread.types import Thesis
 
@@ -41,7 +41,8 @@ def hits(*scores: float) -> list[Hit]:
 def opened() -> Memory:
     memory = Memory(model="none", embedder=FakeEmbedder())
     for number in range(30):
-        memory.remember([{"speaker": "Anna", "content": f"It rained {'very ' * number}much."}], at=number, source="diary")
+        text = f"It rained {'very ' * number}much."
+        memory.remember([{"speaker": "Anna", "content": text}], at=number, source="diary")
     return memory
 
 

@@ -2,7 +2,7 @@
 
 The scores of a method say which of two hits is better. To leave out what is no evidence, a scale is needed that does
 not depend on what else there is: with the cosine *c* of question and hit (for an episode, the highest of its text and
-of its statements), and the share *w* of the question's telling words that the hit has, each word weighted by its rarity,
+of its statements), and the share *w* of the question's telling words that the hit has, weighted by their rarity,
 
     relevance = 1 / (1 + exp(5.7 - 3.4 c - 3.1 w)).
 
