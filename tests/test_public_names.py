@@ -18,7 +18,7 @@ from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Rem
 OF_USERS = {
     "Answer", "AsyncMemory", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
     "Fact", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "Recall", "Record",
-    "Remembered", "Thesis", "TimeLike", "Version", "__version__",
+    "Remembered", "Reranker", "Thesis", "TimeLike", "Version", "__version__",
 }  # fmt: skip
 MEMBERS = {
     "about", "as_of", "ask", "checkpoint", "close", "correct", "entities", "episode", "episodes", "export",

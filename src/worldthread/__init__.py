@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from worldthread.models.base import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.record import Record
+    from worldthread.retrieve.rerank import Reranker
     from worldthread.stores import ImportCounts
     from worldthread.types import (
         Ending,
@@ -85,6 +86,7 @@ _MODULES = {
     "worldthread.models.base": ["Embedder"],
     "worldthread.models.chat": ["ChatModel"],
     "worldthread.record": ["Record"],
+    "worldthread.retrieve.rerank": ["Reranker"],
     "worldthread.stores.base": ["ImportCounts"],
     "worldthread.types": [
         "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Recall", "Thesis", "TimeLike", "Version",
@@ -136,6 +138,7 @@ __all__ = [
     "Record",
     "Remembered",
     "ReplayError",
+    "Reranker",
     "StoreError",
     "StoreLockedError",
     "Thesis",
