@@ -139,7 +139,9 @@ def main() -> None:
             if not path.parent.exists():
                 path.parent.mkdir(parents=True)
                 build(path, size)
-            rounds = [{name: measured_with(source, path) for name, source in versions.items()} for _ in range(given.rounds)]
+            rounds = [
+                {name: measured_with(source, path) for name, source in versions.items()} for _ in range(given.rounds)
+            ]
             row: dict[str, Any] = {key: rounds[0]["own"][key] for key in ("messages", "statements")}
             for what in ("recall_ms", "after_write_ms"):
                 for name in versions:

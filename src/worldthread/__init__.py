@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from worldthread.models.base import Embedder
     from worldthread.models.chat import ChatModel
     from worldthread.record import Record
+    from worldthread.retrieve.rerank import Reranker
     from worldthread.stores import ImportCounts, NamespaceSize
     from worldthread.types import (
         Ending,
@@ -88,6 +89,7 @@ _MODULES = {
     "worldthread.models.base": ["Embedder"],
     "worldthread.models.chat": ["ChatModel"],
     "worldthread.record": ["Record"],
+    "worldthread.retrieve.rerank": ["Reranker"],
     "worldthread.stores.base": ["ImportCounts", "NamespaceSize"],
     "worldthread.types": [
         "Ending", "Episode", "Extraction", "Fact", "Hit", "Interval", "Page", "Recall", "Thesis", "TimeLike", "Version",
@@ -142,6 +144,7 @@ __all__ = [
     "Record",
     "Remembered",
     "ReplayError",
+    "Reranker",
     "StoreError",
     "StoreLockedError",
     "Thesis",

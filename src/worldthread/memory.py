@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Self
 
 from worldthread.arguments import (
     require_count,
+    require_finite,
     require_methods,
     require_query,
     require_string,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from worldthread.extract.base import Extractor
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
+    from worldthread.retrieve.rerank import Reranker
 
 
 class Memory:
@@ -476,19 +478,22 @@ class Memory:
         self,
         query: str,
         *,
-        k: int = 5,
+        k: int | None = 5,
         as_of: TimeLike | None = None,
         kinds: Collection[Kind] = KINDS,
         method: str | None = None,
         only_current: bool = True,
         max_tokens: int = 1000,
         where: Filter | None = None,
+        min_score: float = 0.0,
+        reranker: Reranker | None = None,
     ) -> Recall:
         """Find the facts, theses and episodes that matter for a question.
 
         Args:
             query: a question, or any other words.
-            k: the maximum number of hits of each kind.
+            k: the maximum number of hits of each kind; ``None`` ends each list at the greatest fall of the score, after
+                3 to 20 hits.
             as_of: a world time (:data:`~worldthread.TimeLike`): finds what held then, from episodes up to and including
                 that time. ``None`` for now.
             kinds: which of ``"fact"``, ``"thesis"`` and ``"episode"`` to find.
@@ -497,22 +502,33 @@ class Memory:
             max_tokens: the limit of :attr:`Recall.text <worldthread.Recall.text>`, by a cautious estimate.
             where: look only at what meets this filter: ``k`` hits of each kind are found where there are as many. If it
                 selects a single user, "I" in the question means that user.
+            min_score: leave out hits that are less likely than this to be evidence, in [0, 1]; the scale is the same
+                for every memory and method, see :mod:`worldthread.retrieve.relevance`.
+            reranker: orders the best hits of each kind anew, for example by a cross-encoder; its scores replace those
+                of the method.
 
         Returns:
             The hits, best first within each kind, and the same as text for a prompt.
 
         Raises:
             InputError: an argument cannot be used.
+            ModelError: the reranker returned something other than a finite number for each text.
         """
         from worldthread.retrieve import DEFAULT_METHOD
         from worldthread.retrieve.query import as_asked_by
         from worldthread.retrieve.question import subject_of
+        from worldthread.retrieve.rerank import found_at_most, listed
         from worldthread.retrieve.search import search
         from worldthread.retrieve.text import hits_as_text
 
         require_query(query, "a question")
-        require_count(k, "k")
+        if k is not None:
+            require_count(k, "k")
         require_count(max_tokens, "max_tokens")
+        if not 0 <= require_finite(min_score, "min_score") <= 1:
+            raise InputError(f"min_score must be between 0 and 1, not {min_score!r}")
+        if reranker is not None:
+            require_methods(reranker, ("score",), "reranker", "an object with the method score(question, texts)")
         require_subset(kinds, KINDS, "kinds")
         method = DEFAULT_METHOD if method is None else require_string(method, "method")
         at = to_world_time(as_of)
@@ -526,9 +542,10 @@ class Memory:
         with self._index.current() as index:
             hits = search(
                 index, asked, vector,
-                method=method, k=k, kinds=kinds, at=at, only_current=only_current, episode_of=self._store.episode,
-                condition=condition,
+                method=method, k=found_at_most(k, reranker), kinds=kinds, at=at, only_current=only_current,
+                episode_of=self._store.episode, condition=condition, min_score=min_score,
             )  # fmt: skip
+        hits = listed(hits, query, k, reranker)
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)
 
     def ask(

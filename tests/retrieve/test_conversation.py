@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+pytest.importorskip("hypothesis")
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from worldthread import Memory
+from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
+from worldthread.extract.when import shown_time
+from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve.conversation import LONGEST_PAUSE, Conversation
+from worldthread.retrieve.conversation import LONGEST_PAUSE, Conversation, ConversationOrder
 from worldthread.types import Episode
 
 HOUR = 3600.0
@@ -148,3 +155,85 @@ def test_documents_and_messages_are_found_beside_each_other(method: str) -> None
             opened.remember(said(("Ben", f"I counted {n} sheep.")), at=30 + n, source="night")
         found = texts_found(opened, "Who went up the leaning tower of Pisa?", k=2)
         assert {text.partition(" ")[0].strip() for text in found} == {"Anna:", "Pisa\nPisa"}
+
+
+def test_what_was_said_about_a_time_that_the_question_names_comes_first() -> None:
+    pytest.importorskip("dateutil")
+    with memory() as opened:
+        for month in range(1, 13):
+            opened.remember(said(("Anna", "We went to the lake again.")), at=f"2023-{month:02}-10", source=f"{month}")
+            opened.remember(said(("Ben", f"I read {month} books.")), at=f"2023-{month:02}-10T00:01", source=f"{month}")
+        hits = opened.recall("What did we do at the lake in May 2023?", k=1, kinds=["episode"]).hits
+        assert isinstance(hits[0].item, Episode)
+        assert shown_time(hits[0].item.at).startswith("2023-05")
+
+
+def test_a_relative_time_is_that_before_the_last_message_or_the_time_asked_about() -> None:
+    pytest.importorskip("dateutil")
+    with memory() as opened:
+        for day in range(1, 29):
+            opened.remember(said(("Anna", f"I baked cake number {day}.")), at=f"2024-02-{day:02}", source=f"{day}")
+        for as_of, expected in ((None, "2024-02-27"), ("2024-02-15", "2024-02-14")):
+            hits = opened.recall("What cake did Anna bake yesterday?", k=1, kinds=["episode"], as_of=as_of).hits
+            assert isinstance(hits[0].item, Episode)
+            assert shown_time(hits[0].item.at).startswith(expected)
+
+
+def test_what_is_always_to_be_heeded_is_found_before_what_is_not() -> None:
+    with memory() as opened:
+        opened.remember(said(("user", "Show me prices in euros for flights, always.")), at=1, source="a")
+        opened.remember(said(("user", "Show me prices in euros for flights, today.")), at=2, source="b")
+        assert texts_found(opened, "prices for flights", k=1) == ["user: Show me prices in euros for flights, always."]
+
+
+def test_a_question_for_what_the_assistant_said_finds_it() -> None:
+    with memory() as opened:
+        opened.remember(said(("user", "Which soup suits winter?"), ("assistant", "Lentil soup suits winter.")), at=1)
+        for n in range(8):
+            opened.remember(said(("user", f"I saw {n} herons.")), at=300 + n, source=f"walk {n}")
+        asked = "Which lentil soup for winter did {} recommend?"
+        first, second = (texts_found(opened, asked.format(who), k=2) for who in ("you", "Ben"))
+        assert first[0] == "assistant: Lentil soup suits winter."
+        assert second[0] == "user: Which soup suits winter?"
+
+
+def test_messages_with_the_same_words_are_listed_once() -> None:
+    with memory() as opened:
+        texts = ["I lost the key.", "I lost a key!", "I LOST THE KEY", "I lost no key."]
+        for n, text in enumerate(texts):
+            opened.remember(said(("Anna", text)), at=n, source=f"{n}")
+        opened.remember(said(("Ben", "I lost the key.")), at=9, source="ben")
+        found = texts_found(opened, "Who lost the key?", k=10)
+        assert len(found) == 3
+        assert {"Anna: I lost no key.", "Ben: I lost the key."} < set(found)
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 40), st.integers(0, 2)), min_size=1, max_size=60
+    ),
+    batch=st.integers(1, 30),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_order_that_is_kept_is_the_one_made_at_once(steps: list[tuple[bool, int, int, int]], batch: int) -> None:
+    graph, kept = TemporalGraph(), ConversationOrder()
+    speakers: list[int] = []
+    ids: list[str] = []
+    for number, (forgets, source, at, speaker) in enumerate(steps):
+        time = at // 4 * MESSAGE_GAP + at % 4 * PART_GAP
+        episode = Episode(f"Text {number}", time, f"source {source}")
+        graph.add(episode)
+        ids.append(episode.id)
+        speakers.append(speaker)
+        if forgets and ids[number // 2] in graph:
+            graph.forget(ids[number // 2])
+        if number % batch == 0 or number == len(steps) - 1:
+            present = np.array([id_ in graph for id_ in ids])
+            ties = np.arange(len(ids), dtype=np.uint64)
+            rest = (graph, present, np.array(speakers, np.int32), ["", "anna", "ben"], ties)
+            found, expected = kept.update(*rest), ConversationOrder().update(*rest)
+            if expected is None or found is None:
+                assert found is expected
+                continue
+            for name in ("episodes", "places", "sessions", "turns", "speakers", "times"):
+                assert getattr(found, name).tolist() == getattr(expected, name).tolist()

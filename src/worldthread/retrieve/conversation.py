@@ -182,12 +182,10 @@ class ConversationOrder:
         """Insert sorted episodes into the order."""
 
         def key(episode: int) -> tuple[float, ...]:
-            recorded, time = float(self._recorded[episode]), self._times[episode : episode + 1]
-            never = math.isnan(recorded)
-            moment = float(_moments(time)[0])
-            return (
-                int(self._sources[episode]), moment, never, 0.0 if never else recorded, float(time[0]), int(ties[episode])
-            )  # fmt: skip
+            source, time = int(self._sources[episode]), self._times[episode : episode + 1]
+            recorded = float(self._recorded[episode])
+            stored = (1, 0.0) if math.isnan(recorded) else (0, recorded)
+            return (source, float(_moments(time)[0]), *stored, float(time[0]), int(ties[episode]))
 
         places = [bisect.bisect_left(self._order, key(episode), key=key) for episode in episodes.tolist()]
         self._order = np.insert(self._order, places, episodes)

@@ -23,7 +23,10 @@ def _pattern(sources: list[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{joined})(?!\w)", re.IGNORECASE)
 
 
-_FRAMES: Final = _pattern(_TABLE["frames"])
+_SUMMARY: Final = _TABLE["summary"]
+_FRAMES: Final = _pattern(
+    [rf"(?<!\S)(?<!.){_SUMMARY}", *(frame.replace("SUMMARY", _SUMMARY) for frame in _TABLE["frames"])]
+)
 _INSTRUCTION: Final = re.compile(_TABLE["instruction"].replace(" ", r"\s{1,4}"), re.IGNORECASE)
 _ASKS_WHAT_WAS_ANSWERED: Final = _pattern(_TABLE["asks_what_was_answered"])
 
@@ -34,7 +37,7 @@ STANDING_WORDS: Final = tuple(dict.fromkeys(word for text in _TABLE["standing"] 
 def subject_of(question: str) -> str:
     """Return a question without the phrases that say nothing about its subject.
 
-    >>> subject_of("Can you give me a short summary of what I learned about tides in our chats? Mention only two items.")
+    >>> subject_of("Can you give me a short summary of what I learned about tides in our chats? Name only two.")
     'what I learned about tides?'
 
     Args:
@@ -44,6 +47,8 @@ def subject_of(question: str) -> str:
         What is left; the question itself when that is less than two telling words.
     """
     left = _FRAMES.sub(" ", _INSTRUCTION.sub("", question))
+    if left == question:
+        return question
     left = re.sub(r"\s+", " ", left)
     left = re.sub(r"[\s,;:]+(?=[,.?!])", "", left).strip(_EDGE)
     telling = [word for word in words_of(left) if word not in STOP_STEMS]

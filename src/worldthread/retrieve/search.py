@@ -13,6 +13,7 @@ from worldthread.graph.selection import Selection
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores, names_in
+from worldthread.retrieve.relevance import relevance
 from worldthread.retrieve.select import (
     QuestionPaths,
     best_episodes,
@@ -34,6 +35,7 @@ def search(
     only_current: bool,
     episode_of: Callable[[str], Episode],
     condition: Condition | None = None,
+    min_score: float = 0.0,
 ) -> tuple[Hit, ...]:
     """Return the best hits for a question.
 
@@ -48,6 +50,7 @@ def search(
         only_current: leave out what does not hold at that time.
         episode_of: returns an episode by its id.
         condition: only what meets it is ranked; ``None`` for everything.
+        min_score: leave out what is less relevant, see :mod:`worldthread.retrieve.relevance`; 0 keeps everything.
 
     Returns:
         Facts, then theses, then episodes, each best first, with the path that leads to each.
@@ -67,13 +70,15 @@ def search(
         if kind not in kinds:
             continue
         if kind == "episode":
-            for number, score in best_episodes(scores, index, k, at, only_current):
+            episodes = best_episodes(scores, index, k, at, only_current, lambda id_: episode_of(id_).text)
+            for number, score in _relevant(query, index, episodes, kind, min_score):
                 record = graph.numbered_episode(number)
                 assert record is not None
                 path = scores.episode_paths.get(number) or paths.to_episode(number)
                 hits.append(Hit(episode_of(record.id), score, kind, path))
             continue
-        for number, score in best_statements(scores, index, k, kind, at, only_current, selection):
+        statements = best_statements(scores, index, k, kind, at, only_current, selection)
+        for number, score in _relevant(query, index, statements, kind, min_score):
             statement = graph.numbered_statement(number)
             version = version_shown(graph, number, at, selection)
             assert statement is not None
@@ -91,3 +96,13 @@ def _among_selected(scores: Scores, selection: Selection) -> Scores:
         episodes=np.where(selection.episodes[: len(scores.episodes)], scores.episodes, nothing),
         statements=np.where(selection.statements[: len(scores.statements)], scores.statements, nothing),
     )
+
+
+def _relevant(
+    query: Query, index: RetrievalIndex, found: list[tuple[int, float]], kind: Kind, min_score: float
+) -> list[tuple[int, float]]:
+    """Return those of some numbers with scores that are relevant enough."""
+    if min_score <= 0 or not found:
+        return found
+    values = relevance(query, index, np.array([number for number, _ in found], np.int64), kind)
+    return [one for one, value in zip(found, values.tolist(), strict=True) if value >= min_score]

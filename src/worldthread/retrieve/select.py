@@ -14,12 +14,14 @@ from worldthread.graph.selection import Selection
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
+from worldthread.retrieve.words import words_of
 from worldthread.types import Fact, Kind, Version
 from worldthread.vectors.exact import best
 
 _FIRST_MORE: Final = 8
 _WIDER: Final = 4  # by this factor, when too few of the best hold
 _PATH_THROUGH_EPISODE: Final = "is named with"
+_ARTICLES: Final = frozenset(("a", "an", "the"))
 _BRIDGES: Final = 8  # names of an episode that are tried as bridges
 
 
@@ -93,12 +95,17 @@ def best_statements(
 
 
 def best_episodes(
-    scores: Scores, index: RetrievalIndex, k: int, at: float | None, only_current: bool = True
+    scores: Scores,
+    index: RetrievalIndex,
+    k: int,
+    at: float | None,
+    only_current: bool = True,
+    text_of: Callable[[str], str] | None = None,
 ) -> list[tuple[int, float]]:
     """Return the best episodes that are not after ``at`` and not outdated.
 
     An episode is outdated when it states something and nothing of that holds. A message that was divided into several
-    episodes is listed once, by its best one.
+    episodes is listed once, by its best one; so are messages of one speaker with the same words but for articles.
 
     Args:
         scores: of a method.
@@ -106,6 +113,7 @@ def best_episodes(
         k: how many at most.
         at: a world time; ``None`` for now.
         only_current: leave out outdated episodes.
+        text_of: returns the text of an episode by its id; ``None`` lists messages with the same words too.
 
     Returns:
         Numbers and scores, best first.
@@ -130,8 +138,19 @@ def best_episodes(
         turns.add(turn)
         return is_first
 
-    # episodes come best first, so the first of a turn is its best
-    best_first = _each(lambda number: holds(number) and is_first_of_turn(number))
+    said: set[tuple[str, ...]] = set()
+
+    def is_said_first(number: int) -> bool:
+        record = graph.numbered_episode(number)
+        if text_of is None or record is None or conversation is None or conversation.turn_of(number) is None:
+            return True
+        words = tuple(word for word in words_of(text_of(record.id)) if word not in _ARTICLES)
+        is_first = words not in said
+        said.add(words)
+        return is_first
+
+    # episodes come best first, so the first of a turn, or of several with the same words, is the best
+    best_first = _each(lambda number: holds(number) and is_first_of_turn(number) and is_said_first(number))
     found = best_holding(scores.episodes, k, best_first, index.episode_ties)
     return _scored(scores.episodes, found)
 
