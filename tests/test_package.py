@@ -40,7 +40,7 @@ LAYERS = [
     {"graph", "envs"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
-    {"answer", "corrections", "memory_models", "memory_index", "merging", "ingestion", "record"},
+    {"answer", "answering", "corrections", "memory_models", "memory_index", "merging", "ingestion", "record"},
     {"memory"},
     {"async_memory"},
     {"agents"},

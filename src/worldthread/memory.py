@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
@@ -434,7 +434,10 @@ class Memory:
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
-        Without a chat model the answer is the statement that fits best.
+        Without a chat model the answer is the part of what is remembered that answers: the end of a fact, a name, a
+        date, a place or a number, or else the sentence. There is an answer only if what is remembered about the subject
+        of the question fits it well enough; what comes nearest is shown apart (:attr:`Answer.nearest
+        <worldthread.Answer.nearest>`).
 
         Args:
             question: the question.
@@ -451,10 +454,28 @@ class Memory:
             AnswerError: the model's answer could not be used.
             ModelError: the model could not be asked.
         """
-        from worldthread.answer import answer
+        from worldthread.answer import answer, answer_without_model
+        from worldthread.answering import MemoryAccess
+        from worldthread.retrieve.query import as_asked_by
 
-        recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens)
-        return answer(recalled, self.model, max_tokens=max_tokens)
+        def recall(text: str, k: int, kinds: Collection[Kind] = KINDS) -> Recall:
+            return self.recall(text, k=k, as_of=as_of, kinds=kinds, method=method, max_tokens=max_tokens)
+
+        if self.model is not None:
+            return answer(recall(question, k), self.model, max_tokens=max_tokens)
+        require_query(question, "a question")
+        require_count(k, "k")
+        asked = question if self._user == USER else as_asked_by(self._user, question)
+        embedder = self._index.embedder
+        access = MemoryAccess(recall, embedder.embed, embedder.compute, self._rarities)
+        return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
+
+    def _rarities(self, stems: Sequence[str]) -> list[float]:
+        """Return how rare stems are among the episodes, from 0 to 1 for one that no episode has."""
+        from worldthread.retrieve.words import rarities
+
+        with self._index.current() as index:
+            return rarities(stems, lambda stem: len(index.episode_words.having(stem)[0]), len(index.graph))
 
     def about(self, entity: str, *, as_of: TimeLike | None = None) -> list[Version]:
         """List what holds about an entity, with times and sources.
