@@ -223,8 +223,10 @@ def test_nothing_holds_yet() -> None:
 def test_ask_without_a_model() -> None:
     answered = run("ask", "Where does Anna live?")
     assert answered.exit_code == 0
-    assert answered.stdout.startswith("Anna lives in Paris")
-    assert "Sources:\n- (2024-03-01) Anna lives in Paris." in answered.stdout
+    assert answered.stdout.startswith("Paris\n\nSources:\n- Anna lives in Paris (since 2024-03-01) [")
+    refused = run("ask", "What is Anna allergic to?")
+    assert refused.exit_code == 1
+    assert refused.stdout.startswith("There is not enough information.\n\nNearest:\n- ")
     assert "no chat model" in answered.stderr
     nothing = run("ask", "Where did Anna live?", "--as-of", "1990-01-01")
     assert (nothing.exit_code, nothing.stdout) == (1, "There is not enough information.\n")

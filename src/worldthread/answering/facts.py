@@ -23,6 +23,8 @@ def _table(key: str) -> dict[str, frozenset[str]]:
 
 _ASKED: Final = _table("asked")
 _STATED: Final = _table("stated")
+_PLAIN: Final = (frozenset({"has", "have", "had"}), frozenset({"is", "are", "was", "were"}))
+_ARTICLES: Final = frozenset({"a", "an", "the"})
 _RELATION_WORDS: Final = frozenset().union(*_ASKED.values())
 
 
@@ -43,25 +45,27 @@ def stated_answer(question: Question, fact: Fact) -> str | None:
         return None
     asked = {word for word in words_of(question.text) if word not in STOP_STEMS or word in _RELATION_WORDS}
     for known, answer in ((fact.subject, fact.object), (fact.object, fact.subject)):
-        if not _is_asked_about(known, question) or _is_asked_about(answer, question):
+        if not (_is_asked_about(known, question, least=1 if known is fact.subject else 2)):
+            continue
+        if _is_asked_about(answer, question):
             continue
         names = set(words_of(known)) | ({"s"} if "'" in question.text or "’" in question.text else set())
         left = asked - names
         if question.subject is not None and known == fact.subject:
             left -= set(words_of(question.subject))
         needed = left - question.asked_noun or left
-        if _means(needed, fact.relation, left) and fits_kind(question, answer, fact.relation):
+        is_meant = _means(needed, fact.relation, left) or (not left and _is_plain(fact.relation, question))
+        if is_meant and fits_kind(question, answer, fact.relation):
             return answer
     return None
 
 
-def _is_asked_about(name: str, question: Question) -> bool:
-    """Return whether a question has all words of a name, one of which says something."""
-    key = normalise_name(name)
-    if key in question.named:
+def _is_asked_about(name: str, question: Question, least: int = 2) -> bool:
+    """Return whether a question names something, or has all words of it, at least so many that say something."""
+    if normalise_name(name) in question.named:
         return True
     words = set(words_of(name)) - STOP_STEMS
-    return bool(words) and len(words) > 1 and words <= set(words_of(question.text))
+    return len(words) >= least and words <= set(words_of(question.text))
 
 
 def _means(needed: set[str], relation: str, left: set[str]) -> bool:
@@ -71,3 +75,10 @@ def _means(needed: set[str], relation: str, left: set[str]) -> bool:
         return True
     key = normalise_name(relation)
     return any(bool(left) and left <= _ASKED[name] for name, phrases in _STATED.items() if key in phrases)
+
+
+def _is_plain(relation: str, question: Question) -> bool:
+    """Return whether a relation is "has" or "is", and the question asks with the same verb."""
+    words = set(normalise_name(relation).split()) - _ARTICLES
+    asked = set(normalise_name(question.text).replace("?", " ").split())
+    return any(words and words <= forms and asked & forms for forms in _PLAIN)
