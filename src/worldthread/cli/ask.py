@@ -100,9 +100,7 @@ def _print(memory: Memory, answer: Answer) -> None:
     for hit in answer.nearest:
         out.print(Text(f"- {one_line(_source(memory, hit, ''), 300)}", style="dim"))
     if answer.text and not answer.model:
-        note(
-            "(no chat model: taken from what is remembered; for a written answer give --model or set $WORLDTHREAD_MODEL)"
-        )
+        note("(no chat model: taken from what is known; for a written answer give --model or set $WORLDTHREAD_MODEL)")
 
 
 def _source(memory: Memory, hit: Hit, answer: str) -> str:
