@@ -73,6 +73,8 @@ def measures_of(conversation: Conversation, folder: Path | None) -> list[tuple[l
         if not is_there:
             remember_turns(memory, conversation)
         for question in conversation.questions:
+            if question.category not in UNANSWERABLE and not question.evidence:
+                continue
             evidence = memory.ask(question.text).evidence
             if evidence is not None:
                 found.append((list(evidence.values()), question.category not in UNANSWERABLE))

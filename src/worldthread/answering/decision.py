@@ -1,7 +1,7 @@
 """The probability that a memory can answer a question, from the measures of what was found for it.
 
-A logistic regression, fitted on conversations with questions that can and that cannot be answered by
-``python benchmarks/fit_answering.py``, which prints the table and the figures of conversations left out.
+A logistic regression, fitted by ``python benchmarks/fit_answering.py`` on four conversations with 582 questions that
+can be answered and 173 that cannot. It prints the table, and the figures for each conversation that is left out.
 """
 
 from __future__ import annotations
