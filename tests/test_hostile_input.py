@@ -179,7 +179,9 @@ def test_a_name_means_itself_and_nothing_else(name: str, tmp_path: Path) -> None
         assert [v.statement for v in memory.about(name)] == [v.statement for v in memory.timeline(name)] == [fact]
         assert normalise_name(name) in memory.entities(name)
         assert str(fact) in [str(hit.item) for hit in memory.recall(f"Where is {name}?").facts]
-        assert memory.ask(f"What stands near the old door, {name}?").sources[0].item == fact
+        answer = memory.ask("What stands near the old door?")
+        assert (answer.text, answer.sources[0].item) == (name, fact)
+        assert memory.ask(f"Does {name} sleep?").question == f"Does {name} sleep?"
         assert [e.source for e in memory.episodes()] == ["", name]
         assert [str(v.statement) for v in other.about(name)] == [f"{name}, stands near, a window"]
         assert memory.forget(entity=name) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -560,7 +560,10 @@ class Memory:
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
-        Without a chat model the answer is the statement that fits best.
+        Without a chat model the answer is the part of what is remembered that answers: the end of a fact, a name, a
+        date, a place or a number, or else the sentence. There is an answer only if what is remembered about the subject
+        of the question fits it well enough; what comes nearest is shown apart (:attr:`Answer.nearest
+        <worldthread.Answer.nearest>`).
 
         Args:
             question: the question.
@@ -578,10 +581,29 @@ class Memory:
             AnswerError: the model's answer could not be used.
             ModelError: the model could not be asked.
         """
-        from worldthread.answer import answer
+        from worldthread.answer import answer, answer_without_model
+        from worldthread.answering import MemoryAccess
+        from worldthread.retrieve.query import as_asked_by
 
-        recalled = self.recall(question, k=k, as_of=as_of, method=method, max_tokens=max_tokens, where=where)
-        return answer(recalled, self.model, max_tokens=max_tokens)
+        def recall(text: str, k: int, kinds: Collection[Kind] = KINDS) -> Recall:
+            return self.recall(text, k=k, as_of=as_of, kinds=kinds, method=method, max_tokens=max_tokens, where=where)
+
+        if self.model is not None:
+            return answer(recall(question, k), self.model, max_tokens=max_tokens)
+        require_query(question, "a question")
+        require_count(k, "k")
+        user = user_asked_for(where) or self._user
+        asked = question if user == USER else as_asked_by(user, question)
+        embedder = self._index.embedder
+        access = MemoryAccess(recall, embedder.embed, embedder.embed_queries, self._rarities)
+        return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
+
+    def _rarities(self, stems: Sequence[str]) -> list[float]:
+        """Return how rare stems are among the episodes, from 0 to 1 for one that no episode has."""
+        from worldthread.retrieve.words import rarities
+
+        with self._index.current() as index:
+            return rarities(stems, lambda stem: len(index.episode_words.having(stem)[0]), len(index.graph))
 
     def about(self, entity: str, *, as_of: TimeLike | None = None, where: Filter | None = None) -> list[Version]:
         """List what holds about an entity, with times and sources.
@@ -852,8 +874,8 @@ class Memory:
 
         Use it after opening the memory with another embedder than before. The old vectors stay until all new ones are
         there; after an error or a kill, call it again, and it goes on where it stopped. In the meantime the memory can
-        be used with either embedder. A memory that is opened without naming an embedder takes the one of its vectors, if
-        that one comes with worldthread.
+        be used with either embedder. A memory that is opened without naming an embedder takes the one of its vectors,
+        if that one comes with worldthread.
 
         Args:
             progress: see :meth:`remember_many`.

@@ -223,8 +223,10 @@ def test_nothing_holds_yet() -> None:
 def test_ask_without_a_model() -> None:
     answered = run("ask", "Where does Anna live?")
     assert answered.exit_code == 0
-    assert answered.stdout.startswith("Anna lives in Paris")
-    assert "Sources:\n- (2024-03-01) Anna lives in Paris." in answered.stdout
+    assert answered.stdout.startswith("Paris\n\nSources:\n- Anna lives in Paris (since 2024-03-01) [")
+    refused = run("ask", "What is Anna allergic to?")
+    assert refused.exit_code == 1
+    assert refused.stdout.startswith("There is not enough information.\n\nNearest:\n- ")
     assert "no chat model" in answered.stderr
     nothing = run("ask", "Where did Anna live?", "--as-of", "1990-01-01")
     assert (nothing.exit_code, nothing.stdout) == (1, "There is not enough information.\n")
@@ -447,7 +449,7 @@ def test_another_writer_is_waited_for() -> None:
             pytest.param(arguments, shown, marks=pytest.mark.slow)
             for arguments, shown in (
                 (["recall", "key"], r"\x1b[2Jtext"),
-                (["ask", "key"], r"The \x1b]0;t\x07key is [blink]here"),
+                (["ask", "key"], r"Nobody read\x1b[2J this"),  # it is shown as what comes nearest
                 (["timeline", "key"], r"The \x1b]0;t\x07key is [blink]here now."),
                 (["stats"], r"{bad \x1b[31m [red]json"),
             )
@@ -455,11 +457,14 @@ def test_another_writer_is_waited_for() -> None:
     ],
 )
 def test_stored_text_cannot_steer_a_terminal(arguments: list[str], shown: str) -> None:
-    plain = done(*arguments)
+    nothing_found = int(arguments[0] == "ask")
+    answered = run(*arguments)
+    assert answered.exit_code == nothing_found
+    plain = answered.stdout
     assert shown in plain
     assert not re.search("[\x1b\x07\u202e]", plain)
     code, seen = on_a_terminal(*arguments)
-    assert code == 0
+    assert code == nothing_found
     bare = re.sub(r"\x1b\[[\d;]*m", "", seen)
     assert not re.search("[\x1b\x07\u202e]", bare)
     assert "\x1b[31m" not in seen  # the colour that was stored, which is none of ours here

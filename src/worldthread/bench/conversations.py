@@ -145,7 +145,7 @@ def measure(
     passages = 0
     for number, conversation in enumerate(conversations):
         with Memory(model="none", embedder=embedder) as memory:
-            turns = _remember(memory, conversation)
+            turns = remember_turns(memory, conversation)
             passages += len(turns)
             for name, asked in tables.items():
                 asked += _ask(memory, conversation, turns, name)
@@ -168,8 +168,16 @@ class _Asked:
     milliseconds: float
 
 
-def _remember(memory: Memory, conversation: Conversation) -> dict[str, str]:
-    """Remember a conversation, and return the turn of every episode, by ids."""
+def remember_turns(memory: Memory, conversation: Conversation) -> dict[str, str]:
+    """Remember a conversation as :func:`measure` does.
+
+    Args:
+        memory: an empty memory.
+        conversation: the conversation.
+
+    Returns:
+        The id of the turn of every episode, by its id.
+    """
     turn_of: dict[str, str] = {}
     for session in conversation.sessions:
         for position, turn in enumerate(session.turns):

@@ -52,8 +52,9 @@ def ask(
 ) -> None:
     """Answer a question from the memory, and print the sources of the answer.
 
-    With a chat model, the model writes the answer; without one, the answer is the best matching statement. The exit
-    code is 0 with an answer, 1 when the memory has not enough information, and 2 after an error.
+    With a chat model, the model writes the answer; without one, the answer is the part of what is remembered that
+    answers. The exit code is 0 with an answer, 1 when the memory has not enough information (what comes nearest is
+    shown then), and 2 after an error.
 
     [dim]Examples:[/dim]
 
@@ -85,6 +86,8 @@ def _fields(memory: Memory, answer: Answer) -> dict[str, Any]:
         "reasoning": answer.reasoning,
         "model": answer.model or None,
         "sources": [hit_fields(memory, hit) for hit in answer.sources],
+        "nearest": [hit_fields(memory, hit) for hit in answer.nearest],
+        "confidence": answer.confidence,
     }
 
 
@@ -97,8 +100,12 @@ def _print(memory: Memory, answer: Answer) -> None:
         out.print(Text("\nSources:", style="dim"))
     for hit in answer.sources:
         out.print(Text(f"- {one_line(_source(memory, hit, str(answer)), 300)}", style="dim"))
+    if answer.nearest:
+        out.print(Text("\nNearest:", style="dim"))
+    for hit in answer.nearest:
+        out.print(Text(f"- {one_line(_source(memory, hit, ''), 300)}", style="dim"))
     if answer.text and not answer.model:
-        note("(no chat model: this is the best match; for a written answer give --model or set $WORLDTHREAD_MODEL)")
+        note("(no chat model: taken from what is known; for a written answer give --model or set $WORLDTHREAD_MODEL)")
 
 
 def _source(memory: Memory, hit: Hit, answer: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from worldthread.cli.bench_ask import ask
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_qa import qa
@@ -25,6 +26,7 @@ bench = typer.Typer(
     help="Measure retrieval, question answering and memory on published data.\n\nThe data sets are not part of the "
     "package; [bold]worldthread bench datasets[/bold] lists the files that they need.",
 )
+bench.command("ask", help=help_text(ask))(ask)
 bench.command("qa", help=help_text(qa))(qa)
 bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)
 bench.command("contamination", help=help_text(contamination))(contamination)

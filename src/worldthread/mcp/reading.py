@@ -95,8 +95,8 @@ class ReadingTools:
         """Answer one question from what is remembered, with the sources of the answer.
 
         Use it for a question with a short answer ("When does the lease end?"). It says so if there is not enough
-        information; do not fill the gap with a guess. If the memory has no chat model, the answer is the statement
-        that fits best: read it as evidence, and use recall to judge for yourself.
+        information; do not fill the gap with a guess. If the memory has no chat model, the answer is taken from the
+        passage that fits best: read it as evidence, and use recall to judge for yourself.
         """
         answer = self._memory.ask(question, k=k, as_of=as_of, where=filter_of(where))
         statements, passages = split_hits(self._memory, answer.sources)

@@ -70,7 +70,7 @@ class AskResult(BaseModel):
     answer: str | None = Field(description="null if there is not enough information")
     statements: list[StatedFact] = Field(description="The statements that support the answer")
     passages: list[PassageResult] = Field(description="The passages that support the answer")
-    model: str = Field(description="The chat model that answered; empty if the answer is the statement that fits best")
+    model: str = Field(description="The chat model that answered; empty if the answer is taken from what is remembered")
 
 
 class EntityResult(BaseModel):

@@ -36,6 +36,8 @@ from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.linking import Embed, link, pending_names
 from worldthread.retrieve.published.paths import QuestionSimilarity
 from worldthread.retrieve.query import Query, Scores, names_in
+from worldthread.retrieve.text import shown_hit
+from worldthread.retrieve.words import content_words
 from worldthread.types import Kind, Recall
 
 PURPOSE: Final = "entities"
@@ -227,4 +229,16 @@ class Answerer:
             AnswerError: the model's answer could not be used.
             ModelError: the call to the model failed.
         """
+        if question.model is None:
+            return _best_match(recall)
         return answer_from(recall, question.model, max_tokens=self.max_tokens)
+
+
+def _best_match(recall: Recall) -> Answer:
+    """Return the best statement, else the best passage, of those that share an object or a word with the question."""
+    asked = content_words(recall.query)
+    fitting = [hit for hit in recall.hits if hit.path or asked & content_words(shown_hit(hit))]
+    if not fitting:
+        return Answer(recall.query, None, (), "", recall)
+    found = max(fitting, key=lambda hit: (hit.kind != "episode", hit.score))
+    return Answer(recall.query, shown_hit(found), (found,), "", recall)
