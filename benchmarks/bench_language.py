@@ -270,8 +270,9 @@ def read(part: str, half: str) -> dict[str, Any]:
 
 
 def everyday(half: str) -> Iterator[Verdict]:
-    for sentence, *listed in read("everyday", half)["sentences"]:
-        yield judge_sentence("everyday", sentence, listed)
+    for name, part in (("everyday", "everyday"), ("everyday_second", "everyday, second")):
+        for sentence, *listed in read(name, half)["sentences"]:
+            yield judge_sentence(part, sentence, listed)
 
 
 def changes(half: str) -> Iterator[Verdict]:

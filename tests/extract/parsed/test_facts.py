@@ -30,6 +30,12 @@ STATED = [
     ("Anna works for a bank in Zurich.", ["Anna, works for, bank in Zurich"]),
     ("The meeting room is on the second floor.", ["meeting room, is on, second floor"]),
     ("I'm on parental leave.", ["Tom, is on, parental leave"]),
+    ("I used to play the cello.", ["Tom, used to play, cello"]),
+    ("I'm planning to open a bakery.", ["Tom, plans to open, bakery"]),
+    ("My gym code is 5521.", ["Tom, has gym code, 5521"]),
+    ("I have to take iron tablets.", ["Tom, has to take, iron tablets"]),
+    ("I go swimming twice a week.", ["Tom, goes, swimming twice a week"]),
+    ("We pay 900 euros a month in rent.", ["Tom, pays, 900 euros a month in rent"]),
 ]
 
 EMPTY = [
@@ -51,6 +57,13 @@ EMPTY = [
     "Write me a poem about my garden.",
     "I just love waiting for the bus.",
     "Oh sure, I'm the Pope.",
+    "The project is great.",
+    "The meeting was long.",
+    "Remember to water the plants.",
+    "I'm based.",
+    "She was available.",
+    "I met a man who won in May.",
+    "Ideas: more light, less noise.",
 ]
 
 
@@ -67,6 +80,23 @@ def test_statements(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("text", EMPTY)
 def test_what_is_no_statement(text: str) -> None:
     assert facts(text) == []
+
+
+def test_a_time_at_the_end_of_an_object_is_when_the_fact_holds() -> None:
+    day, at = 86_400.0, 1_699_999_200.0  # 2023-11-14T22:00
+    for text, expected, begin, end in (
+        (
+            "I went kayaking the day before yesterday.",
+            "Tom, went, kayaking",
+            at - 22 * 3600 - 2 * day,
+            at - 22 * 3600 - day,
+        ),
+        ("I read a book about last summer.", "Tom, read, book about last summer", None, None),
+    ):
+        statements = ParsedExtractor().extract(f"Tom: {text}", "Tom", at=at).statements
+        found = [(str(s), s.valid_from, s.valid_to) for s in statements if isinstance(s, Fact)]
+        assert found in ([(expected, begin, end)], [])
+        assert found or begin is None, "what is unclear may be left out"
 
 
 def test_code_and_long_lists_give_no_cut_facts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,7 @@ from worldthread.extract.times import is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc, Span, Token
 
     from worldthread.extract.parsed.clauses import Clause
 
@@ -55,14 +56,17 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
-        and (is_schedule or not _overlap(doc.text[time.start : time.end], stated.fact.object))
+        and not _is_topic(span)
     ]
+    fact = stated.fact
+    if not is_schedule:
+        fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
+        times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
     if not times:
         return stated
     valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not _is_occasion(clause))
     if valid_from is None and valid_to is None:
         return stated
-    fact = stated.fact
     if not is_state and valid_from is not None and valid_from > at and _is_new_state(clause, fact.relation):
         valid_to = max((time.valid_to for time in times if time.role == "during" and time.valid_to), default=None)
     if (
@@ -80,6 +84,22 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+def _is_topic(time: Span) -> bool:
+    """Return whether a time says what something is about: "a book about last summer"."""
+    head = time.root.head
+    return head not in time and head.lower_ in ("about", "of") and head.head.pos_ in ("NOUN", "PROPN")
+
+
+def _without_time(value: str, times: list[str]) -> str:
+    """Return an object without the time at its end: "kayaking" for "kayaking the day before yesterday"."""
+    for time in times:
+        rest = value[: -len(time)].rstrip() if value.lower().endswith(time.lower()) else ""
+        rest = re.sub(r"(?:,| (?:ever )?since)$", "", rest)
+        if rest and rest.split()[-1].lower() not in WORDS["prepositions"]:  # "a book about last summer"
+            return rest
+    return value
 
 
 def _overlap(time: str, value: str) -> bool:
