@@ -45,7 +45,7 @@ def stated(sentence: str, at: float | None = AT) -> list[tuple[str, str, str]]:
         ("I used to coach rugby until 2018.", "Ana | used to coach | rugby", "2018-12-31", "2019-01-01"),
         ("I was ill last week.", "Ana | was | ill", "2024-05-06", "2024-05-13"),
         ("I've known Igor since 2011.", "Ana | knows | Igor", "2011-01-01", ""),
-        ("My uncle retired in 2020.", "Ana's uncle | retired in | 2020", "2020-01-01", ""),
+        ("My uncle retired in 2020.", "Ana's uncle | is | retired", "2020-01-01", ""),
     ],
 )
 def test_a_time_makes_a_statement_of_what_happened(sentence: str, fact: str, begin: str, end: str) -> None:
@@ -56,7 +56,6 @@ def test_a_time_makes_a_statement_of_what_happened(sentence: str, fact: str, beg
     "sentence",
     [
         "We went to a flea market.",
-        "I went snorkelling.",
         "If I go to a flea market on Sunday, I'll tell you.",
         "Maybe we go to a concert tomorrow.",
         "I didn't go to a concert yesterday.",
