@@ -77,7 +77,9 @@ def test_what_cannot_be_corrected_is_refused(memory: Memory) -> None:
     with pytest.raises(InputError, match="says the same"):
         memory.correct(rome, ("anna", "lives in", "rome"), at=9)
     with pytest.raises(InputError, match="three strings"):
-        memory.correct("Anna lives in Rome", at=9)  # type: ignore[arg-type]
+        memory.correct(("Anna", "lives in"), at=9)  # type: ignore[arg-type]
+    with pytest.raises(NotFoundError, match="no episode states anything with the id 'Anna lives in Rome'"):
+        memory.correct("Anna lives in Rome", at=9)
     assert memory.record.state_hash() == before
 
 

@@ -64,6 +64,20 @@ def _correct(memory: Memory) -> None:
     memory.correct(fact, at=number + 0.5)
 
 
+def _update(memory: Memory) -> None:
+    number = next(_numbers)
+    fact = Fact(f"key {number}", "is in", "locker")
+    memory.record.add(Episode(f"text {number}", number, "", Extraction("test/1", (fact,))))
+    memory.update(fact, at=number + 0.5)
+
+
+def _delete_namespace(memory: Memory) -> None:
+    name = f"of {next(_numbers)}"
+    with memory.open_namespace(name) as other:
+        other.remember("Anna lives in Rome.", at=1)
+    memory.delete_namespace(name)
+
+
 def _merge(memory: Memory) -> None:
     number = next(_numbers)
     memory.merge(f"key {number}", f"iron key {number}", at=number)
@@ -97,6 +111,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Memory.ask": lambda m: m.ask(QUESTION),
     "Memory.correct": _correct,
     "Memory.close": lambda m: m.close(),
+    "Memory.delete_namespace": _delete_namespace,
     "Memory.episode": lambda m: m.episode(KEPT.id),
     "Memory.export": lambda m: m.export(io.BytesIO()),
     "Memory.forget": _forget,
@@ -109,6 +124,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Memory.remember_many": lambda m: m.remember_many(["Bob loves tea."], at=next(_numbers), progress=False),
     "Memory.retry": lambda m: m.retry(progress=False),
     "Memory.timeline": lambda m: m.timeline("locker"),
+    "Memory.update": _update,
     "Record.add": lambda m: m.record.add(_fresh()),
     "Record.add_many": lambda m: m.record.add_many([_fresh(), _fresh()]),
     "Record.episode": lambda m: m.record.episode(KEPT.id),
@@ -132,6 +148,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Store.put_vectors": _put_vectors,
     "Store.read_lock": lambda m: _inside(m._store.read_lock()),
     "Store.replace": _replace,
+    "Store.vector_models": lambda m: m._store.vector_models(["text"]),
     "Store.save_index": lambda m: m._store.save_index("i", {"a": np.ones(2)}, m._store.graph, 0),
 }
 """Calls that need arguments, or that do not end by themselves."""

@@ -351,8 +351,8 @@ def test_forget_asks_first() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "not both"),
-        (["abcd", "--entity", "Anna"], "not both"),
+        ([], "give ids of passages"),
+        (["abcd", "--entity", "Anna"], "give ids of passages"),
         (["abc"], "too short"),
         (["zzzz"], "no passage has an id"),
         (["--entity", "Zoe"], "no passage mentions 'Zoe'"),

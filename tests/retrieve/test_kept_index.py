@@ -77,7 +77,7 @@ def test_a_kept_index_answers_the_same_without_reading_a_text(tmp_path: Path, mo
     with opened(path, readonly=True) as reader:
         monkeypatch.setattr(reader._index, "_episodes", lambda ids: pytest.fail("no text is needed") if ids else [])
         assert answers(reader) == expected
-        assert set(reader._models._shared.embedder.texts) == set(QUESTIONS)  # type: ignore[attr-defined]
+        assert set(reader._models._shared.named_embedder.texts) == set(QUESTIONS)  # type: ignore[attr-defined]
 
 
 def test_what_came_later_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_a_new_snapshot_takes_the_index_along(tmp_path: Path, monkeypatch: pytes
     assert kept_index(path) != before
     with opened(path, readonly=True) as reader:
         assert answers(reader) == anew(path, monkeypatch)
-        assert len(reader._models._shared.embedder.texts) < 10  # type: ignore[attr-defined]
+        assert len(reader._models._shared.named_embedder.texts) < 10  # type: ignore[attr-defined]
 
 
 def test_what_is_forgotten_is_in_no_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

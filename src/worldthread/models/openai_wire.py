@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from worldthread.decoding import convert
+from worldthread.decoding import convert, decode_json
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message, Usage
 from worldthread.models.prompts import load_prompt
 
@@ -172,7 +172,7 @@ def read_embeddings(body: bytes, count: int) -> tuple[list[list[float]], Usage]:
         CallFailure: the body does not hold these vectors.
     """
     try:
-        found = msgspec.json.decode(body, type=_Embeddings)
+        found = decode_json(body, _Embeddings)
     except (msgspec.DecodeError, RecursionError):
         raise CallFailure(f"it sent no embeddings but: {body!r}", status=200, is_transient=True) from None
     vectors = {
