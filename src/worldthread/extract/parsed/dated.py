@@ -13,7 +13,7 @@ from worldthread.extract.parsed.facts import SentenceFacts, StatedFact
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
-from worldthread.extract.prose.words import third_person
+from worldthread.extract.prose.words import is_program, third_person
 from worldthread.extract.times import TimeExpression, time_expressions
 from worldthread.types import Fact
 
@@ -54,7 +54,7 @@ def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -
         The facts, in the order of the clauses' rules: first those of ``read``.
     """
     more: tuple[StatedFact, ...] = ()
-    if abs(at) >= _TURNS:
+    if abs(at) >= _TURNS and not is_program(referents.speaker):
         understood = {stated.clause.verb for stated in read.facts}
         more = tuple(
             StatedFact(fact, clause)

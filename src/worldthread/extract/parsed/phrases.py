@@ -12,6 +12,7 @@ from worldthread.extract.prose.phrases import Referents
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+")
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
@@ -139,6 +140,8 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
         or _EMOTICON.fullmatch(doc[limit].text)
     ):
         limit -= 1
+    if limit + 1 < len(doc) and doc[limit].pos_ == "PROPN" and _VERSION.fullmatch(doc[limit + 1].text):
+        limit += 1  # "Postgres 15.2 as my database"
     return limit
 
 
@@ -182,6 +185,10 @@ def is_cut_short(token: Token, last: int) -> bool:
     if last + 1 >= len(doc):
         return False
     following = doc[last + 1]
+    is_told_later = any(c.dep_ == "relcl" and c.left_edge == following for c in token.children)
+    is_known = token.pos_ != "NOUN" or token.lemma_.lower() in WORDS["relations"] | WORDS["pets"]
+    if token.i == last and is_told_later and not is_known:
+        return True  # "an organisation that helps people": which one is not said without the clause
     is_infinitive = following.tag_ == "TO" and last + 2 < len(doc) and doc[last + 2].tag_ == "VB"
     if (
         is_infinitive
