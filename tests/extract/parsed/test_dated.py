@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-pytest.importorskip("spacy")
-pytest.importorskip("dateutil")
-
 from worldthread.extract.parsed.extractor import ParsedExtractor
 from worldthread.types import Fact
+
+pytestmark = pytest.mark.language
 
 AT = datetime(2024, 5, 15, 10, tzinfo=UTC).timestamp()
 
