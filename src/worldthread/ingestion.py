@@ -202,13 +202,15 @@ class Ingestion:
         """
         extraction = outcome.extraction
         if outcome.problem is None and not extraction.failures:
+            from worldthread.extract.when import time_of_saying
+
             try:
                 extraction = extractor.outdate(
                     outcome.episode.text,
                     extraction,
                     self._store.graph.view(),
                     outcome.episode.speaker or outcome.episode.user or self._user,
-                    outcome.episode.at,
+                    time_of_saying(outcome.episode.at),
                 )
             except ReplayError:
                 raise

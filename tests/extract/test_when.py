@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from worldthread import Memory
 from worldthread.errors import InputError
-from worldthread.extract.when import shown_time, world_time
+from worldthread.extract.when import shown_time, time_of_saying, world_time
+from worldthread.types import Fact
 
 MAY = 1714557600.0  # 2024-05-01 10:00 UTC
 
@@ -83,3 +85,18 @@ def test_midnight_is_shown_as_its_date_and_microseconds_are_not_shown() -> None:
     midnight = world_time("2024-05-01", 0.0)
     assert shown_time(midnight) == shown_time(midnight - 3e-6) == "2024-05-01"
     assert shown_time(7 - 3e-6) == "7"
+
+
+def test_the_time_of_saying_is_that_of_the_list_to_the_second() -> None:
+    day = datetime(2024, 5, 1, tzinfo=UTC).timestamp()
+    assert [time_of_saying(day - gap) for gap in (0, 0.001, 0.3)] == [day, day, day]
+    assert time_of_saying(7.25) == 7.25, "turns are no seconds"
+
+
+@pytest.mark.language
+def test_last_month_is_before_the_month_that_was_given() -> None:
+    messages = [{"role": "user", "content": "I moved to Oslo last month."}, {"role": "assistant", "content": "Noted!"}]
+    with Memory(embedder="fake", model="none") as memory:
+        memory.remember(messages, at="2024-05-01")
+        [fact] = [v for v in memory.about("user") if isinstance(v.statement, Fact)]
+    assert fact.interval.valid_from == datetime(2024, 4, 1, tzinfo=UTC).timestamp()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from worldthread.arguments import require_count
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import Extractor
+from worldthread.extract.when import time_of_saying
 from worldthread.types import Episode, Extraction
 
 
@@ -53,7 +54,8 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: st
         if budget_errors:
             return ExtractionOutcome(episode, Extraction(), budget_errors[0])
         try:
-            extraction: object = extractor.extract(episode.text, episode.speaker or episode.user or user, episode.at)
+            speaker = episode.speaker or episode.user or user
+            extraction: object = extractor.extract(episode.text, speaker, time_of_saying(episode.at))
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:

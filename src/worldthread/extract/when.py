@@ -71,6 +71,21 @@ def shown_time(at: float) -> str:
     return str(int(rounded)) if rounded.is_integer() and abs(rounded) < 1e16 else str(rounded)
 
 
+def time_of_saying(at: float) -> float:
+    """Return the time against which "today" and "last month" in a passage are understood.
+
+    Messages without times of their own are placed milliseconds before the time that was given for all of them, which
+    may be the beginning of a day or a year: to the second, it is that time.
+
+    Args:
+        at: world time of the passage.
+
+    Returns:
+        The time to the nearest second; turns (see :func:`shown_time`) unchanged.
+    """
+    return at if abs(at) < _TURNS else float(round(at))
+
+
 def _from_string(value: str) -> float:
     text = value.strip()
     if _NUMBER.fullmatch(text):
