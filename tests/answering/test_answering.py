@@ -96,6 +96,7 @@ def test_the_part_of_the_kind_that_is_asked_for_answers(question: str, sentence:
     assert (found and found in part if part else found is None) or found == part
 
 
+@pytest.mark.language
 def test_a_relative_time_is_answered_by_its_date() -> None:
     assert answering_time("I sold the goats yesterday.", NOON) == "2024-05-01"
     assert answering_time("I sold the goats.", NOON) is None

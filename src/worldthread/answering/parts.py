@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from worldthread.answering.question import LISTS, Question
+from worldthread.errors import MissingExtraError
 from worldthread.extract.prose.entities import Entity, annotated_passages
 from worldthread.extract.times import time_expressions
 from worldthread.extract.when import shown_time
@@ -105,7 +106,10 @@ def answering_time(sentence: str, at: float) -> str | None:
         A day, a month, a year, or the first and the last day, in ISO 8601; ``None`` when the sentence names no time or
         more than one, or the memory counts turns.
     """
-    named = [time for time in time_expressions(sentence, at) if time.role in ("at", "during")]
+    try:
+        named = [time for time in time_expressions(sentence, at) if time.role in ("at", "during")]
+    except MissingExtraError:  # what "last Friday" means is understood with the extra `language`
+        return None
     if len(named) != 1 or named[0].valid_from is None or named[0].valid_to is None:
         return None
     first, last = shown_time(named[0].valid_from)[:10], shown_time(named[0].valid_to - 1)[:10]
