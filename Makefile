@@ -75,6 +75,10 @@ bench: .venv/dev.stamp  ## Measure what docs/results.md reports: store, steps, h
 	$(BIN)/python benchmarks/bench_step.py
 	$(BIN)/worldthread sweep treasure-hunt treasure-hunt-hard treasure-hunt-hardest --seeds 1-50
 
+.PHONY: peers
+peers: .venv-peers/peers.stamp  ## Other memories and ours on the same conversations, in an environment of their own (20 minutes)
+	.venv-peers/bin/python benchmarks/peers.py
+
 .PHONY: constraints
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
 	scripts/constraints
@@ -86,7 +90,7 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-constraints .venv-audit build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-constraints .venv-audit .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -114,6 +118,18 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 
 .venv-core/core.stamp: $(PINS) $(SOURCE)
 	scripts/environment .venv-core none pytest pytest-xdist hypothesis
+	touch $@
+
+# pinned by version: other projects, which no release of worldthread installs. One of them loads an extension of SQLite
+.venv-peers/peers.stamp: pyproject.toml benchmarks/peers.txt
+	rm -rf .venv-peers
+	for python in python3.11 python3 /usr/bin/python3; do \
+	    if $$python -c 'import sqlite3, sys; sys.exit(sys.version_info < (3, 11) or \
+	        not hasattr(sqlite3.Connection, "enable_load_extension"))' 2>/dev/null; \
+	    then $$python -m venv .venv-peers; break; fi; \
+	done
+	test -d .venv-peers || { echo "No Python 3.11 whose sqlite3 can load extensions was found. On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; }
+	.venv-peers/bin/python -m pip install --quiet -r benchmarks/peers.txt -e .
 	touch $@
 
 # not pinned: it looks up packages, and is no part of what it looks up

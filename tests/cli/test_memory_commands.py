@@ -112,6 +112,29 @@ def test_what_is_remembered_is_recalled_now_and_as_of_then() -> None:
 
 
 @pytest.mark.usefixtures("anna")
+def test_a_recall_ends_where_the_score_falls_and_leaves_out_what_is_beside_the_point() -> None:
+    with Memory(FILE, readonly=True) as memory:
+        assert (
+            done("recall", "Anna", "--adaptive", "--all")
+            == memory.recall("Anna", k=None, only_current=False).text + "\n"
+        )
+    assert "Paris" in done("recall", "Where does Anna live?", "--min-score", "0.1")
+    assert run("recall", "Who repairs the bicycle?", "--min-score", "0.5").exit_code == 1
+
+
+@pytest.mark.usefixtures("anna")
+def test_a_recall_is_ordered_by_a_reranker_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "class Longest:\n    def score(self, question, texts):\n        return [len(text) for text in texts]\n"
+    (tmp_path / "longest_first.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = lines("recall", "Anna", "--all", "--reranker", "longest_first:Longest", "--allow-code", "longest_first")
+    facts = [hit["score"] for hit in found if hit["kind"] == "fact"]
+    assert len(facts) > 1
+    assert facts == sorted(facts, reverse=True)
+    assert all(score == int(score) > 1 for score in facts)
+
+
+@pytest.mark.usefixtures("anna")
 def test_the_text_of_a_recall_is_that_of_the_library() -> None:
     with Memory(FILE, readonly=True) as memory:
         assert done("recall", "Anna", "-k", "2") == memory.recall("Anna", k=2).text + "\n"
@@ -415,6 +438,11 @@ def test_remember_on_a_terminal_wants_something() -> None:
         (["recall", "x", "--kind", "memory"], "fact, thesis, episode"),
         (["recall", "x", "--method", "magic"], "thread, water_circles"),
         (["recall", "x", "--as-of", "soon"], "a time must be"),
+        (["recall", "x", "-k", "3", "--adaptive"], "either -k or --adaptive"),
+        (["recall", "x", "--reranker", "sorter"], "module:name"),
+        (["recall", "x", "--reranker", "sorter:Sorter"], "--allow-code sorter"),
+        (["recall", "x", "--reranker", "sorter:Sorter", "--allow-code", "sorter"], "No module named 'sorter'"),
+        (["recall", "x", "--reranker", "json:JSONDecoder", "--allow-code", "json"], "score"),
         (["about", " "], "must not be empty"),
         (["import", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (["export", FILE, "--force"], "belongs to the memory itself"),

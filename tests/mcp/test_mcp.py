@@ -67,6 +67,10 @@ def test_a_round_trip(connect: Any, tmp_path: Path, mode: str) -> None:
             earlier = await call(client, "recall", question="Where does Anna live?", as_of="2023-06-01", k=1)
             assert "Rome" in said(earlier)
             assert "Paris" not in said(earlier)
+            adaptive = await call(client, "recall", question="Where does Anna live?", k=None, min_score=0.1)
+            assert [p["id"] for p in adaptive.structured_content["passages"]] == [paris]
+            beside = await call(client, "recall", question="Who repairs the bicycle?", min_score=0.5)
+            assert said(beside) == "Nothing about this is remembered."
             only = await call(client, "recall", question="Anna", kinds=["fact"], only_current=False, max_tokens=50)
             assert not only.structured_content["passages"]
             assert {s["kind"] for s in only.structured_content["statements"]} == {"fact"}
@@ -155,7 +159,7 @@ def test_tools_say_what_they_do(tmp_path: Path) -> None:
         for argument, schema in tool.input_schema["properties"].items():
             assert schema.get("description"), (name, argument)
     assert tools["recall"].input_schema["required"] == ["question"]
-    assert tools["recall"].input_schema["properties"]["k"]["maximum"] == 50
+    assert tools["recall"].input_schema["properties"]["k"]["anyOf"][0]["maximum"] == 50
     assert tools["forget"].input_schema["properties"]["confirm"]["default"] is False
 
 

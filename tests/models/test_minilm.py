@@ -54,6 +54,52 @@ def test_a_text_is_read_up_to_256_tokens(embedder: MiniLMEmbedder) -> None:
     assert not np.array_equal(full, shorter)
 
 
+def test_a_vector_has_the_same_bits_alone_and_among_texts_of_all_lengths(embedder: MiniLMEmbedder) -> None:
+    words = [word for sentence in SENTENCES for word in sentence.split()]
+    texts = [" ".join(words[start : start + count]) for count in range(1, 19) for start in (0, 1, 2)]
+    together = embedder.embed(texts)
+    alone = np.concatenate([embedder.embed([text]) for text in texts])
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(embedder.embed(texts[::-1])[::-1], together)
+
+
+def test_a_text_runs_once_however_often_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+    run = minilm._states
+
+    def counted(session: object, tokens: list[list[int]]) -> np.ndarray:
+        ran.append(len(tokens))
+        return run(session, tokens)
+
+    embedder = MiniLMEmbedder()
+    embedder.embed(["a text that loads the model"])
+    monkeypatch.setattr(minilm, "_states", counted)
+    vectors = embedder.embed(["a key", "", "a door", "a key", "a key"])
+    assert sum(ran) == 2
+    np.testing.assert_array_equal(vectors[0], vectors[3])
+    assert not vectors[1].any()
+    assert vectors[2].any()
+
+
+def test_where_the_runtime_does_not_keep_the_bits_each_text_runs_alone(
+    monkeypatch: pytest.MonkeyPatch, embedder: MiniLMEmbedder
+) -> None:
+    run, sizes = minilm._states, []
+
+    def inexact(session: object, tokens: list[list[int]]) -> np.ndarray:
+        sizes.append(len(tokens))
+        return run(session, tokens) + np.float32(len(tokens) > 1)
+
+    monkeypatch.setattr(minilm, "_states", inexact)
+    other = MiniLMEmbedder()
+    other.embed(["a text that loads the model"])
+    sizes.clear()
+    found = other.embed(SENTENCES)
+    assert sizes == [1] * len(SENTENCES)
+    monkeypatch.setattr(minilm, "_states", run)
+    np.testing.assert_array_equal(found, embedder.embed(SENTENCES))
+
+
 def test_many_threads_may_share_a_fresh_one() -> None:
     shared = MiniLMEmbedder()
     expected = MiniLMEmbedder().embed(SENTENCES)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from worldthread.cli.bench_ask import ask
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_contamination import contamination
+from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.cli.bench_qa import qa
 from worldthread.cli.console import help_text
 from worldthread.cli.running import names_in
-
-if TYPE_CHECKING:
-    from worldthread.models import Embedder
 
 _WIDTH: Final = 110
 
@@ -95,7 +92,7 @@ def retrieval(
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(METHODS)
-    model = _embedder(embedder, cache)
+    model = bench_embedder(embedder, cache=cache)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)
         with progress_shown() as show_progress:
@@ -146,7 +143,7 @@ def conversations(
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(METHODS)
-    model = _embedder(embedder, cache)
+    model = bench_embedder(embedder, cache=cache)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data)[:limit]
         with progress_shown() as show_progress:
@@ -155,21 +152,6 @@ def conversations(
             typer.echo(json.dumps(report.to_dict()))
         else:
             _show_conversations(report.to_dict())
-
-
-def _embedder(name: str | None, cache: bool) -> Embedder:
-    """Return the embedder of a name; with a cache, its vectors are stored for later runs."""
-    from worldthread.memory import Memory
-    from worldthread.models import CachedEmbedder
-    from worldthread.models import embedder as embedder_named
-    from worldthread.paths import default_cache_dir, make_private_folder
-
-    model = embedder_named(name)
-    if not cache:
-        return model
-    folder = default_cache_dir()
-    make_private_folder(folder)
-    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
 
 
 def _show_conversations(report: dict[str, Any]) -> None:

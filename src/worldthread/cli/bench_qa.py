@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from worldthread import __version__
+from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def qa(
     }
     asked = questions or defaults["questions"]
     problems: dict[str, str] = {}
-    vectors = _embedder(embedder, cache=cache)
+    vectors = bench_embedder(embedder, cache=cache)
     with QuestionResults(out / "results.jsonl") as results:
         for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
@@ -251,20 +251,6 @@ def _measured(
         show_progress(spec.name, done, len(questions))
 
     return measure(setup, spec, questions, results, count)
-
-
-def _embedder(name: str | None, *, cache: bool) -> Embedder:
-    from worldthread.memory import Memory
-    from worldthread.models import CachedEmbedder
-    from worldthread.models import embedder as embedder_named
-    from worldthread.paths import default_cache_dir, make_private_folder
-
-    model = embedder_named(name)
-    if not cache:
-        return model
-    folder = default_cache_dir()
-    make_private_folder(folder)
-    return CachedEmbedder(model, Memory(folder / "bench.worldthread", wait=math.inf, model="none").record.vectors)
 
 
 def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None:

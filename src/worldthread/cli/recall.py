@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -23,12 +23,47 @@ from worldthread.types import KINDS, Episode, Hit, Kind, Recall
 if TYPE_CHECKING:
     from rich.text import Text
 
+_HITS: Final = 5
+
 
 def recall(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question, or any other text.")],
     k: Annotated[
-        int, typer.Option("-k", min=1, metavar="N", help="Find at most N facts, N statements and N passages.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            "-k",
+            min=1,
+            metavar="N",
+            show_default=False,
+            help="Find at most N facts, N statements and N passages. Default: 5.",
+        ),
+    ] = None,
+    adaptive: Annotated[
+        bool,
+        typer.Option("--adaptive", help="Instead of -k: end each list where the score falls most, after 3 to 20 hits."),
+    ] = False,
+    min_score: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Leave out what is less likely than P to be evidence, on a scale that is the same for every memory "
+            "and method: .1 leaves out what is beside the point, more than .6 is rare.",
+        ),
+    ] = 0.0,
+    reranker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="Order the best hits anew, for example by a cross-encoder: what makes an object with "
+            "score(question, texts). With --allow-code MODULE.",
+        ),
+    ] = None,
+    allow_code: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODULE", help="Let this module, which is not part of worldthread, run. Repeatable."),
+    ] = None,
     as_of: AsOfOption = None,
     kind: Annotated[
         list[str] | None,
@@ -62,18 +97,28 @@ def recall(
         worldthread recall "Where did Anna live?" --as-of 2023-12-31 --kind fact
 
         worldthread recall Anna --all --json | jq -r .text
+
+        worldthread recall "What is Anna allergic to?" --adaptive --min-score 0.1
     """
+    from worldthread.errors import InputError
+    from worldthread.retrieve.rerank import load_reranker
+
+    if adaptive and k is not None:
+        raise InputError("give either -k or --adaptive: both say where the lists end")
     selected = filter_of(where)
+    ranked_by = None if reranker is None else load_reranker(reranker, allow_code or ())
     with opened_to_read(memory, namespace, embedder=embedder) as store:
         found = store.recall(
             question,
-            k=k,
+            k=None if adaptive else k or _HITS,
             as_of=as_of,
             kinds=cast("list[Kind]", kind or KINDS),
             method=method,
             only_current=not everything,
             max_tokens=max_tokens,
             where=selected,
+            min_score=min_score,
+            reranker=ranked_by,
         )
         if as_json:
             for hit in found.hits:

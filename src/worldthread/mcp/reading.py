@@ -49,7 +49,10 @@ class ReadingTools:
     def recall(
         self,
         question: Question,
-        k: Annotated[int, Field(ge=1, le=50, description="The most hits of each kind")] = 5,
+        k: Annotated[
+            Annotated[int, Field(ge=1, le=50)] | None,
+            Field(description="The most hits of each kind; null: as many as stand out, 3 to 20"),
+        ] = 5,
         as_of: AsOf = None,
         kinds: Annotated[
             Sequence[Kind],
@@ -63,6 +66,15 @@ class ReadingTools:
         ] = True,
         max_tokens: Annotated[int, Field(ge=50, le=20_000, description="The approximate length of the text")] = 1000,
         where: Where = None,
+        min_score: Annotated[
+            float,
+            Field(
+                ge=0,
+                le=1,
+                description="Leave out what is less likely than this to be evidence: 0 keeps everything, 0.1 leaves "
+                "out what is beside the point, more than 0.6 is rare",
+            ),
+        ] = 0.0,
     ) -> Annotated[CallToolResult, RecallResult]:
         """Look up what is remembered about a topic: facts, statements and passages, best first.
 
@@ -79,6 +91,7 @@ class ReadingTools:
             only_current=only_current,
             max_tokens=max_tokens,
             where=filter_of(where),
+            min_score=min_score,
         )
         statements, passages = split_hits(self._memory, found.hits)
         data = RecallResult(statements=statements, passages=passages)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from itertools import groupby
 from typing import Final, Protocol
 
-from worldthread.errors import ModelError
+from worldthread.arguments import require_methods
+from worldthread.errors import InputError, ModelError
+from worldthread.foreign_code import require_allowed
 from worldthread.types import Episode, Hit
 
 RERANKED: Final = 50
@@ -33,6 +36,33 @@ class Reranker(Protocol):
         Returns:
             A finite number for each text; higher is better.
         """
+
+
+def load_reranker(name: str, allow_code: Collection[str]) -> Reranker:
+    """Make the reranker that a user named.
+
+    Args:
+        name: ``"module:name"`` of a class or function that makes it without arguments.
+        allow_code: the modules that the user allowed to run.
+
+    Returns:
+        The reranker.
+
+    Raises:
+        InputError: the name has another form or leads nowhere, the module is not allowed, or what was made has no
+            ``score``.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise InputError(f"a reranker is named module:name, such as my_models:CrossEncoder, not {name!r}")
+    require_allowed(module, allow_code, f"the reranker {name}")
+    try:
+        make = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"the reranker {name} cannot be imported: {error}") from error
+    made: Reranker = make()
+    require_methods(made, ("score",), "reranker", "an object that scores texts for a question")
+    return made
 
 
 def found_at_most(k: int | None, reranker: Reranker | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,7 @@ def search(
         InputError: no method has this name.
     """
     query = Query(text, vector, names_in(text, index.find), at, only_current)
+    episode_of = cache(episode_of)  # a hit is looked at twice: whether it says what another said, and to be listed
     scores = method_named(method)(query, index)
     paths = QuestionPaths(query, index)
     graph = index.graph

@@ -49,7 +49,9 @@ def best_holding(
     while True:
         likely = best(scores, width, ties)
         fresh = likely[known:]
-        found = np.concatenate((found, fresh[holds(fresh)]))[:k]
+        while len(fresh) and len(found) < k:  # to ask is dear: it may read a text from the disk
+            tried, fresh = fresh[: k - len(found)], fresh[k - len(found) :]
+            found = np.concatenate((found, tried[holds(tried)]))
         if len(found) == k or len(likely) < width:
             return found
         width, known = _WIDER * width, len(likely)

@@ -139,8 +139,8 @@ def load_locomo(path: Path) -> tuple[Conversation, ...]:
     Raises:
         FormatError: a line does not have the expected form.
     """
-    found = []
-    for row in read_lines(path, _LocomoConversation, "a conversation with id, sessions and questions"):
+
+    def conversation(row: _LocomoConversation) -> Conversation:
         sessions = tuple(
             Session(
                 f"session {session.session}",
@@ -158,8 +158,10 @@ def load_locomo(path: Path) -> tuple[Conversation, ...]:
             )
             for question in row.questions
         )
-        found.append(Conversation(row.id, sessions, questions))
-    return tuple(found)
+        return Conversation(row.id, sessions, questions)
+
+    rows = read_lines(path, _LocomoConversation, "a conversation with id, sessions and questions")
+    return tuple(map(conversation, rows))
 
 
 def load_beam(path: Path) -> tuple[Conversation, ...]:
@@ -174,8 +176,8 @@ def load_beam(path: Path) -> tuple[Conversation, ...]:
     Raises:
         FormatError: a line does not have the expected form.
     """
-    found = []
-    for row in read_lines(path, _BeamConversation, "a conversation with id, turns and questions"):
+
+    def conversation(row: _BeamConversation) -> Conversation:
         sessions = tuple(
             Session(day, _time(day, "%Y-%m-%d", path), tuple(turns)) for day, turns in _by_day(row.turns).items()
         )
@@ -183,8 +185,9 @@ def load_beam(path: Path) -> tuple[Conversation, ...]:
             ConversationQuestion(question.question, question.category, frozenset(map(str, question.evidence)))
             for question in row.questions
         )
-        found.append(Conversation(row.id, sessions, questions))
-    return tuple(found)
+        return Conversation(row.id, sessions, questions)
+
+    return tuple(map(conversation, read_lines(path, _BeamConversation, "a conversation with id, turns and questions")))
 
 
 def _with_photo(turn: _LocomoTurn) -> str:
