@@ -26,7 +26,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
 from worldthread.paths import write_private_file
 from worldthread.play.loop import Play
-from worldthread.play.run import Run, decode_run
+from worldthread.play.run import Run, decode_run, run_prompts, run_settings
 from worldthread.play.run_model import recorded_model, replayed_model
 from worldthread.play.run_summary import require_figures
 from worldthread.play.runs import opened
@@ -42,9 +42,11 @@ _MAX_SUMMARY: Final = 1 << 26  # bytes
 
 def header_of(run: Run, name: str, **more: Any) -> dict[str, Any]:
     """Return the header of a run's trajectory, which holds everything that is needed to play the run again."""
-    settings = asdict(run)
+    settings = run_settings(run)
     release = settings.pop("version")
     leading = {"game": run.game, "agent": run.agent, "seed": run.seed}
+    if digests := run_prompts(run).digests:
+        more = {"prompts": digests, **more}
     return {**leading, "name": name, "settings": settings, "release": release, **more}
 
 
