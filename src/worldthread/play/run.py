@@ -19,8 +19,8 @@ RULES: Final = 2
 """The present rules of plays and agents. Runs of older rules are played again as they were played.
 
 1: a play counts an action as invalid that is not on the list of valid actions, and goes on after a win when the agent
-returns and asks a model; Ariadne makes three calls for each decision; ReflAct asks for hints whenever it enters a room, and makes each
-summary from the last moves, old and new.
+returns and asks a model; Ariadne makes three calls for each decision; ReflAct asks for hints whenever it enters a room,
+and makes each summary from the last moves, old and new.
 """
 
 _MAX_NUMBER: Final = 2**53

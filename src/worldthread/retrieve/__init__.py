@@ -39,7 +39,7 @@ def method(name: str) -> Method:
     """Return the retrieval method of a name.
 
     Args:
-        name: a key of :data:`METHODS`; settings may follow it, such as ``"beam:width=5,depth=3"``.
+        name: a key of :data:`METHODS`; settings may follow it, such as ``"beam:max_depth=3,max_paths=5"``.
 
     Returns:
         A function from a query and an index to scores.
@@ -77,7 +77,7 @@ def _parsed(text: str) -> dict[str, Any]:
     for pair in text.split(","):
         key, equals, value = pair.partition("=")
         if not equals or not key.strip().isidentifier():
-            raise InputError(f"the settings of a method look like beam:width=5,depth=3, not {text!r}")
+            raise InputError(f"the settings of a method look like beam:max_depth=3,max_paths=5, not {text!r}")
         try:
             settings[key.strip()] = json.loads(value)
         except ValueError:
