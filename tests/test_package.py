@@ -35,6 +35,7 @@ LAYERS = [
         "regular_files",
         "server_access",
         "server_connections",
+        "settings",
         "sqlite_errors",
         "text",
         "types",
@@ -63,7 +64,7 @@ LAYERS = [
 """From the ground up: a part may import parts of its own layer and of those below."""
 
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "text", "envs"}
+ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
 HEAVY = {
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests",

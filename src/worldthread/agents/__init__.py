@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from worldthread.agents.base import Agent, AgentMemory, Decision, Percept
 from worldthread.errors import InputError
 from worldthread.foreign_code import require_allowed
+from worldthread.settings import NESTED, Setting, argument_names, settings_of
 
-__all__ = ["AGENTS", "Agent", "AgentMemory", "Decision", "Percept", "agent_class", "agent_options", "make_agent"]
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "AgentMemory",
+    "Decision",
+    "Percept",
+    "agent_class",
+    "agent_options",
+    "agent_settings",
+    "make_agent",
+]
 
 AGENTS: dict[str, str] = {
     "ariadne": "worldthread.agents.ariadne:Ariadne",
@@ -30,13 +40,10 @@ AGENTS: dict[str, str] = {
 }
 """Agents by name, as ``"module:Class"``; a class is imported when it is asked for."""
 
-_SETTINGS: Final = "settings"
-"""The argument that holds an agent's tuned numbers; it is a Python object, and no option of the command line."""
-
-_JSON_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "bool": (bool,), "float": (float, int), "int": (int,), "None": (type(None),), "str": (str,),
-}  # fmt: skip
-"""The types of values from JSON that fit an annotation."""
+_NOT_SET: Final = frozenset({
+    "run", "model", "seed", "memory_module", "memory_settings", "use_valid_actions", "read", "show", "typed", "truth",
+})  # fmt: skip
+"""Arguments of agents that are no settings, because a play gives them."""
 
 _CLASS_PATH: Final = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
 
@@ -121,42 +128,19 @@ def agent_options(kind: type[Agent]) -> frozenset[str]:
         kind: the class of the agent.
 
     Returns:
-        The arguments that the class and those it passes ``**options`` to take beside the memory. ``settings`` is left
-        out.
+        The arguments that the class and those it passes ``**options`` to take beside the memory. ``settings``, which is
+        a Python object, is left out.
     """
-    return frozenset(_parameters(kind)) - {_SETTINGS}
+    return argument_names(kind) - {NESTED}
 
 
-def require_option_types(kind: type[Agent], options: Mapping[str, Any]) -> None:
-    """Check that options have the types that the agent states for them.
+def agent_settings(kind: type[Agent]) -> dict[str, Setting]:
+    """Return the settings of an agent: the options that a play does not give, and its tuned numbers.
 
     Args:
         kind: the class of the agent.
-        options: values from JSON by the name of the option; each is an option of the agent.
 
-    Raises:
-        InputError: a value has another type. Options without an annotation of JSON's types are not checked.
+    Returns:
+        The settings by name, with their defaults and meanings.
     """
-    parameters = _parameters(kind)
-    for name, value in options.items():
-        annotation = parameters[name].annotation
-        stated = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-        words = [word for part in stated.split("|") if (word := part.strip()) in _JSON_TYPES]
-        if words and type(value) not in [type_ for word in words for type_ in _JSON_TYPES[word]]:
-            raise InputError(f"the option {name!r} of an agent must be of type {' or '.join(words)}, not {value!r}")
-
-
-def _parameters(kind: type[Agent]) -> dict[str, inspect.Parameter]:
-    """Return the arguments that a class, and those it passes ``**options`` to, take beside the memory."""
-    found: dict[str, inspect.Parameter] = {}
-    for base in kind.__mro__:
-        if "__init__" not in vars(base):
-            continue
-        parameters = list(inspect.signature(vars(base)["__init__"]).parameters.values())[2:]
-        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        for parameter in parameters:
-            if parameter.kind in named:
-                found.setdefault(parameter.name, parameter)
-        if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
-            break
-    return found
+    return settings_of(kind, without=_NOT_SET)

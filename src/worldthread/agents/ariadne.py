@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
@@ -13,17 +13,29 @@ from worldthread.agents.base import AgentMemory, Decision, Percept
 from worldthread.agents.memory_modules import MemoryModuleFactory, ModuleContext, Situation, make_memory_module
 from worldthread.agents.memory_modules.base import joined, listed, render_step, render_steps
 from worldthread.agents.model_agent import Choice, ModelAgent
+from worldthread.agents.prompting import score_text, shorten
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import InputError
+from worldthread.extract.game import vocabulary
+from worldthread.extract.game.refusals import is_refusal
+from worldthread.extract.game.room_title import find_room_title
+from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder
 from worldthread.models.chat import ChatModel, Message
 from worldthread.models.prompts import load_prompt
+from worldthread.text import one_line
 from worldthread.types import Episode
 
 RECENT: Final = 5
 """Earlier decisions that every prompt shows, as in the published code."""
 PROBLEMS: Final = 2
 """Unusable choices in this state that a prompt quotes; it names the number of all. Chosen by hand, not tuned."""
+CALLS: Final = ("one", "three")
+"""The values of the argument ``calls``."""
+TEXT_LIMIT: Final = 300
+"""Default length of an observation among the last moves with one call, in characters. Chosen by hand, not tuned."""
+LEAST_TEXT_LIMIT: Final = 20
+"""The least value of the argument ``text_limit``."""
 TEMPERATURE: Final = 0.2
 """Temperature of all answers, as the published code has it for plans."""
 
@@ -59,6 +71,37 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True):
         )
 
 
+class SubGoals(msgspec.Struct, forbid_unknown_fields=True):
+    """The plan of :class:`Ariadne` with one call.
+
+    Args:
+        sub_goals: what to reach, in order.
+        explore: whether the first of them need unexplored places.
+    """
+
+    sub_goals: Annotated[list[str], Meta(min_length=1, max_length=8)]
+    explore: bool
+
+    def __str__(self) -> str:
+        return "\n".join(f"{number}. {one_line(goal)}" for number, goal in enumerate(self.sub_goals, 1))
+
+
+class PlannedChoice(msgspec.Struct, forbid_unknown_fields=True):
+    """The answer of :class:`Ariadne` with one call, in the order in which it shall be thought.
+
+    Args:
+        thought: the reasons.
+        done: numbers of the sub-goals that are reached, from 1.
+        plan: the new plan; ``None`` keeps the old one.
+        action: the command.
+    """
+
+    thought: str
+    done: list[int]
+    plan: SubGoals | None
+    action: str
+
+
 class Exploration(msgspec.Struct, forbid_unknown_fields=True):
     """Whether a plan asks for exploring."""
 
@@ -66,17 +109,21 @@ class Exploration(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Ariadne(ModelAgent):
-    """Before every choice it recalls from its memory module, revises its plan, and then acts by the plan (ReAct).
+    """Before every choice it recalls from its memory module and keeps a plan, by which it acts.
 
-    1. The memory module recalls what matters now (:mod:`worldthread.agents.memory_modules`).
-    2. When it knows unexplored exits and there is a plan, the model says whether the plan asks for exploring; prompts
-       list those exits only then. Without a plan they do.
-    3. The model revises the plan: sub-goals with reasons. An unusable plan leaves the old one in place.
-    4. The model gives a reason and an action: a valid one, or ``go to <place>`` where the memory module has a map.
+    The memory module (:mod:`worldthread.agents.memory_modules`) recalls what matters now. Then, with one call
+    ("act"), the model gives a reason, the sub-goals that are reached, and an action: a valid one, or ``go to <place>``
+    where the memory module has a map. It is asked for a new plan when there is none, the room is new, the last action
+    failed or a sub-goal was reached; at any other time it may give one. Unexplored exits are listed when the plan says
+    that it needs them, and without a plan. Every prompt holds the task, the score and what the last choice did to it,
+    what is seen now, and the last states in which the agent decided (without the steps of a ``go to``); of rooms whose
+    things the memory module lists, the description is not repeated.
 
-    Calls of the model for each decision: "act", "plan", mostly "explore", and those of the memory module. Every prompt
-    holds the goal, the observation and the last states in which it decided (without the steps of a ``go to``). With a
-    memory module that has no map it neither walks nor lists unexplored exits, like the baselines of the paper.
+    ``calls="three"`` is the agent of the paper: the model says whether the plan asks for exploring ("explore", when
+    there are unexplored exits), revises the plan ("plan"; an unusable plan leaves the old one in place), and acts
+    ("act").
+
+    With a memory module that has no map it neither walks nor lists unexplored exits, like the baselines of the paper.
 
     Args:
         memory: takes the episodes.
@@ -92,13 +139,18 @@ class Ariadne(ModelAgent):
         explore: ``False`` never lists unexplored exits ("without exploration" in the paper).
         embedder: for memory modules that search: an embedder, or the name of one; ``None`` takes the default.
         truth: for the memory module "oracle" only: returns the propositions that hold now.
+        calls: calls of the model for each decision, beside those of the memory module: ``"one"`` or ``"three"``.
+        text_limit: an observation among the last moves, in characters, with one call; the present one is shown whole.
+        memory_settings: settings of the memory module that ``memory_module`` names, by name.
 
     Raises:
-        InputError: there is no such memory module, it needs an argument that is missing, or ``recent`` is below 0.
+        InputError: there is no such memory module, it needs an argument that is missing, ``calls`` is neither of the
+            two, or a number is too small.
     """
 
     name: Final = "ariadne"
     walks: ClassVar[bool] = True
+    former_options: ClassVar[Mapping[str, Any]] = {"calls": "three"}
 
     def __init__(
         self,
@@ -115,6 +167,9 @@ class Ariadne(ModelAgent):
         explore: bool = True,
         embedder: Embedder | str | None = None,
         truth: Callable[[], Collection[tuple[str, ...]]] | None = None,
+        calls: str = "one",
+        text_limit: int = TEXT_LIMIT,
+        memory_settings: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
             memory,
@@ -127,26 +182,47 @@ class Ariadne(ModelAgent):
         )
         if recent < 0:
             raise InputError(f"recent must be at least 0, not {recent}")
+        if calls not in CALLS:
+            raise InputError(f"calls must be {' or '.join(map(repr, CALLS))}, not {calls!r}")
+        if text_limit < LEAST_TEXT_LIMIT:
+            raise InputError(f"text_limit must be at least {LEAST_TEXT_LIMIT}, not {text_limit}")
         context = ModuleContext(memory, self, embedder, truth)
         self.memory_module = (
-            make_memory_module(memory_module, context) if isinstance(memory_module, str) else memory_module(context)
+            make_memory_module(memory_module, context, memory_settings)
+            if isinstance(memory_module, str)
+            else memory_module(context)
         )
-        self.plan: Plan | None = None
+        self.plan: Plan | SubGoals | None = None
+        self.calls = calls
         self._recent = recent
         self._explore = explore
         self._goal = ""
         self._decided: set[str] = set()  # ids of the episodes after which it decided
         self._problems: list[str] = []  # of the choices in this state so far
+        self._text_limit = text_limit
+        self._percepts: list[Percept] = []  # by number of the state
+        self._rooms: set[str] = set()  # those in which it decided
+        self._goal_reached = False  # by the last choice
+        self._before: Percept | None = None  # the state in which it decided last
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
         self.memory_module.observe(percept, episode)
-        self._goal = self._goal or percept.step.goal
+        self._goal = percept.step.goal or self._goal
+        if len(self._percepts) == percept.moment:
+            self._percepts.append(percept)
         if percept.problem:
             self._problems.append(percept.problem)
         else:
             self._problems.clear()
         return episode
+
+    @property
+    def module_graph(self) -> TemporalGraph | None:
+        return self.memory_module.graph
+
+    def module_episodes(self) -> tuple[Episode, ...]:
+        return self.memory_module.graph_episodes()
 
     def world_map(self) -> WorldMap | None:
         return self.memory_module.world_map()
@@ -163,9 +239,12 @@ class Ariadne(ModelAgent):
             percept.step.inventory or "",
             "" if self.plan is None else str(self.plan),
             (*recent, path[-1]),
+            brief=self.calls == "one",
         )
         self._decided.add(path[-1].id)
         memory = self.memory_module.recall(situation)
+        if self.calls == "one":
+            return self._choose_with_one_call(recent, memory)
         exits = self._exits_to_explore()
         self.plan = self._revised_plan(self._render(recent, path[-1], memory, exits))
         messages = _prompt(
@@ -176,6 +255,99 @@ class Ariadne(ModelAgent):
         answer = self.ask("act", messages, Choice)
         return replace(self.act(answer.action, answer.thought), recalled=self.memory_module.recalled)
 
+    # -- one call -----------------------------------------------------------------------------------------------------
+
+    def _choose_with_one_call(self, recent: tuple[Episode, ...], memory: str) -> Decision:
+        assert self.percept is not None
+        plan = self.plan if isinstance(self.plan, SubGoals) else None
+        wanted = self._why_plan()
+        messages = _prompt(
+            "ariadne",
+            situation=self._brief_situation(recent, memory, plan),
+            planning=f"A new plan is wanted: {wanted}." if wanted else "Keep the plan, unless it cannot be kept.",
+            actions=self.actions_text(),
+        )
+        self._before = self.percept
+        answer = self.ask("act", messages, PlannedChoice)
+        self._take_plan(plan, answer)
+        return replace(self.act(answer.action, answer.thought), recalled=self.memory_module.recalled)
+
+    def _why_plan(self) -> str:
+        """Return why a new plan is wanted; empty when it is not."""
+        assert self.percept is not None
+        here = WorldMap(self.memory.view()).here
+        is_new, before = here is not None and here not in self._rooms, self._before
+        if here is not None:
+            self._rooms.add(here)
+        if self.plan is None:
+            return "there is none"
+        if self._goal_reached:
+            return "a sub-goal was reached"
+        if is_new:
+            return "this place is new"
+        if before is not None and (self.percept.problem or _failed(before, self.percept)):
+            return "the last command failed"
+        return ""
+
+    def _take_plan(self, plan: SubGoals | None, answer: PlannedChoice) -> None:
+        """Take the new plan, or the old one without what is reached."""
+        self._goal_reached = False
+        if answer.plan is not None:
+            self.plan = answer.plan
+        elif plan is not None and (done := {n for n in answer.done if 1 <= n <= len(plan.sub_goals)}):
+            left = [goal for number, goal in enumerate(plan.sub_goals, 1) if number not in done]
+            self.plan = SubGoals(left, plan.explore) if left else None
+            self._goal_reached = True
+
+    def _brief_situation(self, recent: tuple[Episode, ...], memory: str, plan: SubGoals | None) -> str:
+        """Return the working memory for one call: what the memory lists is not repeated."""
+        assert self.percept is not None
+        exits = self.memory_module.unexplored() if self._explore and (plan is None or plan.explore) else []
+        shown = {episode.id for episode in recent}
+        path = self.path_to(self.percept.moment)
+        moves = [self._brief_step(number) for number in path[:-1] if self._episodes[number].id in shown]
+        problems = [shorten(problem, self._text_limit) for problem in self._problems[-PROBLEMS:]]
+        return joined(
+            _under("The task", self._goal or "None is stated. Find out what there is to do, and score points."),
+            f"Score: {score_text(self.percept, self._before)}",
+            _under("Your plan", "" if plan is None else str(plan)),
+            _under("From memory", memory),
+            listed(
+                "Ways that nobody took yet:",
+                [f"{room}: {', '.join(ways)}" for room, ways in _by_room(exits)],
+            ),
+            _under("Your last moves", "\n".join(moves)),
+            _under("Now", self._present(path[-1])),
+            listed(f"Your choices here that could not be used, {len(self._problems)} so far, of late:", problems),
+        )
+
+    def _brief_step(self, number: int) -> str:
+        """Return an earlier move on one line, without the description of a room that the memory lists."""
+        percept = self._percepts[number]
+        before = None if percept.before is None else self._percepts[percept.before]
+        text = self._without_goal(percept.step.text)
+        if percept.lists_all and self.memory_module.lists_rooms:  # else its description tells more than facts do
+            title = find_room_title(text, percept.step.action, self._is_room)
+            text = text if title is None else f"{title.before.strip()} ({title.name})".strip()
+        gained = 0.0 if before is None else percept.score - before.score
+        points = f" [{gained:+g} points]" if gained else ""
+        command = f"> {percept.step.action}" if percept.step.action else "The game begins"
+        return f"[move {percept.step.turn:g}] {command}{points}: {shorten(text, self._text_limit)}"
+
+    def _is_room(self, name: str) -> bool:
+        return bool(self.memory.view().facts(name, vocabulary.IS_A, "room"))
+
+    def _present(self, number: int) -> str:
+        step = self._percepts[number].step
+        command = f"> {step.action}\n" if step.action else ""
+        inventory = f"\n\n{step.inventory}" if step.inventory else ""
+        return f"[move {step.turn:g}] {command}{self._without_goal(step.text).strip()}{inventory}"
+
+    def _without_goal(self, text: str) -> str:
+        return text.replace(self._goal, "").rstrip() if self._goal else text
+
+    # -- three calls --------------------------------------------------------------------------------------------------
+
     def _exits_to_explore(self) -> list[tuple[str, str]]:
         """Return the unexplored exits that prompts list."""
         exits = self.memory_module.unexplored() if self._explore else []
@@ -184,7 +356,7 @@ class Ariadne(ModelAgent):
         answer = self.ask_optional("explore", _prompt("ariadne_explore", plan=str(self.plan)), Exploration)
         return exits if answer is not None and answer.explore else []
 
-    def _revised_plan(self, situation: str) -> Plan | None:
+    def _revised_plan(self, situation: str) -> Plan | SubGoals | None:
         before = "(none so far)" if self.plan is None else str(self.plan)
         messages = _prompt("ariadne_plan", situation=joined(situation, _under("The plan before", before)))
         return self.ask_optional("plan", messages, Plan) or self.plan
@@ -206,6 +378,20 @@ class Ariadne(ModelAgent):
 
 def _prompt(name: str, version: int = 1, /, **values: str) -> tuple[Message, ...]:
     return load_prompt("worldthread.agents", name, version).messages(**values)
+
+
+def _failed(before: Percept, now: Percept) -> bool:
+    """Return whether the command between two states was refused, and changed nothing that the agent perceives."""
+    unchanged = now.score == before.score and now.step.inventory == before.step.inventory
+    return unchanged and (now.state is None or now.state == before.state) and is_refusal(now.step.text)
+
+
+def _by_room(exits: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Return the directions of exits by room, in the order of the rooms."""
+    found: dict[str, list[str]] = {}
+    for room, direction in exits:
+        found.setdefault(room, []).append(direction)
+    return list(found.items())
 
 
 def _under(heading: str, text: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from worldthread.arguments import require_methods
 from worldthread.extract.base import GameStep
 from worldthread.extract.game.extractor import GameExtractor
-from worldthread.graph import GraphView
+from worldthread.graph import GraphView, TemporalGraph
 from worldthread.types import Episode, Extraction
 
 T = TypeVar("T")
@@ -69,6 +69,8 @@ class Percept:
         state: a digest of the whole state of the world, equal for equal states only; ``None`` when the world has none.
         moves_left: how many more moves the play allows; ``None`` for no limit.
         problem: why the last decision had no effect: it held no action. Everything else is as before. Else empty.
+        lists_all: whether ``valid_actions``, when there is a list, holds nearly every action that the world accepts.
+        max_score: the largest possible score; ``None`` when the world does not state it.
     """
 
     step: GameStep
@@ -81,6 +83,8 @@ class Percept:
     state: str | None = None
     moves_left: int | None = None
     problem: str = ""
+    lists_all: bool = True
+    max_score: float | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,26 @@ class Agent(ABC):
     """Whether it returns to earlier states: then it is asked to decide after the end of a game, too."""
     asks_model: ClassVar[bool] = False
     """Whether it takes the argument ``model``, a :class:`~worldthread.models.chat.ChatModel`."""
+    former_options: ClassVar[Mapping[str, Any]] = {}
+    """Arguments with which it plays as it did before the present rules of play, for runs that are played again."""
+
+    @property
+    def is_walking(self) -> bool:
+        """Whether its next move may belong to the decision before."""
+        return False
+
+    @property
+    def module_graph(self) -> TemporalGraph | None:
+        """The graph that its memory module builds beside the memory; ``None`` when there is none."""
+        return None
+
+    def module_episodes(self) -> tuple[Episode, ...]:
+        """Return the episodes of :attr:`module_graph`.
+
+        Returns:
+            The episodes on the path to the present state, with their texts; none without such a graph.
+        """
+        return ()
 
     @abstractmethod
     def perceive(self, percept: Percept) -> Episode:

@@ -84,6 +84,10 @@ class ModelAgent(PerceivingAgent):
         self._destination: tuple[str, str] | None = None  # (room, reason) of the present walk
         self._last_move: tuple[str, str] | None = None  # (room, move) of the last step of the walk
 
+    @property
+    def is_walking(self) -> bool:
+        return self._destination is not None
+
     def decide(self) -> Decision:
         if self.percept is None:
             raise AgentError("the agent was asked to decide before it perceived anything")
@@ -210,11 +214,18 @@ class ModelAgent(PerceivingAgent):
         assert self.percept is not None
         return self.percept.valid_actions if self.use_valid_actions else None
 
+    @property
+    def lists_all(self) -> bool:
+        """Whether the list of valid actions holds nearly every action that the world accepts."""
+        assert self.percept is not None
+        return self.percept.lists_all
+
     def actions_text(self) -> str:
         """Return what the model can choose from, as prompts list it: the valid actions and the places to go to."""
         walks = [GO_TO + place for place in self.places()]
         if self.offered is not None:
-            return valid_actions_text(dict.fromkeys((*self.offered, *walks)))
+            actions = dict.fromkeys((*self.offered, *walks))
+            return valid_actions_text(actions, lists_all=self.lists_all)
         unlisted = valid_actions_text(None)
         return f"{unlisted}\nBesides: {', '.join(walks)}" if walks else unlisted
 

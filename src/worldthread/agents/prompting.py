@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from worldthread.agents.base import Percept
 from worldthread.models.chat import Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.valid_actions import valid_actions_text
@@ -59,7 +60,22 @@ def task_text(goal: str) -> str:
     return shorten(goal, TASK_LIMIT) or "None is stated. Find out what there is to do, and score points."
 
 
-def offered_text(actions: tuple[str, ...] | None, limit: int) -> str:
+def score_text(percept: Percept, before: Percept | None) -> str:
+    """Return the score, the highest possible one, and what the last action did to it.
+
+    Args:
+        percept: the present state.
+        before: the state in which the agent decided last; ``None`` for the beginning.
+
+    Returns:
+        The text, such as ``"7 of 22 (your last choice: +1)"``.
+    """
+    highest = f" of {percept.max_score:g}" if percept.max_score else ""
+    change = 0.0 if before is None else percept.score - before.score
+    return f"{percept.score:g}{highest}" + (f" (your last choice: {change:+g})" if change else "")
+
+
+def offered_text(actions: tuple[str, ...] | None, limit: int, *, lists_all: bool = True) -> str:
     """Return the valid actions as every prompt lists them, in about ``limit`` characters, and how many are left out."""
     if actions is None:
         return valid_actions_text(None)
@@ -70,4 +86,4 @@ def offered_text(actions: tuple[str, ...] | None, limit: int) -> str:
             break
         shown.append(action)
     missing = len(actions) - len(shown)
-    return valid_actions_text(shown) + (f"\n({missing} more are not shown.)" if missing else "")
+    return valid_actions_text(shown, lists_all=lists_all) + (f"\n({missing} more are not shown.)" if missing else "")

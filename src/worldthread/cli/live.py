@@ -225,11 +225,17 @@ def summary_table(summary: dict[str, Any]) -> Table:
     memory = summary["memory"]
     table.add_row("memory", f"{memory['episodes']} passages, {memory['facts']} current facts, {memory['ended']} ended")
     if summary["audit"]:
-        audit = summary["audit"]
-        stale = number_of(audit["stale_steps"], "stale step")
-        table.add_row("audit", f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, {stale}")
+        table.add_row("audit", _audit_text(summary["audit"]))
+    if own := summary.get("module_memory"):
+        table.add_row(
+            "module's graph", f"{own['episodes']} passages, {own['facts']} current facts, {own['ended']} ended"
+        )
+        if summary.get("module_audit"):
+            table.add_row("its audit", _audit_text(summary["module_audit"]))
     failures = [f"{summary['unparsable']} decisions without an action"] if summary["unparsable"] else []
-    failures += [f"{summary['invalid']} actions outside the list of valid actions"] if summary["invalid"] else []
+    failures += (
+        [f"{summary['invalid']} actions without effect outside the list of valid actions"] if summary["invalid"] else []
+    )
     if failures:
         table.add_row("failures", ", ".join(failures))
     if summary["model"]:
@@ -241,3 +247,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
         table.add_row("stopped", "the budget for the model is spent")
     table.add_row("seconds", f"{summary['seconds']:g}")
     return table
+
+
+def _audit_text(audit: dict[str, Any]) -> str:
+    stale = number_of(audit["stale_steps"], "stale step")
+    return f"precision {audit['precision']:.4f}, recall {audit['recall']:.4f}, {stale}"

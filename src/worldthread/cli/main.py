@@ -20,6 +20,7 @@ from worldthread.cli.listing import list_, namespaces
 from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
 from worldthread.cli.play import play
+from worldthread.cli.prompts import prompts
 from worldthread.cli.recall import recall
 from worldthread.cli.reembed import reembed
 from worldthread.cli.remember import remember
@@ -27,6 +28,7 @@ from worldthread.cli.replay import replay
 from worldthread.cli.report import report
 from worldthread.cli.restore import restore
 from worldthread.cli.retry import retry
+from worldthread.cli.settings import settings
 from worldthread.cli.stats import stats
 from worldthread.cli.sweep import sweep
 from worldthread.cli.timeline import timeline
@@ -65,6 +67,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         web,
     ),
     "Text worlds": (play, sweep, games, replay, report),
+    "Settings": (settings, prompts),
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:

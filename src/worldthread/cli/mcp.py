@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from worldthread.cli.opening import DEFAULT_FILE, MemoryOption, ModelOption, NamespaceOption
+from worldthread.cli.opening import DEFAULT_FILE, MemoryOption, MemoryPromptsOption, ModelOption, NamespaceOption
 from worldthread.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def mcp(
         ),
     ] = None,
     model: ModelOption = None,
+    prompts: MemoryPromptsOption = None,
     game: Annotated[
         str | None,
         typer.Option(

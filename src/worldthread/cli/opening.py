@@ -43,6 +43,27 @@ ModelOption = Annotated[
         "Default: $WORLDTHREAD_MODEL.",
     ),
 ]
+
+
+def _use_prompts(path: Path | None) -> Path | None:
+    """Put the prompts that the user named in force for this process."""
+    from worldthread.models.prompts import load_prompts, set_default_prompts
+
+    if path is not None:
+        set_default_prompts(load_prompts(path))
+    return path
+
+
+MemoryPromptsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        envvar="WORLDTHREAD_PROMPTS",
+        metavar="PATH",
+        callback=_use_prompts,
+        help="Prompts that replace those of the package: a file or a folder; see [bold]worldthread prompts[/bold].",
+    ),
+]
 EmbedderOption = Annotated[
     str | None,
     typer.Option(

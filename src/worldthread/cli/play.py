@@ -20,7 +20,12 @@ from worldthread.cli.running import (
     AllowCodeOption,
     BudgetDollarsOption,
     BudgetTokensOption,
+    DecisionsOption,
     PlayerModelOption,
+    PromptsOption,
+    SetOption,
+    SettingsFileOption,
+    prompts_of_run,
     runs_of,
     settings_in,
 )
@@ -74,6 +79,10 @@ def play(
     ] = None,
     model: PlayerModelOption = None,
     option: AgentOption = None,
+    set_: SetOption = None,
+    settings_file: SettingsFileOption = None,
+    prompts: PromptsOption = None,
+    decisions: DecisionsOption = None,
     budget_tokens: BudgetTokensOption = None,
     budget_dollars: BudgetDollarsOption = None,
     goal: Annotated[str | None, typer.Option(help="The task of the player, for games that state none.")] = None,
@@ -148,8 +157,10 @@ def play(
     else:
         (run,) = runs_of(
             [game], [agent], [memory_module] if memory_module else [], [seed], [attempt], model=model,
-            settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars, steps=steps,
-            goal=goal, audit=audit, valid_actions=valid_actions, allow_code=allowed,
+            settings=settings_in(option, set_, settings_file),
+            budget_tokens=budget_tokens, budget_dollars=budget_dollars, steps=steps,
+            goal=goal, audit=audit, valid_actions=valid_actions, decisions=decisions,
+        prompts=prompts_of_run(prompts), allow_code=allowed,
         )  # fmt: skip
         folder = run_folder(out, _name(run))
         name = folder.name

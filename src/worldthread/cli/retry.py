@@ -10,6 +10,7 @@ from worldthread.cli.opening import (
     NOT_ALL_READ,
     JsonOption,
     MemoryOption,
+    MemoryPromptsOption,
     ModelOption,
     NamespaceOption,
     WaitOption,
@@ -21,6 +22,7 @@ from worldthread.cli.remember import remembered_fields, show_problems
 
 def retry(
     model: ModelOption = None,
+    prompts: MemoryPromptsOption = None,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
     wait: WaitOption = DEFAULT_WAIT,

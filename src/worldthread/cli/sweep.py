@@ -16,8 +16,13 @@ from worldthread.cli.running import (
     AllowCodeOption,
     BudgetDollarsOption,
     BudgetTokensOption,
+    DecisionsOption,
     PlayerModelOption,
+    PromptsOption,
+    SetOption,
+    SettingsFileOption,
     names_in,
+    prompts_of_run,
     runs_of,
     seeds_in,
     settings_in,
@@ -82,6 +87,10 @@ def sweep(
     ] = None,
     model: PlayerModelOption = None,
     option: AgentOption = None,
+    set_: SetOption = None,
+    settings_file: SettingsFileOption = None,
+    prompts: PromptsOption = None,
+    decisions: DecisionsOption = None,
     budget_tokens: BudgetTokensOption = None,
     budget_dollars: BudgetDollarsOption = None,
     allow_code: AllowCodeOption = None,
@@ -132,8 +141,10 @@ def sweep(
         raise InputError(f"--best {best} needs at least {best} attempts at each seed: give --attempts {best} or more")
     runs = runs_of(
         games, agents, names_in(memory or (), "--memory"), seeds_in(",".join(seeds or ("1-10",))), range(attempts),
-        model=model, settings=settings_in(option), budget_tokens=budget_tokens, budget_dollars=budget_dollars,
-        steps=steps, audit=audit, valid_actions=valid_actions, allow_code=allow_code or (),
+        model=model, settings=settings_in(option, set_, settings_file),
+        budget_tokens=budget_tokens, budget_dollars=budget_dollars,
+        steps=steps, audit=audit, valid_actions=valid_actions, decisions=decisions,
+        prompts=prompts_of_run(prompts), allow_code=allow_code or (),
     )  # fmt: skip
     require_statistics()
     console = Console(stderr=True, highlight=False)

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from worldthread.cli.opening import DEFAULT_FILE, ModelOption, NamespaceOption, require_file
+from worldthread.cli.opening import DEFAULT_FILE, MemoryPromptsOption, ModelOption, NamespaceOption, require_file
 from worldthread.errors import MissingExtraError
 
 _HOST: Final = "127.0.0.1"
@@ -45,6 +45,7 @@ def web(
         typer.Option(metavar="NAME", help="Another host name under which browsers reach the server. Repeatable."),
     ] = None,
     model: ModelOption = None,
+    prompts: MemoryPromptsOption = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
     """Serve web pages to explore a memory and recorded runs, and to play games.

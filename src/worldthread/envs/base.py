@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from worldthread.errors import EpisodeOverError, InputError
 
@@ -78,6 +78,8 @@ class Environment(ABC):
 
     id: str
     """The versioned id with which :func:`worldthread.envs.make` created the world, such as ``treasure-hunt-v1``."""
+    lists_all_actions: ClassVar[bool] = True
+    """Whether ``Info.valid_actions``, where there is a list, holds nearly every action that the world accepts."""
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> tuple[str, Info]:

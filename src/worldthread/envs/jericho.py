@@ -96,6 +96,8 @@ class JerichoEnvironment(RestorableEnvironment):
         MissingExtraError: jericho is not installed.
     """
 
+    lists_all_actions = False
+
     def __init__(
         self,
         path: Path,

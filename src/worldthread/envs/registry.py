@@ -22,6 +22,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,24 @@ from worldthread.envs.files import GAMES_VARIABLE, find_game_file, is_in_game_fo
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import InputError, MissingExtraError, UnknownGameError
 from worldthread.foreign_code import require_allowed
+from worldthread.settings import Setting, settings_of
 
 FILE_MAX_MOVES = 500
 """Default limit of moves in a game from a file, since such a game need not end by itself."""
 
-__all__ = ["FILE_MAX_MOVES", "GAMES_VARIABLE", "games", "make", "register", "require_known_game", "spec_of"]
+__all__ = [
+    "FILE_MAX_MOVES",
+    "GAMES_VARIABLE",
+    "game_settings",
+    "games",
+    "make",
+    "register",
+    "require_known_game",
+    "spec_of",
+]
+
+_NO_SETTINGS = frozenset({"name", "id", "spec", "seed", "goal", "max_moves", "cache_dir", "file"})
+"""Arguments of factories that are no settings: a play gives them, or they name files."""
 
 _ID = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)-v(?P<version>[1-9][0-9]*)")
 
@@ -189,6 +203,29 @@ def make(
     return _factory(spec)(spec, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, **{**spec.options, **options})
 
 
+def game_settings(id: str) -> dict[str, Setting]:
+    """Return the settings of a game: the options that :func:`make` takes for it.
+
+    Args:
+        id: as for :func:`make`.
+
+    Returns:
+        The settings by name, with their defaults and meanings.
+
+    Raises:
+        UnknownGameError: there is no such game or kind of file.
+    """
+    scheme, colon, _ = id.partition(":")
+    if colon:
+        if scheme not in _OPENERS:
+            raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: {', '.join(_OPENERS)}")
+        return settings_of(_OPENERS[scheme][0], without=_NO_SETTINGS)
+    spec = spec_of(id)
+    factory = _OPENERS["jericho"][0] if spec.package == "jericho" else _factory(spec)
+    found = settings_of(factory, without=_NO_SETTINGS)
+    return {name: replace(one, default=spec.options.get(name, one.default)) for name, one in found.items()}
+
+
 def _factory(spec: GameSpec) -> Callable[..., Environment]:
     module, _, name = spec.entry_point.partition(":")
     factory: Callable[..., Environment] = getattr(importlib.import_module(module), name)
@@ -216,7 +253,21 @@ def _open_textworld(
     cache_dir: Path | None,
     rename_cooking: bool = False,
 ) -> Environment:
-    """Open a TextWorld file; ``cache_dir`` is ignored."""
+    """Open a TextWorld file; ``cache_dir`` is ignored.
+
+    Args:
+        name: the path of the game, or its name.
+        id: the id of the environment.
+        seed: seeds the engine's random generator.
+        goal: the task in words.
+        max_moves: the limit of moves.
+        cache_dir: ignored.
+        rename_cooking: offer ``cook X with stove`` as ``fry X``, with the oven as ``roast X``, with the BBQ as
+            ``grill X``.
+
+    Returns:
+        The environment.
+    """
     from worldthread.envs.cleaning import open_cleaning, places_file
     from worldthread.envs.renamed import RenamedCooking
     from worldthread.envs.textworld import open_textworld
@@ -237,7 +288,20 @@ def _open_jericho(
     cache_dir: Path | None,
     valid_actions: bool = True,
 ) -> Environment:
-    """Open a Z-machine file."""
+    """Open a Z-machine file.
+
+    Args:
+        name: the path of the game, or its name.
+        id: the id of the environment.
+        seed: seeds the engine's random generator.
+        goal: the task in words.
+        max_moves: the limit of moves.
+        cache_dir: the folder in which valid actions are cached.
+        valid_actions: whether to find valid actions, which takes up to some seconds for a new state.
+
+    Returns:
+        The environment.
+    """
     from worldthread.envs.jericho import open_jericho
 
     return open_jericho(

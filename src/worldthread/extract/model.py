@@ -126,7 +126,7 @@ class ModelExtractor:
         InputError: neither facts nor theses are asked for, or ``max_candidates`` is below 1.
     """
 
-    name: Final = "model/1"
+    name: str = "model/1"
 
     def __init__(
         self,
@@ -155,6 +155,8 @@ class ModelExtractor:
         self._max_tokens = max_tokens
         self._statements_prompt = load_prompt("worldthread.extract", "statements", 1)
         self._outdated_prompt = load_prompt("worldthread.extract", "outdated", 1)
+        own = (prompt for prompt in (self._statements_prompt, self._outdated_prompt) if prompt.digest)
+        self.name = "+".join([self.name, *(prompt.id for prompt in own)])
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
 

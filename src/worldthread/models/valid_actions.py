@@ -11,14 +11,16 @@ from worldthread.text import one_line
 HEADING: Final = "Valid actions:"
 _NONE: Final = "(none)"
 _NO_LIST: Final = "(no list is given: use a short command, as text games understand it)"
+_NOT_ALL: Final = "(The list is not complete: any other command that makes sense here may be given.)"
 _BLOCK: Final = re.compile(rf"^{HEADING}[ \t]*(?P<line>[^\n]*)(?P<items>(?:\n- [^\n]*)*)", re.MULTILINE)
 
 
-def valid_actions_text(actions: Iterable[str] | None) -> str:
+def valid_actions_text(actions: Iterable[str] | None, *, lists_all: bool = True) -> str:
     """Write the part of a prompt that lists the valid actions.
 
     Args:
         actions: the actions, one for each line; ``None`` if they are not known.
+        lists_all: whether the world accepts hardly any other action; else the text says that others are welcome.
 
     Returns:
         The text, without a line end.
@@ -31,7 +33,8 @@ def valid_actions_text(actions: Iterable[str] | None) -> str:
     if actions is None:
         return f"{HEADING} {_NO_LIST}"
     lines = [f"- {one_line(action)}" for action in actions]
-    return "\n".join([HEADING, *lines]) if lines else f"{HEADING} {_NONE}"
+    text = "\n".join([HEADING, *lines]) if lines else f"{HEADING} {_NONE}"
+    return text if lists_all else f"{text}\n{_NOT_ALL}"
 
 
 def valid_actions_in(text: str) -> tuple[str, ...] | None:

@@ -22,9 +22,11 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
 from worldthread.play.audit import Auditor, Expectation
 from worldthread.play.audit_mapping import can_be_audited
+from worldthread.play.effects import had_effect
+from worldthread.play.run import RULES
 from worldthread.play.run_model import RunModel
 from worldthread.play.saved_states import SavedStates, returned
-from worldthread.play.step_record import StepRecord
+from worldthread.play.step_record import ModuleRecord, StepRecord
 from worldthread.text import one_line
 from worldthread.types import Episode, Statement
 
@@ -33,6 +35,7 @@ ENDS: Final = {
     "lost": "the world reports that the task can no longer be done",
     "over": "the world ended",
     "moves": "the limit of moves was reached",
+    "decisions": "the limit of decisions was reached",
     "agent": "the agent stopped",
     "budget": "the budget for the model was spent",
 }
@@ -71,9 +74,13 @@ class Play:
         audit: whether to compare the memory with the true state after every step; without effect in a world whose true
             state holds too little (:func:`~worldthread.play.audit_mapping.can_be_audited`).
         model: the agent's model, whose usage is counted; ``None`` when the agent has none.
+        max_decisions: the play stops after this many new decisions, at the end of the walk that the last one began;
+            ``None``: no limit.
+        rules: the rules of play; see :data:`~worldthread.play.run.RULES`.
 
     Attributes:
         auditor: the audit of the memory.
+        module_auditor: the audit of the graph that the agent's memory module builds, before every decision.
         moves: moves so far.
         decisions: new decisions so far.
         stuck: decisions for which the agent reported that it had nothing useful left to do.
@@ -81,7 +88,7 @@ class Play:
         returns: returns to earlier states.
         unparsable: decisions that could not be used.
         listed: actions that were chosen while the world listed its valid actions.
-        invalid: those of them that were not on the list.
+        invalid: those of them that were not on the list and had no effect (:mod:`worldthread.play.effects`).
         info: the world's information after the last step.
         won: whether the play was won at some step.
         curve: (moves, score) whenever the score rose above the highest before.
@@ -97,7 +104,10 @@ class Play:
     max_moves: int | None = None
     audit: bool = True
     model: RunModel | None = None
+    max_decisions: int | None = None
+    rules: int = RULES
     auditor: Auditor = field(default_factory=Auditor, init=False)
+    module_auditor: Auditor = field(default_factory=Auditor, init=False)
     moves: int = field(default=0, init=False)
     decisions: int = field(default=0, init=False)
     stuck: int = field(default=0, init=False)
@@ -117,8 +127,11 @@ class Play:
         self._states = SavedStates(self.env, self.seed, keep=self.agent.returns)
         self._expectations: list[Expectation] = []  # of the audit, before each state
         self._percept: Percept | None = None
+        self._goal = ""
         self._counted = UsageTotals()
         self._optimal: int | None = None
+        self._module_graph = self.agent.module_graph if self.rules > 1 else None
+        self._module_episodes: set[str] = set()  # those that the records named
 
     def __iter__(self) -> Iterator[StepRecord]:
         """Play to the end and yield every step, beginning with the opening text."""
@@ -133,6 +146,9 @@ class Play:
                 decision = self._decide()
                 if self._stops(decision):
                     end = self._outcome() or "agent"
+                    break
+                if decision.is_new and self._decisions_are_spent():  # the walk before it ended early
+                    end = "decisions"
                     break
                 yield self._perform(decision)
                 if decision.finished and self._end() is None:
@@ -154,11 +170,22 @@ class Play:
     def _end(self) -> str | None:
         """Return why the play ends before another decision; ``None`` when it goes on."""
         outcome = self._outcome()
-        if outcome is not None and not self.agent.returns:
+        if outcome is not None and (not self.agent.returns or self._nothing_is_left_to_win()):
             return outcome
         if self.max_moves is not None and self.moves >= self.max_moves:
             return outcome or "moves"
+        if self._decisions_are_spent() and not self.agent.is_walking:
+            return outcome or "decisions"
         return None
+
+    def _decisions_are_spent(self) -> bool:
+        return self.max_decisions is not None and self.decisions >= self.max_decisions
+
+    def _nothing_is_left_to_win(self) -> bool:
+        """Return whether an agent that could return, and would pay for more calls, has won with the highest score."""
+        highest = self.info.max_score
+        has_all = self.info.won and (highest is None or self.info.score >= highest)
+        return self.rules > 1 and self.agent.asks_model and has_all
 
     def _stops(self, decision: Decision) -> bool:
         """Return whether a decision ends the play without an action."""
@@ -172,7 +199,11 @@ class Play:
     def _decide(self) -> Decision:
         self.times.agent.append(0.0)
         with self._agent_timed():
-            return self.agent.decide()
+            decision = self.agent.decide()
+        if self.audit and self._module_graph is not None:
+            assert self._percept is not None
+            self.module_auditor.observe(self._percept.step, self.env.truth(), self._module_graph.view())
+        return decision
 
     def _perform(self, decision: Decision) -> StepRecord:
         self.decisions += decision.is_new
@@ -182,7 +213,7 @@ class Play:
         if decision.return_to is not None:
             return self._go_back(decision, decision.return_to)
         assert self._percept is not None
-        offered = self._percept.valid_actions
+        offered, before = self._percept.valid_actions, self.info
         try:
             with self._world_timed():
                 observation, reward, terminated, truncated, self.info = self.env.step(decision.action)
@@ -190,6 +221,8 @@ class Play:
             return self._do_nothing(decision, str(error))
         self.moves += 1
         valid = None if offered is None else _plain(decision.action) in map(_plain, offered)
+        if valid is False and self.rules > 1:
+            valid = had_effect(before, self.info, observation)
         self.listed += valid is not None
         self.invalid += valid is False
         return self._reach_new_state(decision, valid, observation, reward, ended=terminated or truncated)
@@ -223,8 +256,9 @@ class Play:
         before = None if self._percept is None else self._states.here
         depth = 0 if before is None else self._states[before].depth + 1
         action = decision.action if decision else None
-        goal = self.info.goal if before is None else ""
         info = self.info
+        goal = info.goal if before is None or (self.rules > 1 and info.goal != self._goal) else ""
+        self._goal = info.goal
         percept = Percept(
             GameStep(observation, action, info.inventory, goal, depth),
             info.score,
@@ -234,6 +268,8 @@ class Play:
             ended=ended,
             state=info.state,
             moves_left=self._moves_left(),
+            lists_all=self.rules == 1 or self.env.lists_all_actions,
+            max_score=info.max_score,
         )
         with self._world_timed():
             self._states.add(percept, info)
@@ -284,6 +320,7 @@ class Play:
             self.auditor.result() if self.audit else None,
             valid,
             self._usage_since_last_record(),
+            self._module_changes(),
         )
 
     def _usage_since_last_record(self) -> UsageTotals:
@@ -298,6 +335,18 @@ class Play:
             completion_tokens=now.usage.completion_tokens - before.usage.completion_tokens,
         )
         return UsageTotals(calls=now.calls - before.calls, reused=now.reused - before.reused, usage=usage)
+
+    def _module_changes(self) -> ModuleRecord | None:
+        """Return what the graph of the memory module holds, and what changed in it since the last call."""
+        graph = self._module_graph
+        if graph is None:
+            return None
+        fresh = [id_ for id_ in graph.episodes() if id_ not in self._module_episodes]
+        self._module_episodes = set(graph.episodes())
+        facts = graph.view().facts()
+        learned = tuple(fact for fact in facts if graph.versions(fact)[-1].sources[0] in fresh)
+        ended = tuple(change for id_ in fresh for change in graph.ended_by(id_))
+        return ModuleRecord(len(facts), len({name for f in facts for name in (f.key[0], f.key[2])}), learned, ended)
 
     def _changes(self, episode: Episode) -> tuple[tuple[Statement, ...], tuple[tuple[Statement, str], ...]]:
         """Return the statements that an episode opened, and those that it ended with the reasons."""
@@ -352,7 +401,20 @@ class Play:
             "memory": {"episodes": counts["episodes"], "facts": counts["current_facts"], "ended": counts["ended"]},
             "audit": self.auditor.result().summary() if self.audit else None,
             "optimal_moves": self._optimal,
+            **self._module_summary(),
         }
+
+    def _module_summary(self) -> dict[str, Any]:
+        """Return the figures of the graph that the memory module builds; nothing when it builds none."""
+        if self._module_graph is None:
+            return {}
+        counts = self._module_graph.counts()
+        return {
+            "module_memory": {
+                "episodes": counts["episodes"], "facts": counts["current_facts"], "ended": counts["ended"],
+            },
+            "module_audit": self.module_auditor.result().summary() if self.audit else None,
+        }  # fmt: skip
 
     def costs(self) -> dict[str, Any]:
         """Return the dollars and seconds of the play so far, ready for JSON.

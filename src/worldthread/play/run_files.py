@@ -1,7 +1,8 @@
 """The folder of a run: play a run into its folder, resume it there, and replay it.
 
 The folder holds ``trajectory.jsonl`` (:mod:`worldthread.play.trajectory`), ``recording.jsonl`` when the agent calls a
-model (:mod:`worldthread.models.recording_file`), and ``summary.json`` after the end of the play.
+model (:mod:`worldthread.models.recording_file`), ``memory_module.worldthread`` when the agent's memory module builds a
+graph of its own (a memory like any other), and ``summary.json`` after the end of the play.
 
 The percepts, the arguments of the agent and the answers of its model determine a play. A run that was interrupted
 therefore resumes by playing again from the beginning: the recording supplies the answers that it holds, each line that
@@ -26,7 +27,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.models.meter import UsageTotals
 from worldthread.paths import write_private_file
 from worldthread.play.loop import Play
-from worldthread.play.run import Run, decode_run
+from worldthread.play.run import Run, decode_run, run_prompts, run_settings
 from worldthread.play.run_model import recorded_model, replayed_model
 from worldthread.play.run_summary import require_figures
 from worldthread.play.runs import opened
@@ -37,14 +38,19 @@ from worldthread.regular_files import open_regular, require_no_links
 SUMMARY_FILE: Final = "summary.json"
 """The name of the file with the figures of a finished run, in the folder of the run."""
 
+MODULE_MEMORY_FILE: Final = "memory_module.worldthread"
+"""The name of the file with the graph that the memory module of an agent built, in the folder of the run."""
+
 _MAX_SUMMARY: Final = 1 << 26  # bytes
 
 
 def header_of(run: Run, name: str, **more: Any) -> dict[str, Any]:
     """Return the header of a run's trajectory, which holds everything that is needed to play the run again."""
-    settings = asdict(run)
+    settings = run_settings(run)
     release = settings.pop("version")
     leading = {"game": run.game, "agent": run.agent, "seed": run.seed}
+    if digests := run_prompts(run).digests:
+        more = {"prompts": digests, **more}
     return {**leading, "name": name, "settings": settings, "release": release, **more}
 
 
@@ -143,16 +149,33 @@ def play_in(
             opened(run, name=name, memory=memory, graph=graph, model=model, allow_code=allow_code, **more)
         )
         display = stack.enter_context(watch(play)) if watch else None
-        for record in play:
-            trajectory.write(record.as_json())
-            if display is not None:
-                display(record)
+        try:
+            for record in play:
+                trajectory.write(record.as_json())
+                if display is not None:
+                    display(record)
+        finally:
+            _save_module_memory(play, folder)
         trajectory.finish(play.summary())
         figures = asdict(play.auditor.result()) if play.audit else None
         names = {"memory_module": run.memory, "attempt": run.attempt}
         summary = {**play.summary(), **names, **play.costs(), "audit_figures": figures}
     write_summary(folder, summary)
     return summary
+
+
+def _save_module_memory(play: Play, folder: Path) -> None:
+    """Write the graph that the memory module built to a memory file of its own, in place of an earlier one."""
+    from worldthread.memory import Memory
+
+    if play.agent.module_graph is None:
+        return
+    file = folder / MODULE_MEMORY_FILE
+    for earlier in folder.glob(f"{MODULE_MEMORY_FILE}*"):
+        earlier.unlink()
+    with Memory(file, model="none") as memory:
+        for episode in play.agent.module_episodes():
+            memory.record.add(episode)
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
-from worldthread.agents import Agent, AgentMemory, agent_class, agent_options, require_option_types
+from worldthread.agents import Agent, AgentMemory, agent_class, agent_options, agent_settings
+from worldthread.agents.memory_modules import memory_module_class
 from worldthread.errors import InputError, ModelConfigError
 from worldthread.graph import TemporalGraph
+from worldthread.models.prompts import use_prompts
 from worldthread.play.loop import Play
-from worldthread.play.run import Run
+from worldthread.play.run import Run, decode_options, run_prompts
 from worldthread.play.run_model import FAKE_MODEL, RunModel, configured_model
+from worldthread.settings import as_arguments, require_settings, settings_of
 
 if TYPE_CHECKING:
     from worldthread.models.chat import ChatModel
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
 ORACLE: Final = "oracle"
 """The memory module that gets the true state: not a memory, but an upper bound for what a memory can achieve."""
-
-_RESERVED: Final = frozenset(
-    {"run", "model", "seed", "memory_module", "use_valid_actions", "read", "show", "typed", "truth"}
-)
-"""Arguments of agents that :attr:`Run.options` may not set, because other fields of the run set them."""
 
 
 def require_playable(run: Run, argument: str | None = None, *, allow_code: Collection[str] = ()) -> None:
@@ -80,20 +76,12 @@ def make_player(
         ModelConfigError: the agent needs a model, and none is given.
     """
     kind = agent_class(run.agent, allow_code)
-    known = agent_options(kind)
-    try:
-        options = orjson.loads(run.options)
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"the options of an agent must be a JSON object, not {run.options!r}: {error}") from None
-    if not isinstance(options, dict):
-        raise InputError(f"the options of an agent must be a JSON object, not {run.options!r}")
-    own = sorted(known - _RESERVED)
-    for option in options:
-        if option not in own:
-            raise InputError(
-                f"the agent {run.agent!r} has no option {option!r}; its options are: {', '.join(own) or 'none'}"
-            )
-    require_option_types(kind, options)
+    known, settings = agent_options(kind), agent_settings(kind)
+    options = decode_options(run.options, "the options of an agent")
+    require_settings(f"the agent {run.agent!r}", settings, options)
+    options = as_arguments(kind, settings, options)
+    if run.rules == 1:
+        options = {**kind.former_options, **options}
     given: dict[str, Any] = {"run": name, "use_valid_actions": run.valid_actions, "seed": run.attempt}
     if kind.asks_model:
         if model is None:
@@ -106,8 +94,21 @@ def make_player(
         if "memory_module" not in known:
             raise InputError(f"the agent {run.agent!r} does not use a memory module: leave out {run.memory!r}")
         given["memory_module"] = run.memory
+    if module_options := decode_options(run.memory_options, "the settings of a memory module"):
+        module = run.memory or default_module(kind)
+        if module is None:
+            raise InputError(f"the agent {run.agent!r} does not use a memory module: leave out its settings")
+        require_settings(f"the memory module {module!r}", settings_of(memory_module_class(module)), module_options)
+        given["memory_settings"] = module_options
     make: Callable[..., Agent] = kind
     return make(memory, **{name: value for name, value in given.items() if name in known}, **options, **more)
+
+
+def default_module(kind: type[Agent]) -> str | None:
+    """Return the name of the memory module that an agent uses unless told otherwise; ``None`` when it uses none."""
+    if "memory_module" not in agent_options(kind):
+        return None
+    return str(settings_of(kind)["memory_module"].default)
 
 
 def limit_of(run: Run) -> int | None:
@@ -149,12 +150,18 @@ def opened(
         InputError, GameError, MissingExtraError, ModelConfigError: see :func:`~worldthread.play.runs.require_playable`.
     """
     from worldthread.envs import make
+    from worldthread.envs.registry import game_settings
 
     if memory is None or graph is None:
         memory = graph = TemporalGraph()
+    options = decode_options(run.game_options, "the settings of a game")
+    require_settings(f"the game {run.game!r}", game_settings(run.game), options)
     # the play enforces the limit of moves: after a return, the world counts only the moves on the path to its state
-    with make(run.game, seed=run.seed, goal=run.goal, max_moves=math.inf) as env:
+    with (
+        use_prompts(run_prompts(run)),
+        make(run.game, seed=run.seed, goal=run.goal, max_moves=math.inf, **options) as env,
+    ):
         if run.memory == ORACLE:
             more["truth"] = lambda: env.truth().propositions
         agent = make_player(run, memory, name=name, model=model, allow_code=allow_code, **more)
-        yield Play(env, agent, graph, run.seed, limit_of(run), run.audit, model)
+        yield Play(env, agent, graph, run.seed, limit_of(run), run.audit, model, run.decisions, run.rules)

@@ -13,6 +13,32 @@ from worldthread.types import Statement
 
 
 @dataclass(frozen=True)
+class ModuleRecord:
+    """What the graph of a memory module holds, and what changed in it since the step before.
+
+    Args:
+        facts: the number of facts that hold.
+        vertices: the number of distinct names in these facts.
+        learned: facts that were added.
+        ended: statements that ended, with the reasons.
+    """
+
+    facts: int
+    vertices: int
+    learned: tuple[Statement, ...]
+    ended: tuple[tuple[Statement, str], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as data for JSON."""
+        return {
+            "facts": self.facts,
+            "vertices": self.vertices,
+            "learned": [_writable(str(statement)) for statement in self.learned],
+            "ended": [[_writable(str(statement)), _writable(reason)] for statement, reason in self.ended],
+        }
+
+
+@dataclass(frozen=True)
 class StepRecord:
     """One step of a play, for the trajectory and for display.
 
@@ -28,8 +54,10 @@ class StepRecord:
         facts: the number of facts that hold after the step.
         vertices: the number of distinct names in these facts.
         audit: audit figures so far, pooled over the steps; ``None`` without an audit.
-        valid: whether the action was on the list of valid actions; ``None`` without an action or a list.
+        valid: whether the action was on the list of valid actions or had an effect all the same; ``None`` without an
+            action or a list.
         usage: requests to the model, and their tokens, since the previous record.
+        module: what the graph of the agent's memory module holds; ``None`` when it builds none.
     """
 
     turn: int
@@ -45,6 +73,7 @@ class StepRecord:
     audit: AuditResult | None
     valid: bool | None = None
     usage: UsageTotals = field(default_factory=UsageTotals)
+    module: ModuleRecord | None = None
 
     @property
     def label(self) -> str:
@@ -90,6 +119,7 @@ class StepRecord:
             "model_calls": self.usage.calls + self.usage.reused,
             "prompt_tokens": self.usage.usage.prompt_tokens,
             "completion_tokens": self.usage.usage.completion_tokens,
+            **({} if self.module is None else {"module": self.module.as_json()}),
         }
 
 

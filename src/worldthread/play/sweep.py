@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -21,7 +21,7 @@ import orjson
 
 from worldthread.errors import FormatError, InputError, MissingExtraError
 from worldthread.json_lines import JsonLinesReader, JsonLinesWriter
-from worldthread.play.run import Run, decode_run
+from worldthread.play.run import Run, decode_run, run_settings
 from worldthread.play.run_files import play_in, read_summary
 from worldthread.play.run_summary import has_all_figures, require_figures
 from worldthread.play.trajectory import TRAJECTORY_FILE
@@ -93,7 +93,7 @@ class SweepResults:
         Raises:
             StoreError: the file cannot be written.
         """
-        line = orjson.dumps({"version": RESULTS_VERSION, "run": asdict(run), "summary": summary})
+        line = orjson.dumps({"version": RESULTS_VERSION, "run": run_settings(run), "summary": summary})
         self._log.append(line, fsync=True)
         self.done[run] = summary
 

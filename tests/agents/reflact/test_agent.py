@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from worldthread.agents.reflact.settings import FORMER_SETTINGS
 from worldthread.envs.base import Environment, Info, Truth
 from worldthread.envs.fake import ScriptedWorld, tiny_house
 from worldthread.models.fake_player import FakePlayer
@@ -40,8 +41,12 @@ def test_the_objective_stays_until_there_is_another(play_with: Any) -> None:
     assert played.returns == []
 
 
-def test_what_is_told_before_each_decision(play_with: Any) -> None:
-    played = play_with("reflact", ["take coin", "go east", "go west", "look"], HELP, moves=5)
+FORMER = {"settings": FORMER_SETTINGS}
+
+
+@pytest.mark.parametrize("options", [{}, FORMER])
+def test_what_is_told_before_each_decision(play_with: Any, options: dict[str, Any]) -> None:
+    played = play_with("reflact", ["take coin", "go east", "go west", "look"], HELP, moves=5, **options)
     prompts = played.by_purpose["act"]
     assert "Task: Get rich." in prompts[0]
     assert "> take coin: You pick up the coin" in prompts[1]
@@ -51,16 +56,43 @@ def test_what_is_told_before_each_decision(play_with: Any) -> None:
     assert "Tried in this room: take coin, go east\n" in prompts[3]
     assert "You are in hall. You carry: coin." in prompts[3]
     assert "Ways from hall that are known: east to cave." in prompts[3]
-    assert "Worth trying here: take note, go east" in prompts[3]
+    assert ("Worth trying here: take note, go east" in prompts[3]) == bool(options)
+    assert ("Worth trying here, and not tried yet: take note\n" in prompts[3]) == (not options), "one was tried"
     assert "What happened so far:\nIt began." in prompts[3]
+    assert ("(your last choice: +1)" in prompts[1]) == (not options)
     assert "- drop coin\n" in prompts[1]
 
 
-def test_hints_are_asked_in_another_room_only(play_with: Any) -> None:
-    played = play_with("reflact", ["look", "take coin", "go east", "look", "go west"], HELP, moves=6)
+def test_hints_are_asked_once_a_room_and_expire(play_with: Any) -> None:
+    actions = ["look", "take coin", "go east", "look", "go west", *["look"] * 10]
+    played = play_with("reflact", actions, HELP, moves=14)
+    rooms = [prompt.split("-= ")[1].split(" =-")[0] for prompt in played.by_purpose["hint"]]
+    assert rooms == ["Hall", "Cave"]
+    in_hall = [prompt for prompt in played.by_purpose["act"] if "You are in hall." in prompt]
+    shown = ["not tried yet: take note" in prompt for prompt in in_hall]
+    assert shown[:7] == [True] * 7
+    assert not any(shown[-4:])
+    assert sorted(shown, reverse=True) == shown
+
+
+def test_the_former_agent_asks_for_hints_whenever_it_enters_a_room(play_with: Any) -> None:
+    played = play_with("reflact", ["look", "take coin", "go east", "look", "go west"], HELP, moves=6, **FORMER)
     rooms = [prompt.split("-= ")[1].split(" =-")[0] for prompt in played.by_purpose["hint"]]
     assert rooms == ["Hall", "Cave", "Hall"]
     assert "Tried in this room already: look, take coin, go east" in played.by_purpose["hint"][2]
+
+
+def test_the_record_grows_by_what_is_new_and_is_written_anew_when_it_is_long(play_with: Any) -> None:
+    said_of = iter(["It began.", "", "x" * 1400, "y" * 300, "All in short."])
+    answers = HELP | {"summarise": lambda request: {"summary": next(said_of, "")}}
+    played = play_with("reflact", ["look"] * 30, answers, moves=28)
+    asked = played.by_purpose["summarise"]
+    assert "\n> look" in asked[1]
+    assert asked[1].count("\n> look") == 5, "the moves since the last time"
+    assert "The record until now:\nIt began.\n" in asked[2], "nothing was new"
+    assert "Add what is new" in asked[3]
+    assert "Write four to six sentences" in asked[4]
+    assert played.agent.summary == "All in short."
 
 
 def test_summaries_come_every_five_moves_and_with_points(play_with: Any) -> None:
@@ -198,7 +230,7 @@ class Street(Tavern):
 def test_rooms_of_one_name_are_told_apart_by_the_state_of_the_world(play_with: Any) -> None:
     played = play_with("reflact", ["go east"] * 5 + ["go west"] * 2, HELP, moves=7, world=Street())
     assert played.agent.verdicts == {"rejected": 1, "changed": 1}, "a long street is no loop; a wall is one"
-    assert len(played.by_purpose["hint"]) == 6
+    assert len(played.by_purpose["hint"]) == 1, "once for a name"
     assert "> go east: -= Tavern =-" in played.by_purpose["act"][4]
     assert "[led elsewhere]" in played.by_purpose["act"][4]
 

@@ -89,7 +89,7 @@ class AttemptAgent(ModelAgent):
         if percept.problem:
             self._remarks_at[percept.moment].append(f"nothing was done: {percept.problem}")
         else:
-            self._goal = self._goal or percept.step.goal
+            self._goal = percept.step.goal or self._goal
             self._steps.append(self._step(percept))
             self._reached(self._steps[-1])
         self.moves += percept.before is not None or bool(percept.problem)
@@ -160,7 +160,7 @@ class AttemptAgent(ModelAgent):
             "move",
             attempt=render_steps(steps, self._share(1), self.settings, start=start, remarks=self._remarks_at),
             left=str(left),
-            actions=offered_text(self.offered, self.prompt_characters // 10),
+            actions=offered_text(self.offered, self.prompt_characters // 10, lists_all=self.lists_all),
         )
         if self._context_text is None:
             self._context_text = self._context(self._share(3))

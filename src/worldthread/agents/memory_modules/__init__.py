@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from worldthread.agents.memory_modules.base import MemoryModule, ModelCaller, ModuleContext, Situation
 from worldthread.errors import InputError
+from worldthread.settings import require_settings, settings_of
 
 __all__ = [
     "MEMORY_MODULES",
@@ -18,6 +19,7 @@ __all__ = [
     "ModuleContext",
     "Situation",
     "make_memory_module",
+    "memory_module_class",
 ]
 
 MemoryModuleFactory: TypeAlias = Callable[[ModuleContext], MemoryModule]
@@ -37,23 +39,42 @@ MEMORY_MODULES: dict[str, str] = {
 """Memory modules by name, as ``"module:Class"``, imported when one is made."""
 
 
-def make_memory_module(name: str, context: ModuleContext) -> MemoryModule:
+def make_memory_module(name: str, context: ModuleContext, settings: Mapping[str, Any] | None = None) -> MemoryModule:
     """Make a memory module by name.
 
     Args:
         name: one of :data:`MEMORY_MODULES`.
         context: what the module may use.
+        settings: further arguments of its class.
 
     Returns:
         The memory module, before its first percept.
 
     Raises:
-        InputError: no memory module has that name (the message lists the names), or ``context`` lacks what it needs.
+        InputError: no memory module has that name, it has no such setting (the message lists the names), or ``context``
+            lacks what it needs.
+    """
+    make: Callable[..., MemoryModule] = memory_module_class(name)
+    require_settings(f"the memory module {name!r}", settings_of(memory_module_class(name)), settings or {})
+    return make(context, **(settings or {}))
+
+
+def memory_module_class(name: str) -> type[MemoryModule]:
+    """Return the class of a memory module, imported.
+
+    Args:
+        name: one of :data:`MEMORY_MODULES`.
+
+    Returns:
+        The class.
+
+    Raises:
+        InputError: no memory module has that name; the message lists the names.
     """
     if name not in MEMORY_MODULES:
         near = difflib.get_close_matches(name, MEMORY_MODULES, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"no memory module named {name!r}{hint} (memory modules are: {', '.join(MEMORY_MODULES)})")
     module, _, attribute = MEMORY_MODULES[name].partition(":")
-    make: MemoryModuleFactory = getattr(importlib.import_module(module), attribute)
-    return make(context)
+    found: type[MemoryModule] = getattr(importlib.import_module(module), attribute)
+    return found

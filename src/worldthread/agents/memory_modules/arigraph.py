@@ -92,7 +92,7 @@ class AriGraphModule(MemoryModule):
         super().__init__(context)
         if width < 1 or moments < 0:
             raise InputError(f"width must be at least 1 and moments at least 0, not {width} and {moments}")
-        self.graph = TemporalGraph()
+        self.graph: TemporalGraph = TemporalGraph()
         """The triplets that hold, and those that ended; an episode for each observation that was read."""
         self._width = width
         self._moments = moments
@@ -115,6 +115,10 @@ class AriGraphModule(MemoryModule):
         self.graph.add_many(
             self._extracted[moment] for step in self.path if (moment := step.percept.moment) in self._extracted
         )
+
+    def graph_episodes(self) -> tuple[Episode, ...]:
+        moments = (step.percept.moment for step in self.path)
+        return tuple(self._extracted[moment] for moment in moments if moment in self._extracted)
 
     def _learn(self) -> Episode:
         """Extract the present observation, unless that was done already, and return its episode."""

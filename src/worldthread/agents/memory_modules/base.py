@@ -10,6 +10,7 @@ from typing import ClassVar, Final, Protocol, TypeVar
 
 from worldthread.agents.base import AgentMemory, Percept, RecalledItem, walk_back
 from worldthread.agents.worldmap import WorldMap
+from worldthread.graph import TemporalGraph
 from worldthread.models import Embedder, embedder
 from worldthread.models.chat import Message
 from worldthread.models.prompts import load_prompt
@@ -97,6 +98,8 @@ class Situation:
         plan: the plan in words; empty when there is none.
         shown: episodes that the prompt shows anyway, the oldest first, the present one last; they need not be
             recalled.
+        brief: nothing shall be recalled twice: not what the observation says, nor the description of a room whose
+            things are listed.
     """
 
     goal: str
@@ -104,6 +107,7 @@ class Situation:
     inventory: str = ""
     plan: str = ""
     shown: tuple[Episode, ...] = ()
+    brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,9 +136,13 @@ class MemoryModule(ABC):
         context: what the module may use.
         path: the observed steps from the beginning to the present state.
         recalled: what retrieval found in the last :meth:`recall`; empty for what is recalled without a search.
+        lists_rooms: whether a brief recall lists the known rooms with the things in them.
+        graph: the graph that the module builds; ``None`` when it builds none beside the agent's memory.
     """
 
     name: ClassVar[str]
+    lists_rooms: ClassVar[bool] = False
+    graph: TemporalGraph | None = None
 
     def __init__(self, context: ModuleContext) -> None:
         self.context = context
@@ -179,6 +187,14 @@ class MemoryModule(ABC):
         Raises:
             ModelError: the model could not be asked (:class:`~worldthread.models.chat.ChatModel`).
         """
+
+    def graph_episodes(self) -> tuple[Episode, ...]:
+        """Return the episodes of :attr:`graph`.
+
+        Returns:
+            The episodes on the path to the present state, with their texts; none without such a graph.
+        """
+        return ()
 
     def world_map(self) -> WorldMap | None:
         """Return the map that the module knows.

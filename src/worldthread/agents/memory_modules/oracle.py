@@ -32,6 +32,7 @@ class OracleModule(MemoryModule):
     """
 
     name: ClassVar[str] = "oracle"
+    lists_rooms: ClassVar[bool] = True
 
     def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, Final, TypeAlias
 
@@ -16,12 +18,15 @@ from worldthread.agents.memory_modules.base import (
     render_step,
 )
 from worldthread.agents.memory_modules.index import EpisodeIndex, NoVectors
+from worldthread.agents.prompting import shorten
 from worldthread.agents.worldmap import WorldMap, shown_name
 from worldthread.errors import InputError
 from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.room_title import find_room_title
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.retrieve import DEFAULT_METHOD
+from worldthread.retrieve import method as retrieval_method
 from worldthread.retrieve.query import names_in
 from worldthread.text import count_of
 from worldthread.types import Episode, Fact, Hit, Kind, Thesis
@@ -30,6 +35,8 @@ _ON_THE_MAP: Final = frozenset({v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_
 """Relations that are on the map, or add nothing to a name."""
 _ELSEWHERE: Final = _ON_THE_MAP | {v.IS_IN, v.IS_ON, v.IS}
 """Relations that are rendered with a thing's place and state."""
+_MOMENT_LIMIT: Final = 400
+"""Characters of a past observation in a brief recall; chosen by hand, not tuned."""
 _SEARCHED: Final = 50
 """Hits of each kind to choose from, as many are rendered already or on the map; chosen by hand, not tuned."""
 
@@ -54,17 +61,35 @@ class WorldthreadModule(MemoryModule):
             :class:`~worldthread.graph.TemporalGraph`.
         statements: how many statements retrieval adds at most. The default was chosen by hand.
         moments: how many past observations it adds at most. The default equals that of the published AriGraph code.
+        rooms: of how many other rooms, the nearest first, a brief recall lists the things. The default was chosen by
+            hand.
+        method: the retrieval method; ``None`` takes "lexical" without an embedder in the context, else the default.
 
     Raises:
-        InputError: the memory is of another type.
+        InputError: the memory is of another type, a number is below 0, or there is no such method.
     """
 
     name: ClassVar[str] = "worldthread"
+    lists_rooms: ClassVar[bool] = True
 
-    def __init__(self, context: ModuleContext, *, statements: int = 8, moments: int = 2) -> None:
+    def __init__(
+        self,
+        context: ModuleContext,
+        *,
+        statements: int = 8,
+        moments: int = 2,
+        rooms: int = 16,
+        method: str | None = None,
+    ) -> None:
         super().__init__(context)
+        if min(statements, moments, rooms) < 0:
+            raise InputError(f"statements, moments and rooms must be at least 0, not {statements}, {moments}, {rooms}")
+        if method is not None:
+            retrieval_method(method)  # raises for an unknown name
         self._statements = statements
         self._moments = moments
+        self._rooms = rooms
+        self._method = method
         self._search = self._make_search()
 
     def _make_search(self) -> Search:
@@ -79,7 +104,7 @@ class WorldthreadModule(MemoryModule):
             )
         by_words = self.context.embedder is None
         index = EpisodeIndex(graph, NoVectors() if by_words else self.context.load_embedder())
-        method = "lexical" if by_words else DEFAULT_METHOD
+        method = self._method or ("lexical" if by_words else DEFAULT_METHOD)
 
         def search(query: str, k: int, kinds: Collection[Kind]) -> tuple[Hit, ...]:
             for step in self.path:
@@ -92,6 +117,8 @@ class WorldthreadModule(MemoryModule):
         return WorldMap(self.context.memory.view())
 
     def recall(self, situation: Situation) -> str:
+        if situation.brief:
+            return self._brief_recall(situation)
         view = self.context.memory.view()
         world = WorldMap(view)
         wanted = _named(f"{situation.goal}\n{situation.plan}", view)
@@ -106,6 +133,54 @@ class WorldthreadModule(MemoryModule):
             listed("Known of what the task and the plan name:", named),
             listed("Also known:", [one.text for one in statements]),
             listed("Moments from the past:", [indented(one.text) for one in moments]),
+        )
+
+    def _brief_recall(self, situation: Situation) -> str:
+        view = self.context.memory.view()
+        world = WorldMap(view)
+        shown = situation.observation.casefold()
+        here = [] if world.here is None else list(_about_here(world.here, world, view))
+        # the observation shows what is in a room that it describes, and says nothing of where known ways lead
+        here = [line for line in here if line.startswith("ways: ") or not _is_said(line, shown)]
+        carried = [_with_states(name, view) for name in _held(v.INVENTORY, view)]
+        carried = [name for name in carried if not _is_said(name, situation.inventory.casefold())]
+        listed_rooms = dict(self._other_rooms(world, view))
+        wanted = _named(f"{situation.goal}\n{situation.plan}", view)
+        named = dict.fromkeys(
+            _in_words(fact)
+            for name in wanted
+            for fact in (*view.facts(subject=name), *view.facts(object=name))
+            if fact.key[1] not in _ELSEWHERE
+        )
+        statements, moments = self._find(situation, world, view, set(wanted))
+        in_rooms = {*listed_rooms, *filter(None, [world.here])}
+        new = [one for one in statements if one.text not in named and not self._is_listed(one, in_rooms, view)]
+        lists_all = bool(self.path) and self.path[-1].percept.lists_all
+        seen = [one for one in moments if not (lists_all and _describes_room(one.text))]
+        self.recalled = (*new, *seen)
+        return joined(
+            listed("Known of this place:", here),
+            listed("Carried:", [", ".join(carried)] if carried else []),
+            listed("Other places, the nearest first:", listed_rooms.values()),
+            listed("Also known:", [*named, *(one.text for one in new)]),
+            listed("Moments from the past:", [shorten(one.text, _MOMENT_LIMIT) for one in seen]),
+        )
+
+    def _other_rooms(self, world: WorldMap, view: GraphView) -> Iterator[tuple[str, str]]:
+        """Yield the nearest other rooms, with a line for each: how far it is, and what is there."""
+        distances = world.distances()
+        rooms = sorted(world.rooms - {world.here}, key=lambda room: (distances.get(room, math.inf), room))
+        for room in rooms[: self._rooms]:
+            things = [_with_contents(name, view) for name in _held(room, view) if normalise_name(name) != v.PLAYER]
+            yield room, f"{room} ({_distance(distances.get(room))}): {'; '.join(things) or 'nothing known'}"
+
+    def _is_listed(self, item: RecalledItem, rooms: Collection[str], view: GraphView) -> bool:
+        """Return whether a statement says what the lists of rooms and of what is carried say."""
+        facts = (fact for relation in (v.IS_IN, v.IS_ON, v.IS) for fact in view.facts(relation=relation))
+        listed_places = {*rooms, v.INVENTORY}
+        return any(
+            _in_words(fact) == item.text and ({fact.key[2], *_places(fact.key[0], view)} & listed_places)
+            for fact in facts
         )
 
     def _find(
@@ -132,6 +207,19 @@ class WorldthreadModule(MemoryModule):
                 statements.append(RecalledItem(_in_words(hit.item), hit.path))
         nearest = sorted(moments[: self._moments], key=lambda found: found[0].at)
         return statements[: self._statements], [RecalledItem(render_step(episode), path) for episode, path in nearest]
+
+
+def _is_said(text: str, shown: str) -> bool:
+    """Return whether all words of a line are in a text, in any order."""
+    return all(word in shown for word in re.findall(r"\w+", text.casefold()) if word != "with")
+
+
+def _describes_room(text: str) -> bool:
+    """Return whether a past observation shows a room, whose things are listed."""
+    shown = text.partition("] ")[2]  # without the number of the move
+    first, _, answer = shown.partition("\n")
+    action = first.removeprefix("> ") if first.startswith("> ") else None
+    return find_room_title(shown if action is None else answer, action, lambda name: False) is not None
 
 
 def _named(text: str, view: GraphView) -> list[str]:

@@ -7,18 +7,26 @@ conversations, and a loop detector. The memory is a worldthread memory; rules an
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Final
 
 import msgspec
 
 from worldthread.agents.base import AgentMemory, Decision, Percept
 from worldthread.agents.model_agent import ModelAgent
-from worldthread.agents.prompting import first_lines, offered_text, prompt, shorten, task_text
-from worldthread.agents.reflact.critic import ActionOutcome, CriticVerdict, RoomLog, is_rejected, judge, suggestion
+from worldthread.agents.prompting import first_lines, offered_text, prompt, score_text, shorten, task_text
+from worldthread.agents.reflact.critic import (
+    ActionOutcome,
+    CriticVerdict,
+    RoomLog,
+    action_key,
+    is_rejected,
+    judge,
+    suggestion,
+)
 from worldthread.agents.reflact.lookup import QUESTIONS, carried, look_up, surroundings
 from worldthread.agents.reflact.loop_detector import LoopDetector, talk_is_stalled
-from worldthread.agents.reflact.settings import DEFAULT_SETTINGS, ReflActSettings
+from worldthread.agents.reflact.settings import DEFAULT_SETTINGS, FORMER_SETTINGS, ReflActSettings
 from worldthread.agents.worldmap import WorldMap
 from worldthread.errors import AnswerError
 from worldthread.extract.game.commands import direction_of
@@ -63,9 +71,11 @@ class ReflAct(ModelAgent):
     """Plays one game from its beginning to its end, with a persistent objective.
 
     Each decision is one call of the model, and one more for each question to the memory (two at most) and when the
-    critic rejects the action. It also calls the model for a summary (after 5 moves or a change of the score), for hints
-    (in another room than before), and about a conversation that leads nowhere. It can do without these answers: an
-    unusable one is counted in :attr:`failures` and mentioned in the reason of the decision.
+    critic rejects the action. It also calls the model for the record (after 5 moves or a change of the score, about the
+    moves since the last time; what is new is added, and a record that grew too long is written anew), for hints (once
+    a room; a hint that was tried is not shown again, and all expire after some moves there), and about a conversation
+    that leads nowhere. It can do without these answers: an unusable one is counted in :attr:`failures` and mentioned
+    in the reason of the decision.
 
     The critic (:func:`~worldthread.agents.reflact.critic.judge`) never changes an action: the model reads once why the
     action was rejected, and what was not tried yet, and what it chooses then is done.
@@ -78,6 +88,7 @@ class ReflAct(ModelAgent):
     """
 
     name: Final = "reflact"
+    former_options: ClassVar[Mapping[str, Any]] = {"settings": FORMER_SETTINGS}
 
     def __init__(
         self,
@@ -91,7 +102,8 @@ class ReflAct(ModelAgent):
         self.settings = settings
         self.objective = ""
         self.summary = ""
-        self.hints: tuple[str, ...] = ()
+        self._hints: dict[str, tuple[str, ...]] = {}  # by room
+        self._hints_left: Counter[str] = Counter()  # moves in the room until they expire
         self.talk: TalkHint | None = None
         self.log = RoomLog(settings)
         self.loop_detector = LoopDetector(settings)
@@ -103,6 +115,8 @@ class ReflAct(ModelAgent):
         self._room = ""
         self._carried: frozenset[str] = frozenset()
         self._recent: deque[ActionOutcome] = deque(maxlen=settings.summary_moves)
+        self._unrecorded: deque[ActionOutcome] = deque(maxlen=settings.summary_moves)  # since the last summary
+        self._decided_on: Percept | None = None
         self._problem = ""  # why the last decision had no effect
         self._summarised = 0  # number of moves at the last summary
         self._new_score = False  # since the last summary
@@ -115,7 +129,7 @@ class ReflAct(ModelAgent):
         self._problem = percept.problem
         if percept.problem:
             return episode
-        self._goal = self._goal or percept.step.goal
+        self._goal = percept.step.goal or self._goal
         view = self.memory.view()
         room, holds = WorldMap(view).here or "", frozenset(carried(view))
         moved = room != self._room
@@ -127,10 +141,14 @@ class ReflAct(ModelAgent):
             outcome = ActionOutcome(action, percept.step.text, percept.score - before.score, moved, gained, lost)
             self.log.record(self._room, outcome)
             self._recent.append(outcome)
+            self._unrecorded.append(outcome)
+            self._hints_left[self._room] -= 1
             self._new_score = self._new_score or outcome.reward != 0
         self.loop_detector.record(action, percept.score, percept.state)
         if moved:
-            self._new_room, self.hints, self.talk, self._talk_looked = True, (), None, None
+            self._new_room, self.talk, self._talk_looked = True, None, None
+            if self.settings.version == 1:
+                self._hints.clear()
         self._room, self._carried = room, holds
         return episode
 
@@ -201,6 +219,9 @@ class ReflAct(ModelAgent):
         ):
             return
         self._summarised, self._new_score = self.loop_detector.moves, False
+        if self.settings.version > 1:
+            self._add_to_record()
+            return
         messages = prompt(
             "reflact_summary", task=self._task, before=self.summary or NOTHING, moves=self._render(self._recent)
         )
@@ -208,20 +229,47 @@ class ReflAct(ModelAgent):
         if found is not None:
             self.summary = shorten(found.summary, self.settings.summary_limit)
 
+    def _add_to_record(self) -> None:
+        """Add what is new to the summary, or have it written anew when it is too long."""
+        is_long = len(self.summary) > self.settings.summary_limit
+        name = "reflact_summary" if is_long else "reflact_addition"
+        moves = self._render(self._unrecorded)
+        messages = prompt(name, task=self._task, before=self.summary or NOTHING, moves=moves)
+        found = self.ask_optional("summarise", messages, Summary)
+        if found is None:
+            return  # the moves stay for the next time
+        self._unrecorded.clear()
+        new = shorten(found.summary, self.settings.summary_limit)
+        self.summary = new if is_long else "\n".join(filter(None, (self.summary, new)))
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The hints for the present room that hold: in version 2 those that were not tried, until they expire."""
+        found = self._hints.get(self._room, ())
+        if self.settings.version == 1:
+            return found
+        tried = set(map(action_key, self.log.tried(self._room)))
+        return (
+            tuple(hint for hint in found if action_key(hint) not in tried) if self._hints_left[self._room] > 0 else ()
+        )
+
     def _find_hints(self) -> None:
         if not self._new_room:
             return
         self._new_room = False
+        if self.settings.version > 1 and self._room in self._hints:
+            return
         messages = prompt(
             "reflact_hints",
             task=self._task,
             observation=self._observation,
             tried=self._tried_here,
-            actions=offered_text(self.offered, self.settings.actions_limit),
+            actions=offered_text(self.offered, self.settings.actions_limit, lists_all=self.lists_all),
         )
         found = self.ask_optional("hint", messages, Hints)
         if found is not None:
-            self.hints = tuple(
+            self._hints_left[self._room] = self.settings.hint_moves
+            self._hints[self._room] = tuple(
                 shorten(action, self.settings.action_limit) for action in found.actions[: self.settings.hints]
             )
 
@@ -247,8 +295,10 @@ class ReflAct(ModelAgent):
         if self._problem:
             warnings.append(f"Nothing was done with your last answer: {shorten(self._problem, settings.text_limit)}")
         talk = self.talk
+        before, self._decided_on = self._decided_on, self.percept
         return prompt(
             "reflact",
+            settings.version,
             task=self._task,
             questions="\n".join(f"- {MEMORY} {question}" for question in QUESTIONS),
             objective=self.objective or NOTHING,
@@ -262,9 +312,9 @@ class ReflAct(ModelAgent):
             if talk
             else NOTHING,
             warnings="\n".join(warnings) or "No loop was noticed.",
-            score=f"{self.percept.score:g}",
+            score=f"{self.percept.score:g}" if settings.version == 1 else score_text(self.percept, before),
             observation=self._observation,
-            actions=offered_text(self.offered, self.settings.actions_limit),
+            actions=offered_text(self.offered, self.settings.actions_limit, lists_all=self.lists_all),
         )
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from worldthread.errors import InputError
+
 
 @dataclass(frozen=True)
 class ReflActSettings:
@@ -14,6 +16,9 @@ class ReflActSettings:
     numbers below are its own is not recorded. Nothing was tuned on games: every value was chosen by hand.
 
     Args:
+        version: of the prompts and of the helpers: 2, or 1 for the agent as it was before: it asked for hints whenever
+            it entered a room, never let them expire, and made each summary from the last moves, old and new.
+        hint_moves: moves in a room after which its hints expire; a number. By hand.
         memory_questions: questions to the memory before a command, at most. By hand.
         summary_every: moves from one summary to the next, when the score does not change. By hand.
         summary_moves: last moves that a summary is made of; a number. By hand.
@@ -41,6 +46,8 @@ class ReflActSettings:
         talk_pause: least number of moves between two thoughts about one conversation. By hand.
     """
 
+    version: int = 2
+    hint_moves: int = 8
     memory_questions: int = 2
     summary_every: int = 5
     summary_moves: int = 30
@@ -66,6 +73,13 @@ class ReflActSettings:
     talk_patience: int = 10
     talk_pause: int = 5
 
+    def __post_init__(self) -> None:
+        if self.version not in (1, 2):
+            raise InputError(f"version must be 1 or 2, not {self.version}")
+
+
+FORMER_SETTINGS: Final = ReflActSettings(version=1)
+"""The settings of plays that were recorded before there was a version 2."""
 
 DEFAULT_SETTINGS: Final = ReflActSettings()
-"""The settings with which the figures in ``docs/results.md`` were measured."""
+"""The settings with which the figures of version 2 in ``docs/results.md`` were measured."""
