@@ -19,7 +19,7 @@ import struct
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -72,6 +72,26 @@ _LEAVE = "q"
 _MAX_KEYS = 20
 _MAX_CACHED_STATES = 10_000
 """States that are cached in memory: some 30 MB."""
+
+
+_DIRECTIONS = (
+    *("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest"),
+    *("up", "down", "in", "out"),
+)
+
+
+class TrueTree(NamedTuple):
+    """The tree of a game's objects at one moment.
+
+    Args:
+        player: the number of the player's object.
+        parents: for each number, from 0 on, the object in which the object is; 0 for none.
+        attributes: for each number the attributes that are set.
+    """
+
+    player: int
+    parents: tuple[int, ...]
+    attributes: tuple[frozenset[int], ...]
 
 
 class JerichoEnvironment(RestorableEnvironment):
@@ -209,6 +229,55 @@ class JerichoEnvironment(RestorableEnvironment):
             raise EpisodeOverError("there is no true state yet: call reset() first")
         walkthrough = self._engine.walkthrough if self._chosen == 0 else ()
         return Truth(frozenset(_propositions(self._engine.things(), self._engine.player)), walkthrough)
+
+    @property
+    def story(self) -> bytes:
+        """The story file."""
+        return self._engine.story
+
+    def true_tree(self) -> TrueTree:
+        """Return the tree of objects, which is for audits and tests and never for an agent.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
+        """
+        if not self._was_reset:
+            raise EpisodeOverError("there is no true state yet: call reset() first")
+        things = self._engine.things()
+        parents = [thing.parent if 0 < thing.parent < len(things) else 0 for thing in things]
+        parents[0] = 0
+        return TrueTree(self._engine.player, tuple(parents), self._engine.attributes())
+
+    def true_ways(self) -> dict[str, tuple[tuple[int, ...], str]]:
+        """Return where each direction leads from here, for audits and tests and never for an agent.
+
+        Every direction is tried and undone.
+
+        Returns:
+            By direction the objects in which the player is afterwards, as numbers, from the inside out, and what is
+            printed; empty when the game is over or waits for a key.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
+        """
+        if not self._was_reset:
+            raise EpisodeOverError("there is no true state yet: call reset() first")
+        engine = self._engine
+        if not self._running or engine.awaits_key:
+            return {}
+        now = engine.save()
+        found = {}
+        for direction in _DIRECTIONS:
+            reply = clean_text(engine.step(direction))
+            things = engine.things()
+            chain: list[int] = []
+            holder = things[engine.player].parent
+            while 0 < holder < len(things) and holder not in chain:
+                chain.append(holder)
+                holder = things[holder].parent
+            found[direction] = (tuple(chain), reply)
+            engine.restore(now)
+        return found
 
     def close(self) -> None:
         self._engine.close()

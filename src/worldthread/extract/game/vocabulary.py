@@ -65,6 +65,9 @@ OPPOSITE: Final[dict[str, str]] = {
 DIRECTION_OF: Final[dict[str, str]] = {f"is {direction} of": direction for direction in OPPOSITE}
 """Relation of a link between rooms, with its direction."""
 
+PRESUMED_DIRECTION_OF: Final[dict[str, str]] = {f"may be {direction} of": direction for direction in OPPOSITE}
+"""Relation of a way between rooms that was not walked, with its direction."""
+
 DOOR_LEADS: Final[dict[str, str]] = {f"leads {direction} from": direction for direction in OPPOSITE}
 """Relation of a door to a room, with the direction in which it leads."""
 

@@ -1,0 +1,89 @@
+"""``worldthread bench audit-stories``: check the memory of Z-machine games against the engine's tree of objects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from worldthread.play.audit_story import StoryFigures, StoryReport
+
+_WIDTH: Final = 190
+
+
+def audit_stories(
+    games: Annotated[
+        list[str], typer.Argument(metavar="GAME...", help="Z-machine games: files, or names in $WORLDTHREAD_GAMES.")
+    ],
+    mistakes: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Also print the N mistakes of each game that lasted longest.")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each game.")] = False,
+) -> None:
+    """Check the memory of Z-machine games against the engine, along each game's walkthrough.
+
+    Plays the walkthrough that jericho knows, remembers every step by rule, and after every step compares the memory
+    with the engine's tree of objects: where the player and things are, what is carried, and which ways lead where.
+    Prints precision and recall by kind, the share of statements that are stale, merged and split rooms, and wrong ways.
+
+    [dim]Examples:[/dim]
+
+        worldthread bench audit-stories zork1 lostpig
+
+        worldthread bench audit-stories games/jericho/*.z5 --json
+    """
+    from rich.console import Console
+
+    from worldthread.play.audit_story import audit_game
+
+    reports: dict[str, StoryReport] = {}
+    with Console(stderr=True).status("playing") as status:
+        for game in games:
+            name = Path(game).stem
+            status.update(f"playing {name}")
+            reports[name] = report = audit_game(game)
+            if as_json:
+                typer.echo(json.dumps({"game": name, **report.to_dict()}))
+    if not as_json:
+        _show(reports, mistakes)
+
+
+def _show(reports: dict[str, StoryReport], mistakes: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from worldthread.play.audit_story import KINDS, StoryFigures
+
+    console = Console(highlight=False)
+    console = Console(width=max(console.width, _WIDTH), highlight=False)  # a table that is cut is useless
+    table = Table(box=None, pad_edge=False, caption="precision/recall, pooled over steps")
+    table.add_column("game", style="bold", no_wrap=True)
+    columns = ("all", "stale", *KINDS, "checked", "rooms", "merged", "split", "wrong ways", "presumed (wrong)")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, report in reports.items():
+        table.add_row(
+            name,
+            *_cells(report.total, report.figures),
+            f"{report.to_dict()['checked']:.2f}",
+            *(str(count) for count in (report.rooms, report.merged, report.split, report.wrong_ways)),
+            f"{report.presumed} ({report.presumed_wrong})",
+        )
+    if len(reports) > 1:
+        found = list(reports.values())
+        pooled = {kind: sum((report.figures[kind] for report in found), StoryFigures()) for kind in KINDS}
+        table.add_row("together", *_cells(sum((report.total for report in found), StoryFigures()), pooled))
+    console.print(table)
+    for name, report in reports.items() if mistakes else ():
+        console.print(f"\n[bold]{name}[/bold]: mistakes, by the number of steps that they lasted")
+        for turn, kind, mistake, words in sorted(report.mistakes, key=lambda m: -report.lasted[m[1:]])[:mistakes]:
+            lasted = report.lasted[kind, mistake, words]
+            console.print(f"{lasted:6}  {mistake} {kind}: {words} (from step {turn})", markup=False)
+
+
+def _cells(total: StoryFigures, kinds: dict[str, StoryFigures]) -> list[str]:
+    shown = [f"{figures.precision:.3f}/{figures.recall:.3f}" for figures in (total, *kinds.values())]
+    return [shown[0], f"{total.stale_share:.3f}", *shown[1:]]

@@ -1,0 +1,595 @@
+"""The audit of a memory of a Z-machine game, along the game's walkthrough, by the engine's tree of objects.
+
+:mod:`worldthread.play.audit` needs a world whose state is a list of propositions in the words that the screen uses. A
+Z-machine game has a tree of numbered objects instead. This module decides which of them a name in a memory means, by
+the words that the game's own parser knows for each (:mod:`worldthread.envs.zmachine_objects`), and checks:
+
+=========  =====================================================================================================
+kind       statements, and when they are right
+=========  =====================================================================================================
+player     (player, is in, room): the engine's room is the one for which the memory began to use this name
+carried    (thing, is in, inventory): an object of this name is in the player's object
+thing      (thing, is in or on, place): an object of this name is in the place, directly or within other things
+fixture    the same of objects that cannot be taken away: scenery, and people in games that do not mark them
+way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here
+exit       (room, has or has no exit, direction): tried in the same way; a refusal in other words than the game's
+           usual ones leaves the exit open to both readings, since something may bar it
+=========  =====================================================================================================
+
+*Expected* of a memory is what is true and was on screen: the player's room once its title was printed during the visit;
+where a thing is, once it was in view and a text, an inventory or the command named it, for as long as it stays there;
+a way that was walked. Exits are checked and not expected, since texts are free to describe them. Of presumed ways the
+audit counts how many are right; they are no statements that something is so.
+
+What a name of the memory means is decided among the objects that were in view so far. A statement is not checked when
+its names mean no object, when they mean only objects that early games keep outside of rooms, or when it is dark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from worldthread.envs.jericho import JerichoEnvironment, TrueTree, open_jericho
+from worldthread.envs.zmachine_objects import StoryObject, StoryObjects
+from worldthread.extract.base import GameStep
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.commands import direction_of
+from worldthread.extract.game.extractor import GameExtractor
+from worldthread.graph import GraphView, TemporalGraph
+from worldthread.names import normalise_name
+from worldthread.play.audit_mapping import Key
+from worldthread.types import Episode
+
+KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit")
+"""The kinds of statements, as the table above names them."""
+_TARGETED: Final = ("player", "carried", "thing", "way", "exit")
+_MOST_ROOMLIKE: Final = 25
+"""An object with more children than this, at the top of the tree, holds the rooms."""
+_SCENERY, _STATIC, _ANIMATE = 17, 19, 0
+"""Attributes in the library of Inform 6."""
+_NUMBER: Final = re.compile(r" \(\d+\)$")
+
+
+class TrueStep(NamedTuple):
+    """A step of a walkthrough and the true state after it.
+
+    Args:
+        step: what was on screen.
+        tree: the tree of objects.
+        ways: for each direction the objects in which the player then is, from the inside out, and the reply.
+    """
+
+    step: GameStep
+    tree: TrueTree
+    ways: dict[str, tuple[tuple[int, ...], str]]
+
+
+@dataclass(frozen=True)
+class StoryFigures:
+    """Figures of one kind of statement, pooled over the steps of a play.
+
+    Args:
+        held: statements of the memory that could be checked.
+        true: the part of ``held`` that was true.
+        stale: the part of ``held`` that was true once and is false now.
+        expected: what was true and had been on screen.
+        found: the part of ``expected`` that the memory held.
+    """
+
+    held: int = 0
+    true: int = 0
+    stale: int = 0
+    expected: int = 0
+    found: int = 0
+
+    def __add__(self, other: StoryFigures) -> StoryFigures:
+        """Return the pooled figures."""
+        return StoryFigures(
+            self.held + other.held,
+            self.true + other.true,
+            self.stale + other.stale,
+            self.expected + other.expected,
+            self.found + other.found,
+        )
+
+    @property
+    def precision(self) -> float:
+        """``true / held``; 1 when nothing was held."""
+        return self.true / self.held if self.held else 1.0
+
+    @property
+    def recall(self) -> float:
+        """``found / expected``; 1 when nothing was expected."""
+        return self.found / self.expected if self.expected else 1.0
+
+    @property
+    def stale_share(self) -> float:
+        """``stale / held``; 0 when nothing was held."""
+        return self.stale / self.held if self.held else 0.0
+
+    def summary(self) -> dict[str, float | int]:
+        """Return the figures, ready for JSON."""
+        return {
+            "precision": round(self.precision, 4),
+            "recall": round(self.recall, 4),
+            "stale_share": round(self.stale_share, 4),
+            "held": self.held,
+            "expected": self.expected,
+        }
+
+
+@dataclass
+class StoryReport:
+    """The result of the audit of one play.
+
+    Attributes:
+        figures: by kind of statement.
+        steps: the number of audited steps.
+        unchecked: statements about places that could not be checked, summed over steps.
+        rooms: how many rooms the player was in.
+        merged: rooms that go by the name of another room in the memory.
+        split: further names of rooms that have one in the memory already.
+        wrong_ways: ways that the memory asserts and that lead elsewhere, each counted once.
+        presumed: ways that the memory presumes, each counted once.
+        presumed_wrong: the part of ``presumed`` that was wrong at some step.
+        mistakes: turn, kind of statement, kind of mistake ("wrong", "stale", "missed") and words, each mistake once.
+        lasted: for how many steps each of these mistakes was there.
+        unknown_names: subjects that no object is called by, with how many steps they were held.
+    """
+
+    figures: dict[str, StoryFigures] = field(default_factory=lambda: dict.fromkeys(KINDS, StoryFigures()))
+    steps: int = 0
+    unchecked: int = 0
+    rooms: int = 0
+    merged: int = 0
+    split: int = 0
+    wrong_ways: int = 0
+    presumed: int = 0
+    presumed_wrong: int = 0
+    mistakes: list[tuple[int, str, str, str]] = field(default_factory=list)
+    lasted: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    unknown_names: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> StoryFigures:
+        """All kinds together but fixtures, which count for precision only."""
+        fixtures = self.figures["fixture"]
+        pooled = StoryFigures(fixtures.held, fixtures.true, fixtures.stale)
+        for kind in _TARGETED:
+            pooled += self.figures[kind]
+        return pooled
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report without the single mistakes, ready for JSON."""
+        held = self.total.held
+        return {
+            "all": self.total.summary(),
+            **{kind: figures.summary() for kind, figures in self.figures.items()},
+            "steps": self.steps,
+            "checked": round(held / (held + self.unchecked), 4) if held + self.unchecked else 1.0,
+            "rooms": self.rooms,
+            "rooms_merged": self.merged,
+            "rooms_split": self.split,
+            "wrong_ways": self.wrong_ways,
+            "presumed_ways": self.presumed,
+            "presumed_ways_wrong": self.presumed_wrong,
+        }
+
+
+def play_walkthrough(env: JerichoEnvironment, most: int | None = None) -> list[TrueStep]:
+    """Play the walkthrough of a game and record what is on screen and what is true.
+
+    Args:
+        env: the game; best without valid actions, which are not needed.
+        most: the largest number of steps; ``None`` for all.
+
+    Returns:
+        The opening and one entry for each command up to the end of the game.
+    """
+    text, info = env.reset()
+    walkthrough = env.truth().walkthrough
+    played = [TrueStep(GameStep(text, None, info.inventory), env.true_tree(), env.true_ways())]
+    for turn, action in enumerate(walkthrough[:most], 1):
+        text, _, terminated, truncated, info = env.step(action)
+        if terminated or truncated:
+            break
+        played.append(TrueStep(GameStep(text, action, info.inventory, turn=turn), env.true_tree(), env.true_ways()))
+    return played
+
+
+def audit_game(game: str, most: int | None = None) -> StoryReport:
+    """Play the walkthrough of a game, remember it by rule, and audit the memory after every step.
+
+    Args:
+        game: the path of the story, or a bare name to search for in the folders of ``$WORLDTHREAD_GAMES``.
+        most: the largest number of steps; ``None`` for all.
+
+    Returns:
+        The report.
+
+    Raises:
+        UnknownGameError, GameFileError, GenerationError, MissingExtraError: as
+            :func:`~worldthread.envs.jericho.open_jericho`.
+    """
+    env = open_jericho(game, id=f"jericho:{game}", valid_actions=False)
+    try:
+        played = play_walkthrough(env, most)
+    finally:
+        env.close()
+    graph, extractor = TemporalGraph(), GameExtractor()
+
+    def read(step: GameStep) -> GraphView:
+        extraction = extractor.extract(step, graph.view())
+        graph.add(Episode(f"> {step.action}\n{step.text}", step.turn, "audit", extraction))
+        return graph.view()
+
+    return StoryAuditor(env.story, played).audit(read)
+
+
+class StoryAuditor:
+    """Compares a memory with the truth of a Z-machine game, step by step.
+
+    Args:
+        story: the story file.
+        played: the play, from :func:`play_walkthrough`; some of what is true shows only in the whole of it.
+    """
+
+    def __init__(self, story: bytes, played: list[TrueStep]) -> None:
+        self._story = StoryObjects(story)
+        known = len(played[0].tree.parents)
+        self._objects = {number: thing for number, thing in self._story.objects().items() if number < known}
+        self._played = played
+        self._room_holder = self._find_room_holder()
+        self._rooms = [self._room_of(true.tree, true.tree.player) for true in played]
+        self._room_numbers = {room for room in self._rooms if room}
+        self._floating = self._find_floating()
+        self._movable = self._find_movable()
+        self._usual_refusal = self._find_usual_refusal()
+        self._seen: set[int] = set()
+        self._floats_in: dict[int, frozenset[int]] = {}
+        self._leads: dict[tuple[int, str], int] = {}
+        self._special: set[tuple[int, str]] = set()
+        self._named: dict[int, int] = {}  # object -> its holder when a text named it
+        self._walked: dict[tuple[int, str], int] = {}
+        self._shown_now = False
+        self._shown: set[int] = set()
+        self._meaning: dict[str, int] = {}  # room of the memory -> room of the engine
+        self._stands_for: dict[str, set[int]] = {}
+        self._true_once: set[Key] = set()
+        self._wrong_ways: set[Key] = set()
+        self._presumed: dict[Key, bool] = {}
+        self._resolved: dict[str, frozenset[int]] = {}
+        self.report = StoryReport()
+
+    def audit(self, read: Callable[[GameStep], GraphView]) -> StoryReport:
+        """Audit a memory over the whole play.
+
+        Args:
+            read: takes a step into the memory and returns the memory's view after it.
+
+        Returns:
+            The report.
+        """
+        for number, true in enumerate(self._played):
+            self._observe(number, true)
+            self._check(number, true, read(true.step))
+        report = self.report
+        report.rooms = len({room for room in self._rooms if room})
+        report.merged = sum(len(rooms) - 1 for rooms in self._stands_for.values())
+        names = Counter(self._meaning.values())
+        report.split = sum(count - 1 for count in names.values())
+        report.wrong_ways = len(self._wrong_ways)
+        report.presumed, report.presumed_wrong = len(self._presumed), list(self._presumed.values()).count(False)
+        return report
+
+    # what is true
+
+    def _find_room_holder(self) -> int:
+        tree = self._played[0].tree
+        chain = [tree.player, *_ancestors(tree, tree.player)]
+        top = chain[-1]
+        return top if sum(parent == top for parent in tree.parents) > _MOST_ROOMLIKE else 0
+
+    def _room_of(self, tree: TrueTree, number: int) -> int:
+        """Return the room of an object; 0 when it is in none."""
+        return self._room_among(tuple(_ancestors(tree, number)))
+
+    def _room_among(self, chain: tuple[int, ...]) -> int:
+        """Return the room among what holds an object, listed from the inside out; 0 when there is none."""
+        if not self._room_holder:
+            return chain[-1] if chain else 0
+        return chain[-2] if len(chain) > 1 and chain[-1] == self._room_holder else 0
+
+    def _find_floating(self) -> frozenset[int]:
+        """Return the objects that the engine moves to wherever they can be seen: always here, or nowhere."""
+        moving: set[int] = set()
+        staying: set[int] = set()
+        first = self._played[0].tree
+        for true, room in zip(self._played, self._rooms, strict=True):
+            for number, parent in enumerate(true.tree.parents):
+                if parent not in (0, room):
+                    staying.add(number)
+                elif parent != first.parents[number]:
+                    moving.add(number)
+        return frozenset(moving - staying)
+
+    def _find_movable(self) -> frozenset[int]:
+        """Return the objects that can be taken or that move by themselves, by the attributes of the story."""
+        first = self._played[0].tree
+        if self._story.is_inform:
+            return frozenset(
+                n
+                for n in self._objects
+                if not {_SCENERY, _STATIC} & first.attributes[n] or _ANIMATE in first.attributes[n]
+            )
+        taken = {
+            n
+            for true in self._played
+            for n, parent in enumerate(true.tree.parents)
+            if parent == true.tree.player and first.parents[n] != first.player
+        }
+        shares = {
+            attribute: (
+                sum(attribute in first.attributes[n] for n in taken),
+                -sum(attribute in first.attributes[n] for n in self._objects),
+            )
+            for attribute in range(32)
+        }
+        mark = max(shares, key=lambda attribute: shares[attribute])
+        return frozenset(taken | {n for n in self._objects if mark in first.attributes[n]})
+
+    def _find_usual_refusal(self) -> str:
+        replies: Counter[str] = Counter()
+        for true, room in zip(self._played, self._rooms, strict=True):
+            replies.update(_words(reply) for chain, reply in true.ways.values() if self._room_among(chain) == room)
+        return replies.most_common(1)[0][0] if replies else ""
+
+    def _observe(self, number: int, true: TrueStep) -> None:
+        """Take in what is true after a step, and what of it was on screen."""
+        tree, step, room = true.tree, true.step, self._rooms[number]
+        before = self._rooms[number - 1] if number else 0
+        text = f" {_words(step.text)} "
+        title = f" {_words(self._objects[room].name)} " if room else ""
+        lines = {_words(line) for line in step.text.splitlines()}
+        arrived = room != before
+        shown = bool(room) and (title.strip() in lines or any(line.startswith(title.strip() + " ") for line in lines))
+        self._shown_now = shown or (self._shown_now and not arrived)
+        direction = direction_of(step.action) if step.action else None
+        if arrived and direction and before in self._shown and shown:
+            self._walked[before, direction] = room
+        if arrived and direction:
+            self._leads[before, direction] = room
+        if self._shown_now:
+            self._shown.add(room)
+        for way, (chain, reply) in true.ways.items():
+            there = self._room_among(chain)
+            self._leads[room, way] = there
+            if there == room and _words(reply) != self._usual_refusal:
+                self._special.add((room, way))
+        here = [n for n in self._objects if n != tree.player and tree.parents[n] and self._room_of(tree, n) == room]
+        if len(self._seen | set(here)) > len(self._seen):
+            self._seen.update(here)
+            self._resolved.clear()
+        self._floats_in[room] = frozenset(n for n in here if n in self._floating)
+        carried = {n for n in here if tree.player in _ancestors(tree, n)}
+        shown_text = f" {text} {_words(step.action or '')} "
+        inventory = f" {_words(step.inventory or '')} "
+        counts: Counter[str] = Counter(word for n in here for word in self._objects[n].words)
+        for n in here:
+            if n in self._floating:
+                continue
+            if self._is_named(n, shown_text, counts) or (n in carried and self._is_named(n, inventory, counts)):
+                self._named[n] = tree.parents[n]
+        for n, parent in list(self._named.items()):
+            if tree.parents[n] != parent:
+                del self._named[n]
+
+    def _is_named(self, number: int, text: str, counts: Counter[str]) -> bool:
+        """Whether a text has the name of an object, or the last word of it where no other object has the word."""
+        name = _words(self._objects[number].name)
+        if not name:
+            return False
+        if f" {name} " in text:
+            return True
+        last = name.split()[-1]
+        key = last[: self._story.word_length]
+        return counts[key] == 1 and f" {last} " in text
+
+    # what the memory holds
+
+    def _check(self, number: int, true: TrueStep, view: GraphView) -> None:
+        room, tree, turn = self._rooms[number], true.tree, true.step.turn
+        self.report.steps += 1
+        facts = view.facts()
+        self._learn_room_names(view, room)
+        held: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        places: list[tuple[frozenset[int], str]] = []
+        ways: set[tuple[int, str, int]] = set()
+        for fact in facts:
+            key = fact.key
+            subject, relation, object_ = key
+            if relation in v.PRESUMED_DIRECTION_OF:
+                right = self._way_is_right(subject, v.PRESUMED_DIRECTION_OF[relation], object_)
+                if right is not None:
+                    self._presumed[key] = self._presumed.get(key, True) and right
+                continue
+            kind, verdict = self._verdict(key, tree, room)
+            if kind is None:
+                continue
+            if kind in ("thing", "fixture", "carried"):
+                places.append((self._resolve(subject), object_))
+            elif kind == "way" and object_ in self._meaning and subject in self._meaning:
+                ways.add((self._meaning[object_], v.DIRECTION_OF[relation], self._meaning[subject]))
+            if verdict is None:
+                self.report.unchecked += 1
+                if kind == "thing" and not self._resolve(subject):
+                    self.report.unknown_names[subject] += 1
+                continue
+            held[kind]["held"] += 1
+            if verdict:
+                held[kind]["true"] += 1
+                self._true_once.add(key)
+                continue
+            mistake = "wrong"
+            if key in self._true_once:
+                held[kind]["stale"] += 1
+                mistake = "stale"
+            if kind == "way":
+                self._wrong_ways.add(key)
+            self._note(turn, kind, mistake, ", ".join(key))
+        self._count_expected(turn, room, tree, view, places, ways, held)
+        for kind, counts in held.items():
+            self.report.figures[kind] += StoryFigures(**counts)
+
+    def _learn_room_names(self, view: GraphView, room: int) -> None:
+        name = normalise_name(view.value(v.PLAYER, v.IS_IN) or "")
+        if name and name != v.DARKNESS and room:
+            self._stands_for.setdefault(name, set()).add(room)
+            self._meaning.setdefault(name, room)
+
+    def _verdict(self, key: Key, tree: TrueTree, room: int) -> tuple[str | None, bool | None]:
+        """Return the kind of a statement and whether it is right; ``None`` for what is not checked."""
+        subject, relation, object_ = key
+        if relation in (v.IS_IN, v.IS_ON):
+            if subject == v.PLAYER:
+                return "player", None if object_ == v.DARKNESS or not room else self._meaning.get(object_) == room
+            candidates = self._resolve(subject)
+            kind = "carried" if object_ == v.INVENTORY else "thing"
+            if kind == "thing" and candidates and not candidates & self._movable:
+                kind = "fixture"
+            return kind, self._is_at(candidates, object_, tree)
+        if relation in v.DIRECTION_OF:
+            return "way", self._way_is_right(subject, v.DIRECTION_OF[relation], object_)
+        if relation in (v.HAS_EXIT, v.HAS_NO_EXIT):
+            here = self._meaning.get(subject)
+            leads = None if here is None else self._leads.get((here, object_))
+            if here is None or leads is None:
+                return "exit", None
+            exists = leads != here
+            barred = (here, object_) in self._special
+            return "exit", exists or barred if relation == v.HAS_EXIT else not exists or barred
+        return None, None
+
+    def _way_is_right(self, there: str, direction: str, here: str) -> bool | None:
+        start, end = self._meaning.get(here), self._meaning.get(there)
+        leads = None if start is None else self._leads.get((start, direction))
+        return None if leads is None or end is None else leads == end
+
+    def _is_at(self, candidates: frozenset[int], where: str, tree: TrueTree) -> bool | None:
+        inside = {n for n in candidates if self._is_judged(n, tree)}
+        if not inside:
+            return None
+        carried = {n for n in inside if tree.player in _ancestors(tree, n)}
+        if where == v.INVENTORY:
+            return bool(carried)
+        room = self._meaning.get(where)
+        if room is not None:
+            return any(
+                n in self._floats_in.get(room, ()) if n in self._floating else self._room_of(tree, n) == room
+                for n in inside - carried
+            )
+        holders = self._resolve(where)
+        if not holders:
+            return None
+        return any(holders & set(_ancestors(tree, n)) for n in inside)
+
+    def _is_judged(self, number: int, tree: TrueTree) -> bool:
+        """Whether the tree tells where an object is: early games keep what is in several rooms elsewhere."""
+        return not tree.parents[number] or self._room_of(tree, number) != 0 or not self._room_holder
+
+    def _resolve(self, name: str) -> frozenset[int]:
+        """Return the objects that a name may mean.
+
+        These are the objects of exactly this name; else those with all its words; else the one that was in view and
+        shares most words with it, since descriptions use words that the parser does not know.
+        """
+        if name not in self._resolved:
+            words = set(self._story.words_of(_NUMBER.sub("", name)))
+            things = {n: thing.words for n, thing in self._objects.items() if n not in self._room_numbers}
+            found = {n for n, known in things.items() if words and words <= known}
+            found = found & self._seen or found
+            exact = {n for n in found if set(self._story.words_of(self._objects[n].name)) == words}
+            if not found:
+                shared = {n: len(words & things[n]) for n in self._seen if n in things and words & things[n]}
+                most = max(shared.values(), default=0)
+                alike = [n for n, count in shared.items() if count == most]
+                found = set(alike) if len(alike) == 1 else set()
+            self._resolved[name] = frozenset(exact or found)
+        return self._resolved[name]
+
+    def _count_expected(
+        self,
+        turn: int,
+        room: int,
+        tree: TrueTree,
+        view: GraphView,
+        places: list[tuple[frozenset[int], str]],
+        ways: set[tuple[int, str, int]],
+        held: dict[str, Counter[str]],
+    ) -> None:
+        if self._shown_now:
+            here = normalise_name(view.value(v.PLAYER, v.IS_IN) or "")
+            self._expect("player", held, turn, self._meaning.get(here) == room, f"player, is in, {self._name(room)}")
+        at: dict[int, set[str]] = {}
+        for candidates, where in places:
+            for n in candidates:
+                at.setdefault(n, set()).add(where)
+        for n, parent in self._named.items():
+            if parent == tree.player:
+                kind = "carried"
+                found = v.INVENTORY in at.get(n, ())
+            else:
+                kind = "thing" if n in self._movable else "fixture"
+                found = any(self._is_place(where, parent, tree) for where in at.get(n, ()))
+            self._expect(kind, held, turn, found, f"{self._name(n)}, is in, {self._name(parent)}")
+        for (start, direction), end in self._walked.items():
+            if self._leads.get((start, direction)) == end:
+                found = (start, direction, end) in ways
+                self._expect("way", held, turn, found, f"{self._name(end)}, {direction} of, {self._name(start)}")
+
+    def _is_place(self, where: str, holder: int, tree: TrueTree) -> bool:
+        """Whether a place of the memory is the holder of a thing, or what holds the holder when no text named that."""
+        while True:
+            if holder == tree.player:
+                return where == v.INVENTORY
+            if holder in self._room_numbers:
+                return self._meaning.get(where) == holder
+            if holder in self._resolve(where):
+                return True
+            if holder in self._named or not tree.parents[holder]:
+                return False
+            holder = tree.parents[holder]
+
+    def _expect(self, kind: str, held: dict[str, Counter[str]], turn: int, found: bool, words: str) -> None:
+        held[kind]["expected"] += 1
+        if found:
+            held[kind]["found"] += 1
+        else:
+            self._note(turn, kind, "missed", words)
+
+    def _note(self, turn: int, kind: str, mistake: str, words: str) -> None:
+        if (kind, mistake, words) not in self.report.lasted:
+            self.report.mistakes.append((turn, kind, mistake, words))
+        self.report.lasted[kind, mistake, words] += 1
+
+    def _name(self, number: int) -> str:
+        thing = self._objects.get(number, StoryObject(number, "", frozenset()))
+        return f"{thing.name} ({number})"
+
+
+def _ancestors(tree: TrueTree, number: int) -> Iterator[int]:
+    """Yield what holds an object, from the inside out."""
+    parent = tree.parents[number]
+    for _ in tree.parents:  # a damaged tree may be a ring
+        if not 0 < parent < len(tree.parents):
+            return
+        yield parent
+        parent = tree.parents[parent]
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9']+", text.casefold()))
