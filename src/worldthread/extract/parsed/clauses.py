@@ -166,7 +166,7 @@ def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> 
     """Return whether a verb and its subject make a clause, not a heading or an order ("Tests: run all of them")."""
     if auxiliaries:
         return True
-    if _continues_infinitive(head):
+    if _continues_infinitive(head) or _is_attribute(head, subject):
         return False
     if subject is None:
         return True
@@ -183,6 +183,14 @@ def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> 
     if head.tag_ in ("VB", "VBG", "VBN"):
         return head.lower_ in ("be", "been") or (head.tag_ == "VBN" and subject.dep_ == "nsubj" and subject.i < head.i)
     return subject.i > head.i or not any(t.text in (":", "|", ">", "/") for t in head.doc[subject.i + 1 : head.i])
+
+
+def _is_attribute(head: Token, subject: Token | None) -> bool:
+    """Return whether a participle stands before its noun: "the last three visited cities"."""
+    before = head.doc[head.i - 1] if head.i else None
+    if before is None or head.tag_ not in ("VBD", "VBN") or before.tag_ not in ("DT", "CD", "JJ", "PRP$"):
+        return False
+    return subject is None or before not in subject.subtree
 
 
 def _continues_infinitive(head: Token) -> bool:

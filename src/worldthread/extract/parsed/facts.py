@@ -181,7 +181,8 @@ class _ClauseReader:
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
             return []
-        if not _is_word(self._verb) or (self._is_of_program and not _is_general(subject)):
+        is_general = _is_general(subject) and not (self._clause.is_past and self._clause.lemma != "be")
+        if not _is_word(self._verb) or (self._is_of_program and not is_general):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
@@ -345,6 +346,8 @@ class _ClauseReader:
         if complement.dep_ == "prep":
             return self._of_place(subject, complement)
         past = clause.is_past or (clause.is_perfect and not self._lasts())
+        if past and clause.is_perfect and not self._is_person(subject):
+            return []  # "my shop has been a roller coaster"
         if complement.like_num or complement.tag_ == "CD":
             return self._of_number(subject, complement)
         is_kind_of = complement.dep_ == "attr" and (
@@ -445,7 +448,7 @@ class _ClauseReader:
             return []
         if subject.owner is not None and subject.given_name is None and subject.lemma in WORDS["attributes"]:
             return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
-        has_unit = re.search(r"[$€£]|(?!or\b)\b[^\W\d_]", value) is not None
+        has_unit = re.search(r"[$€£]|\b(?!(?:or|[cmk]?m|k?g|m?s|px)\b)[^\W\d_]", value) is not None
         is_known = subject.lemma in WORDS["attributes"] | WORDS["codes"] or has_unit
         if subject.is_unspecific and not is_known:
             return []  # "the probability is 1/2"
@@ -787,7 +790,12 @@ class _ClauseReader:
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
-        if phrase.determiner == "some" and not phrase.is_modified and phrase.lemma not in WORDS["relations"]:
+        is_bare = phrase.determiner in ("", "some") and phrase.lemma not in WORDS["relations"] | WORDS["pets"]
+        adjectives = [c for c in thing.lefts if c.dep_ not in ("det", "punct")]
+        is_judged = bool(adjectives) and all(c.lower_ in WORDS["judging"] - WORDS["sizes"] for c in adjectives)
+        if is_bare and (
+            (phrase.determiner == "some" and not phrase.is_modified) or (is_judged and thing.tag_ == "NNS")
+        ):
             return []
         if phrase.lemma in WORDS["requests"] and (phrase.determiner != "the" or self._is_only_praised(phrase)):
             return []
@@ -916,6 +924,8 @@ class _ClauseReader:
         if thing is None:
             return None
         first = noun_phrase(thing, self._referents, self._last_of_complement(thing))
+        if thing.lower_ in ("%", "percent") and (first is None or not first.is_identified):
+            return None  # "reached 65%"
         if first is None or thing.tag_ == "PRP" or first.is_vague or self._is_request(first) or is_own_matter(first):
             return None
         if self._is_unspecific(first) and (first.determiner != "the" or self._extended(first.end - 1) < first.end):

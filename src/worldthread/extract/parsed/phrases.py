@@ -13,7 +13,7 @@ from worldthread.extract.prose.words import third_person
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+")
+_VERSION: Final = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+)+")
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
@@ -121,7 +121,8 @@ def is_closed_clause(clause: Token) -> bool:
         return False
     for token in words:
         low = token.lower_
-        if token is not clause and (token.dep_ in _CUT or token.dep_ in ("conj", "expl") or token.tag_ == "MD"):
+        is_second = token.dep_ == "conj" and token.pos_ in ("VERB", "AUX")
+        if token is not clause and (token.dep_ in _CUT or token.dep_ == "expl" or token.tag_ == "MD" or is_second):
             return False
         if is_pronoun(token) and low not in _OF_SPEAKER:
             return False
@@ -184,7 +185,7 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
         or _EMOTICON.fullmatch(doc[limit].text)
     ):
         limit -= 1
-    if limit + 1 < len(doc) and doc[limit].pos_ == "PROPN" and _VERSION.fullmatch(doc[limit + 1].text):
+    if limit + 1 < len(doc) and doc[limit].pos_ in ("PROPN", "NOUN") and _VERSION.fullmatch(doc[limit + 1].text):
         limit += 1  # "Postgres 15.2 as my database"
     return limit
 
@@ -271,7 +272,10 @@ def is_cut_short(token: Token, last: int) -> bool:
         not doc[last].whitespace_ and not following.is_sent_end and following.text in ("(", "[", "/", "`", "_", "=")
     )
     is_quoted = following.text == ":" and '"' in doc[max(0, token.left_edge.i - 1) : last + 1].text
-    in_numbers = following.text == "," and doc[last].like_num and last + 2 < len(doc) and doc[last + 2].like_num
+    is_number = doc[last].like_num or doc[last - 1].like_num  # "15 m, 20 m and 25 m"
+    in_numbers = following.text == "," and is_number and last + 2 < len(doc) and doc[last + 2].like_num
+    if following.text == "," and any(c.dep_ == "conj" and c.i > last and c.tag_ != "VBP" for c in token.children):
+        return True  # the rest of an enumeration
     return is_glued or in_numbers or is_quoted
 
 
