@@ -74,7 +74,8 @@ _ENGLISH_FRAME: Final = re.compile(
     r"|at|for|to|turned|just)\b"
     r"|\b(?:i['’]?m|i['’]?ve|i['’]ll|i['’]d|don['’]?t|can['’]?t|doesn['’]?t|it['’]s|he['’]s|she['’]s"
     r"|we['’]re|we['’]ve) \w"
-    r"|\bthe [a-z]|\b(?:i|we)(?:['’]ve| have| had to)? [a-z]+ (?:my|our|his|her) [a-z]",
+    r"|(?-i:\bI) [a-z]+ (?:an?|some) [a-z]|\bthe [a-z]"
+    r"|\b(?:i|we)(?:['’]ve| have| had to)? [a-z]+ (?:my|our|his|her) [a-z]",
     re.IGNORECASE,
 )
 

@@ -145,7 +145,7 @@ def _clause(head: Token) -> Clause | None:
     is_past = is_bare_past or any(child.tag_ == "VBD" for child in auxiliaries)
     if subject is None and not _leaves_out_i(head, is_bare_past):
         return None
-    particle = next((child.lower_ for child in head.children if _is_particle(child)), "")
+    particle = next((child.lower_ for child in head.children if is_particle(child)), "")
     is_perfect = "have" in names and head.tag_ in ("VBN", "VBG", "VBD")
     is_passive = any(child.dep_ == "auxpass" or (child.lemma_ == "get" and head.tag_ == "VBN") for child in auxiliaries)
     return Clause(
@@ -164,13 +164,43 @@ def _clause(head: Token) -> Clause | None:
 
 def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> bool:
     """Return whether a verb and its subject make a clause, not a heading or an order ("Tests: run all of them")."""
-    if subject is None or auxiliaries:
+    if auxiliaries:
         return True
+    if _continues_infinitive(head) or _is_attribute(head, subject):
+        return False
+    if subject is None:
+        return True
+    if (
+        head.tag_ in ("VB", "VBP")
+        and subject.i < head.i
+        and subject.tag_ in ("NN", "NNP")
+        and head.lower_ not in ("be", "'re", "are")
+        and not any(c.dep_ in ("conj", "nummod", "cc") for c in subject.children)
+    ):
+        return False  # a heading or an order: "Debugger: use it"
     if head.tag_ == "VB" and subject.tag_ == "PRP" and subject.i < head.i:
         return True  # "I no longer watch football", where the model sees no tense
     if head.tag_ in ("VB", "VBG", "VBN"):
         return head.lower_ in ("be", "been") or (head.tag_ == "VBN" and subject.dep_ == "nsubj" and subject.i < head.i)
     return subject.i > head.i or not any(t.text in (":", "|", ">", "/") for t in head.doc[subject.i + 1 : head.i])
+
+
+def _is_attribute(head: Token, subject: Token | None) -> bool:
+    """Return whether a participle stands before its noun: "the last three visited cities"."""
+    before = head.doc[head.i - 1] if head.i else None
+    if before is None or head.tag_ not in ("VBD", "VBN") or before.tag_ not in ("DT", "CD", "JJ", "PRP$"):
+        return False
+    return subject is None or before not in subject.subtree
+
+
+def _continues_infinitive(head: Token) -> bool:
+    """Return whether a joined verb belongs to an infinitive before it: "wanted to meet people and learn"."""
+    if head.dep_ != "conj" or head.tag_ not in ("VB", "VBP") or _own_subject(head) is not None:
+        return False
+    first = head.head
+    while first.dep_ == "conj":
+        first = first.head
+    return any(t.tag_ == "TO" and t.head.tag_ == "VB" for t in head.doc[first.i + 1 : head.i])
 
 
 def _auxiliaries(chain: list[Token]) -> list[Token]:
@@ -193,10 +223,14 @@ def _leaves_out_i(head: Token, is_bare_past: bool) -> bool:
     return head.tag_ == "VBD" or any(child.dep_ == "dobj" for child in head.children)
 
 
-def _is_particle(child: Token) -> bool:
+def is_particle(child: Token) -> bool:
     """Return whether a word belongs to the verb before it: "up" in "set up", "forward" in "look forward to"."""
     if child.dep_ == "prt":
-        return True
+        following = child.doc[child.i + 1 : child.i + 2]
+        is_place = child.i > child.head.i + 1 and any(
+            t.lower_ in ("in", "at", "on") and t.dep_ == "prep" for t in following
+        )
+        return not (is_place and child.lower_ in ("up", "down", "over"))  # "explored the coast up in the north"
     is_next = (
         child.head.lemma_ != "be"
         and child.dep_ in ("advmod", "prep")

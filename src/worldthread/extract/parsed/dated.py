@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import SentenceFacts, StatedFact
+from worldthread.extract.parsed.facts import SentenceFacts, StatedFact, is_own_matter, is_stretch
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
@@ -161,7 +161,7 @@ class _DatedClause:
         if noun.lemma_.lower() in WORDS["abstract"] - _MEALS:
             return None
         phrase = noun_phrase(noun, self._referents, self._last(noun))
-        if phrase is None or phrase.is_vague:
+        if phrase is None or phrase.is_vague or is_stretch(phrase) or is_own_matter(phrase):
             return None
         known = WORDS["relations"] | WORDS["illnesses"]
         if phrase.is_unspecific and not takes_known and phrase.lemma not in known:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.clauses import WORDS, Clause, clauses
+from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle
 from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program, third_person
@@ -142,6 +142,8 @@ class _ClauseReader:
             return None  # "we all" are not the speaker alone
         if phrase is not None and phrase.is_proper and phrase.determiner in ("a", "an"):
             return None
+        if phrase is not None and any(c.dep_ in ("relcl", "advcl") and c.i >= phrase.end for c in token.rights):
+            return None  # which one is meant is said in a clause that is cut off
         if (
             phrase is None
             or phrase.is_vague
@@ -150,6 +152,8 @@ class _ClauseReader:
             return None
         if token.tag_ == "PRP" or phrase.is_proper or phrase.owner is not None or phrase.given_name is not None:
             return phrase
+        if clause.lemma == "cost" and phrase.determiner in ("a", "an") and not clause.is_past:
+            return phrase  # "a beer costs 4 euros"
         if phrase.determiner != "the" or token.tag_ not in ("NN", "NNS"):
             return None
         # "the report" of a story may be any; "the lamp is broken" speaks of one that the reader knows
@@ -177,7 +181,8 @@ class _ClauseReader:
             return self._of_modal(subject) if self._clause.lemma == "call" else []
         if subject is None or _is_of_story(subject.head) or _is_irony(self._clause):
             return []
-        if not _is_word(self._verb) or (self._is_of_program and not _is_general(subject)):
+        is_general = _is_general(subject) and not (self._clause.is_past and self._clause.lemma != "be")
+        if not _is_word(self._verb) or (self._is_of_program and not is_general):
             return []
         found = self._of_verb(subject)
         if found and subject.given_name is not None and subject.owner is not None:
@@ -215,6 +220,8 @@ class _ClauseReader:
         )
         if lemma in WORDS["intentions"] | {"go"} and (found := self._of_intention(subject)):
             return found
+        if lemma == "need" and self._clause.subject is not None and self._clause.subject.lower_ == "we":
+            return []  # what everybody needs
         if lemma == "have" or has_got:
             return self._of_having(subject, has_got=has_got)
         if self._verb.i + 1 < len(self._verb.doc) and self._verb.nbor().lower_ in ("na", "ta"):
@@ -239,6 +246,12 @@ class _ClauseReader:
             return []
         if lemma in WORDS["schedules"] and subject.head.tag_ in ("NN", "NNP") and not self._is_person(subject):
             return self._of_any_verb(subject)
+        if lemma == "look" and clause.is_progressive and not clause.is_past:
+            sought = next((c for c in self._verb.rights if c.dep_ == "prep" and c.lower_ == "for"), None)
+            value = self._after(sought, whole=True) if sought is not None else None
+            inner = next((c for c in sought.children if c.dep_ == "pobj"), None) if sought is not None else None
+            is_asked = inner is not None and inner.lemma_.lower() in WORDS["requests"]
+            return [] if value is None or is_asked else [Fact(subject.name, "is looking for", value)]
         verb = lemma.partition(" ")[0]
         takes_clause = lemma in WORDS["takes_clause"] and any(c.dep_ == "xcomp" for c in self._verb.rights)
         if takes_clause or (lemma == "stay" and clause.is_progressive):
@@ -333,6 +346,8 @@ class _ClauseReader:
         if complement.dep_ == "prep":
             return self._of_place(subject, complement)
         past = clause.is_past or (clause.is_perfect and not self._lasts())
+        if past and clause.is_perfect and not self._is_person(subject):
+            return []  # "my shop has been a roller coaster"
         if complement.like_num or complement.tag_ == "CD":
             return self._of_number(subject, complement)
         is_kind_of = complement.dep_ == "attr" and (
@@ -433,7 +448,8 @@ class _ClauseReader:
             return []
         if subject.owner is not None and subject.given_name is None and subject.lemma in WORDS["attributes"]:
             return [Fact(subject.owner, f"has {_without_owner(subject)}", value)]
-        is_known = subject.lemma in WORDS["attributes"] | WORDS["codes"] or re.search(r"[$€£]|[^\W\d_]", value)
+        has_unit = re.search(r"[$€£]|\b(?!(?:or|[cmk]?m|k?g|m?s|px)\b)[^\W\d_]", value) is not None
+        is_known = subject.lemma in WORDS["attributes"] | WORDS["codes"] or has_unit
         if subject.is_unspecific and not is_known:
             return []  # "the probability is 1/2"
         if subject.given_name is None and subject.head.tag_ in ("NN", "NNS") and not self._is_person(subject):
@@ -461,6 +477,13 @@ class _ClauseReader:
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
         if lemma not in WORDS["lasting_adjectives"] and not is_kind:
             return []
+        if lemma in ("open", "closed") and (hours := next((c for c in nearby if c.dep_ == "prep"), None)) is not None:
+            value = render(hours, last_of(hours), self._referents)
+            return (
+                []
+                if value is None
+                else [Fact(subject.name, f"is {lemma}", value, f"opening of {subject.name}".lower())]
+            )
         to_what = next((c for c in complement.lefts if c.dep_ in ("amod", "compound", "npadvmod")), None)
         if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged"} and to_what is None:
             return []  # but "lactose intolerant"
@@ -527,6 +550,9 @@ class _ClauseReader:
         ):  # fmt: skip
             start -= 1
         state = self._verb.doc[start : self._verb.i + 1].text.lower()
+        hyphenated = self._verb.doc[self._verb.i : self._verb.i + 3].text.lower()
+        if hyphenated in WORDS["lasting_adjectives"] and not self._clause.is_past:
+            return [Fact(subject.name, "is", hyphenated)]  # "left-handed"
         if state in WORDS["lasting_adjectives"] and start < self._verb.i and not self._clause.is_past:
             return [Fact(subject.name, "is", state)]  # "self-employed"
         needs_more = WORDS["adjectives_with_preposition"] - {"married", "engaged"}
@@ -648,7 +674,7 @@ class _ClauseReader:
         if any(c.dep_ == "auxpass" for c in inner.children):
             getting = any(c.lemma_ == "get" for c in inner.children) and inner.lower_ in WORDS["lasting_adjectives"]
             return [Fact(subject.name, f"{start} get", inner.lower_)] if getting else []
-        particle = next((c.lower_ for c in inner.children if c.dep_ == "prt"), "")
+        particle = next((c.lower_ for c in inner.children if is_particle(c)), "")
         lemma = f"{inner.lemma_.lower()} {particle}".strip()
         read = _ClauseReader(
             Clause(inner, clause.subject, lemma, (), "", False, False, False, False, ""), self._referents, self._names
@@ -764,6 +790,15 @@ class _ClauseReader:
         is_illness = thing.lemma_.lower() in WORDS["illnesses"]  # "the flu" needs no further words
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
+        is_bare = phrase.determiner in ("", "some") and phrase.lemma not in WORDS["relations"] | WORDS["pets"]
+        adjectives = [c for c in thing.lefts if c.dep_ not in ("det", "punct")]
+        is_judged = bool(adjectives) and all(c.lower_ in WORDS["judging"] - WORDS["sizes"] for c in adjectives)
+        if is_bare and (
+            (phrase.determiner == "some" and not phrase.is_modified) or (is_judged and thing.tag_ == "NNS")
+        ):
+            return []
+        if phrase.lemma in WORDS["requests"] and (phrase.determiner != "the" or self._is_only_praised(phrase)):
+            return []
         is_open = _says_the_rest_in_a_clause(phrase) or (phrase.determiner == "the" and not phrase.is_identified)
         if is_open and not is_illness:
             return []
@@ -779,7 +814,7 @@ class _ClauseReader:
         ):
             return []  # "has time"
         was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
-        if self._is_only_praised(phrase) or _is_stretch(phrase):
+        if self._is_only_praised(phrase) or is_stretch(phrase):
             return []
         found = [Fact(subject.name, "had" if was else "has", phrase.name)]
         naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
@@ -889,11 +924,13 @@ class _ClauseReader:
         if thing is None:
             return None
         first = noun_phrase(thing, self._referents, self._last_of_complement(thing))
-        if first is None or thing.tag_ == "PRP" or first.is_vague:
+        if thing.lower_ in ("%", "percent") and (first is None or not first.is_identified):
+            return None  # "reached 65%"
+        if first is None or thing.tag_ == "PRP" or first.is_vague or self._is_request(first) or is_own_matter(first):
             return None
         if self._is_unspecific(first) and (first.determiner != "the" or self._extended(first.end - 1) < first.end):
             return None
-        if _is_stretch(first):
+        if is_stretch(first):
             return None
         if _says_the_rest_in_a_clause(first) or self._is_only_praised(first):
             return None
@@ -912,13 +949,23 @@ class _ClauseReader:
         rest = render(particle.nbor(), last, self._referents) if particle.i < last else ""
         return None if rest is None else f"{first.name} {rest}".strip()
 
+    def _is_request(self, thing: NamedPhrase) -> bool:
+        """Return whether an object is asked for in a message: "I need help", "I'd like some advice on"."""
+        verb = self._clause.lemma
+        return thing.lemma in WORDS["requests"] and (verb in ("need", "want", "get", "like") or not thing.is_modified)
+
     def _is_unspecific(self, thing: NamedPhrase) -> bool:
         """Return whether an object says too little: "the book", "options"; but "plays the cello", "eats meat"."""
         lemma = self._clause.lemma
         if thing.determiner == "the":
             return not thing.is_proper and not thing.is_identified and lemma not in WORDS["takes_known"]
-        is_bare = thing.determiner == "" and thing.owner is None and not thing.is_proper and not thing.is_modified
-        if is_bare and (lemma in WORDS["takes_bare"] or lemma == "give up"):
+        is_bare = (
+            thing.determiner in ("", "some") and thing.owner is None and not thing.is_proper and not thing.is_modified
+        )
+        is_known = lemma in WORDS["takes_bare"] and not (
+            lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS"
+        )
+        if is_bare and (is_known or lemma == "give up"):
             return False
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
@@ -934,8 +981,11 @@ class _ClauseReader:
     def _extended(self, last: int) -> int:
         """Return where an object ends with the prepositional phrases of the verb that follow it directly."""
         for child in self._verb.rights:
-            if child.i == last + 1 and (child.dep_ == "prt" or child.lower_ in WORDS["regularly"]):
+            is_adverb = child.dep_ == "advmod" and child.lower_ in WORDS["regularly"] | WORDS["particles"]
+            if child.i == last + 1 and (child.dep_ == "prt" or child.lower_ in WORDS["regularly"] or is_adverb):
                 last += 1
+            if child.i == last + 1 and child.dep_ == "advcl" and child.lower_ == "using":
+                last = last_of(child)  # "has implemented navigation using JavaScript"
             if child.i == last + 1 and child.dep_ in ("prep", "agent", "dative") and not is_time(child):
                 last = last_of(
                     child,
@@ -959,6 +1009,8 @@ class _ClauseReader:
             phrase is None
             or phrase.is_vague
             or (phrase.is_unspecific and self._happens() and phrase.lemma not in WORDS["groups"])
+            or is_own_matter(phrase)
+            or (whole and self._is_only_praised(phrase))
         ):
             return None
         return phrase.name
@@ -995,7 +1047,16 @@ def _has_complement(verb: Token) -> bool:
     return any(c.dep_ in ("dobj", "xcomp", "ccomp", "prep", "attr", "acomp") and not is_time(c) for c in verb.rights)
 
 
-def _is_stretch(thing: NamedPhrase) -> bool:
+def is_own_matter(thing: NamedPhrase) -> bool:
+    """Return whether a thing is what everybody has, of which nothing more is said: "my time", "my own journey"."""
+    words = [c for c in thing.head.children if c.dep_ not in ("poss", "punct", "cc") and c.lower_ != "own"]
+    is_told = any(
+        c.i < thing.end and not (c.dep_ == "conj" and c.lemma_.lower() in WORDS["own_matters"]) for c in words
+    )
+    return thing.owner is not None and thing.lemma in WORDS["own_matters"] and not is_told
+
+
+def is_stretch(thing: NamedPhrase) -> bool:
     """Return whether an object is only a time: "had a wicked weekend"; but "takes 50 minutes"."""
     is_counted = any(c.dep_ in ("nummod", "poss") for c in thing.head.children)
     is_part = thing.head.tag_ == "NNS"  # "hates mornings"
@@ -1004,6 +1065,8 @@ def _is_stretch(thing: NamedPhrase) -> bool:
 
 def _says_the_rest_in_a_clause(thing: NamedPhrase) -> bool:
     """Return whether a clause that is cut off says what a thing is: "a function that does this"."""
+    if thing.has_clause:
+        return False
     is_bare = not thing.is_modified and thing.owner is None and not thing.is_proper
     is_known = thing.lemma in WORDS["relations"] | WORDS["pets"]
     return (

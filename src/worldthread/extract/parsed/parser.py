@@ -94,6 +94,7 @@ _UNKNOWN_FORMS: Final = [
     (re.compile(r"\blearnt\b"), "learned"),
     (re.compile(r"\bno longer like\b"), "no longer enjoy"),  # "like" is taken for a preposition
 ]
+_E_MAIL: Final = re.compile(r"\be-mail(?=s?\b)", re.IGNORECASE)  # taken for two words
 _DROPPED_G: Final = re.compile(r"(?<=[a-z]{2})in['’](?![\w'’])")  # "comin'"
 _FILLER: Final = re.compile(
     r"^(?:(?:btw|fyi|ps|p\.s\.|by the way|also|oh|so|well|and|but|ok|okay|yeah|u[mh]+|er+m?|hm+|anyways?|guess what|"
@@ -115,6 +116,7 @@ def normalised(sentence: str) -> str:
     """
     sentence = _REALLY.sub("I ", sentence)
     sentence = _NAME_IS.sub("name is", sentence)
+    sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
     sentence = _FILLER.sub("", sentence).replace("’", "'")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.prose.words import third_person
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+")
+_VERSION: Final = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+)+")
 _CUT: Final = frozenset(["relcl", "advcl", "ccomp", "parataxis", "intj", "discourse"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "some"])
 _AFTER_A: Final = frozenset(["few", "little"])  # "a few" is not "few"
@@ -22,7 +23,12 @@ _UNNAMED: Final = frozenset([
     "those", "this", "that",
 ])  # fmt: skip
 _BREAKS: Final = frozenset([";", ":", "-", "–", "—", "...", "…", "(", ")", "[", "]", "!", "?", ".", "/", "~"])
-_LONGEST: Final = 16  # words of a phrase
+_LONGEST: Final = 18  # words of a phrase
+_LONGEST_CLAUSE: Final = 12  # words of a relative clause that is part of a phrase
+_RELATIVE: Final = frozenset(["WDT", "WP", "WP$", "WRB"])
+_OF_SPEAKER: Final = frozenset(["i", "me", "my", "we", "us", "our"])
+_EXAMPLES: Final = frozenset(["as", "including", "like"])
+_DEICTIC: Final = frozenset(["here", "there"])
 _CODE: Final = re.compile(r"[`{}<>|=*\\\\]|\(\)|::|->")
 _EMOTICON: Final = re.compile(r"[:;=xX]-?[()DPp3]+|<3|[^\w\s'’&%$€£@+#./:,-]+")
 
@@ -83,16 +89,50 @@ class NamedPhrase(NamedTuple):
     @property
     def is_identified(self) -> bool:
         """Whether the words of the phrase say which one is meant: a name in it, an owner, or "of" something."""
-        return any(
+        return self.has_clause or any(
             child.dep_ in ("poss", "prep", "acl", "nummod") or child.pos_ == "PROPN" or child.tag_ in ("JJS", "RBS")
             for child in self.head.children
-            if child.dep_ != "nummod" or child.i > self.head.i
+            if child.i < self.end and (child.dep_ != "nummod" or child.i > self.head.i)
         )
+
+    @property
+    def has_clause(self) -> bool:
+        """Whether a relative clause is part of the phrase: "a shelter that helps families"."""
+        return any(child.dep_ == "relcl" and child.i < self.end for child in self.head.rights)
 
     @property
     def is_modified(self) -> bool:
         """Whether other words than an article say which one is meant."""
-        return any(child.dep_ not in ("det", "punct", "cc", "conj", "relcl") for child in self.head.children)
+        return self.has_clause or any(
+            child.dep_ not in ("det", "punct", "cc", "conj", "relcl") and child.i < self.end
+            for child in self.head.children
+        )
+
+
+def is_closed_clause(clause: Token) -> bool:
+    """Return whether a relative clause can be part of a phrase: short, after no comma, of none but the speaker."""
+    words = list(clause.subtree)
+    if clause.dep_ != "relcl" or len(words) > _LONGEST_CLAUSE or words[-1].i - words[0].i >= len(words):
+        return False
+    if not clause.tag_.startswith("VB") or clause.doc[words[0].i - 1].text in (",", "-", "–", "—", "(", ":"):
+        return False
+    head = clause.head
+    if any(t.i > head.right_edge.i for t in words) or words[-1].tag_ in ("TO", "DT", "CC"):
+        return False
+    for token in words:
+        low = token.lower_
+        is_second = token.dep_ == "conj" and token.pos_ in ("VERB", "AUX")
+        if token is not clause and (token.dep_ in _CUT or token.dep_ == "expl" or token.tag_ == "MD" or is_second):
+            return False
+        if is_pronoun(token) and low not in _OF_SPEAKER:
+            return False
+        if low in _DEICTIC or (token.text[0] in "'’" and token.dep_ != "case") or low in ("this", "these", "those"):
+            return False
+        if token.dep_ == "neg" or token.lemma_.lower() in WORDS["times"] | WORDS["vague"] or token.text in _BREAKS:
+            return False
+        if low == "the" and not any(c.dep_ in ("prep", "poss", "compound", "amod") for c in token.head.children):
+            return False  # "sponsors that made the event a hit": which event?
+    return True
 
 
 def last_of(token: Token, excluded: Container[Token] = ()) -> int:
@@ -106,6 +146,8 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     pending = list(token.children)
     while pending:
         child = pending.pop()
+        if child.i > token.i and child not in excluded and is_closed_clause(child):
+            continue
         if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child) or _is_contrast(child)):
             whole = child
             while (
@@ -128,21 +170,30 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
     doc = token.doc
     breaks = (t.i for t in doc[token.i + 1 : limit] if t.text in _BREAKS and not _is_inside_word(t))
     limit = min(limit, next(breaks, limit + 1) - 1)
-    commas = [t.i for t in doc[token.i : limit] if t.text == ","]
+    commas = [t.i for t in doc[token.i : limit] if t.text == "," and not _opens_examples(t)]
     if commas and not any(t.lower_ in ("and", "or", "&") for t in doc[commas[-1] : limit]):
         limit = commas[0] - 1  # no enumeration, or one that goes on with a clause
     if doc[limit].dep_ == "conj" and doc[limit].lower_ == "one" and doc[limit - 1].dep_ == "cc":
         limit -= 2  # "emailed some firms and one replied"
     while limit > token.i and (
         doc[limit].dep_ in ("cc", "punct", "mark")
+        or (
+            doc[limit].dep_ == "acl" and doc[limit].tag_ == "VBN" and doc[limit].right_edge.i > limit
+        )  # "found on 6 May"
         or doc[limit].is_punct
         or doc[limit].lower_ in WORDS["trailing"]
         or _EMOTICON.fullmatch(doc[limit].text)
     ):
         limit -= 1
-    if limit + 1 < len(doc) and doc[limit].pos_ == "PROPN" and _VERSION.fullmatch(doc[limit + 1].text):
+    if limit + 1 < len(doc) and doc[limit].pos_ in ("PROPN", "NOUN") and _VERSION.fullmatch(doc[limit + 1].text):
         limit += 1  # "Postgres 15.2 as my database"
     return limit
+
+
+def _opens_examples(comma: Token) -> bool:
+    """Return whether examples follow: ", such as chess", ", like chess and golf"."""
+    following = comma.doc[comma.i + 1 : comma.i + 3]
+    return any(t.lower_ in _EXAMPLES and t.dep_ == "prep" for t in following)
 
 
 def _is_contrast(child: Token) -> bool:
@@ -156,6 +207,14 @@ def _is_aside(child: Token) -> bool:
     before = child.doc[child.left_edge.i - 1] if child.left_edge.i else None
     if child.dep_ == "appos" and any(c.dep_ == "cc" and c.i > child.i for c in (*child.children, *child.head.children)):
         return False  # an enumeration
+    is_several = child.head.tag_ in ("NNS", "NNPS")
+    if (
+        is_several
+        and child.dep_ == "prep"
+        and child.lower_ in _EXAMPLES
+        and any(c.dep_ == "pobj" for c in child.rights)
+    ):
+        return False  # "some hobbies, like chess and golf"
     return (
         child.dep_ in ("appos", "acl", "prep", "npadvmod", "advmod")
         and before is not None
@@ -180,7 +239,12 @@ def is_cut_short(token: Token, last: int) -> bool:
         return True
     if doc[last].dep_ == "amod" and doc[last].head.i > last:
         return True  # "a safe, inclusive world"
-    if doc[last].pos_ in ("ADP", "DET", "PART", "SCONJ", "CCONJ") and doc[last].dep_ not in ("prt", "case"):
+    is_stranded = any(a.dep_ == "relcl" and token.i < a.i <= last for a in doc[last].ancestors)  # "one I work at"
+    if (
+        not is_stranded
+        and doc[last].pos_ in ("ADP", "DET", "PART", "SCONJ", "CCONJ")
+        and doc[last].dep_ not in ("prt", "case")
+    ):
         return True
     if last + 1 >= len(doc):
         return False
@@ -196,11 +260,22 @@ def is_cut_short(token: Token, last: int) -> bool:
         or (following.text == "-" and not following.whitespace_)
     ):
         return True
+    if following.text == ":" and last + 2 < len(doc):
+        return True  # the list is what is said
+    if following.lower_ in _DEICTIC and following.dep_ == "advmod":
+        return True  # "a flat here"
+    if following.tag_ in ("VBZ", "VBP") and following.dep_ in _CUT and following not in token.ancestors and not any(
+        c.dep_ in ("nsubj", "nsubjpass") for c in following.children
+    ):  # fmt: skip
+        return True  # a noun that was taken for a verb: "my database queries for ..."
     is_glued = (
         not doc[last].whitespace_ and not following.is_sent_end and following.text in ("(", "[", "/", "`", "_", "=")
     )
     is_quoted = following.text == ":" and '"' in doc[max(0, token.left_edge.i - 1) : last + 1].text
-    in_numbers = following.text == "," and doc[last].like_num and last + 2 < len(doc) and doc[last + 2].like_num
+    is_number = doc[last].like_num or doc[last - 1].like_num  # "15 m, 20 m and 25 m"
+    in_numbers = following.text == "," and is_number and last + 2 < len(doc) and doc[last + 2].like_num
+    if following.text == "," and any(c.dep_ == "conj" and c.i > last and c.tag_ != "VBP" for c in token.children):
+        return True  # the rest of an enumeration
     return is_glued or in_numbers or is_quoted
 
 
@@ -219,8 +294,20 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
     if last - first.i >= _LONGEST or is_cut_short(first, last) or is_code(doc[first.i : last + 1].text):
         return None
     parts: list[str] = []
+    clauses = {
+        t for t in doc[first.i : last + 1] if t.dep_ == "relcl" and t.left_edge.i > first.i and t.right_edge.i <= last
+    }
+    openings = {t.left_edge: t for t in clauses if not any(_is_relative(c) for c in t.subtree)}
     for token in doc[first.i : last + 1]:
         low = token.lower_
+        if token in openings and openings[token].tag_ not in ("VB", "VBG"):
+            parts.append("that ")
+        if _agrees_with_speaker(token, clauses):
+            parts.append(third_person("be" if low in ("am", "are") else low) + token.whitespace_)
+            continue
+        if _is_relative(token) and any(ancestor in clauses for ancestor in token.ancestors):
+            parts.append(token.text_with_ws)
+            continue
         if is_pronoun(token):
             if token.text_with_ws == token.text and token.i < last and doc[token.i + 1].text == "-":
                 return None  # "me-time"
@@ -241,6 +328,17 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
     if last + 1 == len(doc) and re.search(r"(?<=\b\w)\.$", words):
         words = words[:-1]  # the end of the sentence, which the model takes for a part of "vitamin D."
     return (words if words.count('"') % 2 == 0 else words.replace('"', "")) or None
+
+
+def _is_relative(token: Token) -> bool:
+    return token.tag_ in _RELATIVE or (token.lower_ == "that" and token.dep_ in ("dobj", "nsubj", "mark", "pobj"))
+
+
+def _agrees_with_speaker(token: Token, clauses: set[Token]) -> bool:
+    """Return whether a verb in one of the clauses has the form of "I" or "we", in place of which a name will stand."""
+    verb = token.head if token.dep_ in ("aux", "auxpass") else token
+    is_first = verb in clauses and any(c.dep_ in ("nsubj", "nsubjpass") and c.lower_ in ("i", "we") for c in verb.lefts)
+    return is_first and token.tag_ == "VBP"
 
 
 def noun_phrase(token: Token, referents: Referents, last: int | None = None) -> NamedPhrase | None:

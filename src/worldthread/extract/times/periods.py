@@ -469,6 +469,14 @@ class Calendar:
     def _ago(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return None if self._is_figure_of_speech(fields, {"second"}) else self.shifted(fields, -1)
 
+    def _some_ago(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "a few weeks ago": some time from six to two of them before."""
+        if fields["unit"] in {"second", "minute", "hour"}:
+            return None
+        first = self.shifted({**fields, "n": "6"}, -1)
+        last = self.shifted({**fields, "n": "2"}, -1)
+        return None if first is None or last is None else Period(first.start, last.end, first.precision)
+
     def _ahead(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         return None if self._is_figure_of_speech(fields, {"second", "minute"}) else self.shifted(fields, 1)
 
