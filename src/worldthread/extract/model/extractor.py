@@ -14,7 +14,7 @@ import msgspec
 from worldthread.arguments import require_count, require_unicode
 from worldthread.errors import AnswerError, InputError
 from worldthread.extract.groups import CHARACTERS_BEFORE, MESSAGES_BEFORE, EpisodeGroup
-from worldthread.extract.model.answers import TEXT_LIMIT, numbered, one_space, problem_of, verbatim
+from worldthread.extract.model.answers import TEXT_LIMIT, names_in, numbered, one_space, problem_of, verbatim
 from worldthread.extract.model.candidates import clashing
 from worldthread.extract.model.forms import (
     AnswerForm,
@@ -395,8 +395,10 @@ class ModelExtractor:
                 own["duplicate"] += 1
             statements.setdefault(statement)
         never = {ending.statement: ending for ending in reader.never if ending.statement not in statements}
-        changed = tuple(name for name in map(one_space, answer.changed) if problem_of(name) is None)
-        own["blank"] += len(answer.changed) - len(changed)
+        # a model that left the list out did not say that nothing has changed
+        listed = [n for s in statements for n in names_in(s)] if answer.changed is None else answer.changed
+        changed = tuple(name for name in map(one_space, listed) if problem_of(name) is None)
+        own["blank"] += len(listed) - len(changed)
         dropped.update(own)
         if not statements and not never and (own["unusable"] or own["too long"]):
             return Extraction(self.name, failures=(msgspec.json.encode(answer).decode(),))

@@ -95,7 +95,7 @@ class AnswerForm:
     def many(self) -> type[Any]:
         """The type of the answer about several messages."""
         of_message: Any = msgspec.defstruct(
-            "StatementsOfMessage", [("number", int), *self._lists(), ("changed", list[str], [])], **_STRICT
+            "StatementsOfMessage", [("number", int), *self._lists(), ("changed", list[str] | None, None)], **_STRICT
         )
         fields: list[Any] = [("messages", list[of_message]), ("same", list[SameName], [])]
         return msgspec.defstruct("StatementsOfMessages", fields, **_STRICT)
@@ -160,7 +160,7 @@ class AnswerForm:
         return fields
 
     def _names(self) -> list[Any]:
-        return [("same", list[SameName], []), ("changed", list[str], [])]
+        return [("same", list[SameName], []), ("changed", list[str] | None, None)]
 
 
 _STRICT: Final[dict[str, Any]] = {"forbid_unknown_fields": True, "frozen": True, "kw_only": True}
