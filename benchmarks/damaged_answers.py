@@ -26,7 +26,9 @@ from typing import Any, TypeAlias
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import AnswerError
-from worldthread.extract.model import ModelExtractor, OutdatedAnswer, StatementsAnswer
+from worldthread.extract.model import ModelExtractor
+from worldthread.extract.model.extractor import UnsettledExtraction
+from worldthread.extract.model.forms import AnswerForm, EndingsAnswer
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
@@ -35,11 +37,15 @@ from worldthread.models.structured import parse_answer
 Value: TypeAlias = Any
 Damage: TypeAlias = Callable[[random.Random, str], str]
 
-OBSERVED = Extraction(
-    "model/1",
+OBSERVED = UnsettledExtraction(
+    "model/2",
     (Fact("brass key", "is in", "inventory"), Thesis("Mina carries the brass key.", ("Mina", "brass key"))),
+    changed=("brass key", "Mina"),
 )
 """Extraction at the start of the cases about endings."""
+
+STATEMENTS = AnswerForm(facts=True, theses=True).one
+"""The type of the answer with the statements."""
 
 ODD_VALUES: tuple[Value, ...] = (
     None,
@@ -90,10 +96,11 @@ def stored() -> GraphView:
 def whole_answer(chance: random.Random, purpose: str, number: int) -> Value:
     """Return an undamaged answer; ``number`` makes its names unique."""
     if purpose == "outdated":
-        pairs = [(chance.randint(1, 3), chance.randint(1, 2)) for _ in range(chance.randrange(3))]
-        return {"ended": [{"old": old, "new": new, "reason": "it was {taken}"} for old, new in pairs]}
+        until = chance.choice((None, "2024-05", "12"))
+        items = [(chance.randint(1, 3), chance.random() < 0.3) for _ in range(chance.randrange(3))]
+        return {"ended": [{"old": o, "until": until, "never": n, "reason": "it was {taken}"} for o, n in items]}
     names = [f"brass key {number}", f"Zoë's box {number}", 'the "Blue" room', f"room {number % 7}"]
-    facts = [
+    facts: list[dict[str, Value]] = [
         {"subject": chance.choice(names), "relation": "is in", "object": chance.choice(names)}
         for _ in range(chance.randint(1, 4))
     ]
@@ -101,7 +108,12 @@ def whole_answer(chance: random.Random, purpose: str, number: int) -> Value:
         {"text": f"{name} was seen at 5:30, {{so}} to speak.", "objects": [name]}
         for name in names[: chance.randrange(3)]
     ]
-    return {"facts": facts, "theses": theses}
+    if chance.random() < 0.5:
+        facts[0] |= {"from": "3", "until": chance.choice((None, "9")), "aspect": f"place of key {number}"}
+    if chance.random() < 0.2:
+        facts[-1]["never"] = True
+    same = [{"name": names[0], "same_as": "brass key"}] if chance.random() < 0.3 else []
+    return {"facts": facts, "theses": theses, "same": same, "changed": names[: chance.randrange(2)]}
 
 
 def _places(value: Value) -> Iterator[tuple[Any, Any]]:
@@ -272,7 +284,7 @@ def run_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelEx
     text = f"Observation {number}. Mina takes the brass key from the oak chest."
     if case.purpose == "extract":
         extraction = extractor.extract(text)
-        kept = bool(extraction.statements)
+        kept = bool(extraction.statements or extraction.endings or extraction.same_names)
     else:
         extraction = extractor.outdate(text, OBSERVED, view)
         kept = bool(extraction.endings)
@@ -280,15 +292,15 @@ def run_case(case: Case, number: int, view: GraphView) -> tuple[Episode, ModelEx
     if not kept and not extraction.failures:
         # only an empty answer, or one whose items are all counted as dropped, may yield nothing
         used = parse_answer((case.answer, case.repair)[len(model.requests) - 1], answer_type(case))
-        items = used.ended if isinstance(used, OutdatedAnswer) else (*used.facts, *used.theses)
+        items = used.ended if isinstance(used, EndingsAnswer) else (*used.facts, *used.theses, *used.same)
         assert extractor.dropped.total() >= len(items), "an item was lost without being counted"
     outcome = "failed" if extraction.failures else "at first" if len(model.requests) == 1 else "repaired"
     return Episode(text, number, extraction=extraction), extractor, outcome
 
 
-def answer_type(case: Case) -> type[OutdatedAnswer] | type[StatementsAnswer]:
+def answer_type(case: Case) -> type[Any]:
     """Return the type of a case's answer."""
-    return OutdatedAnswer if case.purpose == "outdated" else StatementsAnswer
+    return EndingsAnswer if case.purpose == "outdated" else STATEMENTS
 
 
 def why(case: Case) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 import msgspec
 
 from worldthread.answering import Evidence, MemoryAccess, find_answer
+from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
+from worldthread.answering.quotations import Outdated, Quotation, are_dated, listed_quotations, quotations
+from worldthread.extract.model.stated_times import shown_date
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured, schema_of
@@ -14,6 +19,17 @@ from worldthread.retrieve.text import estimated_tokens, hits_as_text, listed_hit
 from worldthread.types import KINDS, Hit, Recall, short_repr
 
 PURPOSE = "answer"
+
+LOOK_UPS: Final = 2
+"""How often a model may name what to look up, instead of an answer."""
+
+_QUERIES: Final = 2  # of one look-up
+_QUERY_LIMIT: Final = 300  # characters
+_MAY_LOOK_UP: Final = (
+    'with an answer, []. When a link is missing, up to two short searches of the memory for it, such as "sister of Ida '
+    'Lund"; then the answer is null for now.'
+)
+_NO_LOOK_UP: Final = "[]; nothing more can be looked up."
 
 
 @dataclass(frozen=True)
@@ -51,20 +67,82 @@ class Answer:
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """What the model is asked to fill in."""
+    """What the first version of the prompt asks the model to fill in."""
 
     reasoning: str
     answer: str | None
     sources: list[int]
 
 
-def answer(recall: Recall, model: ChatModel, *, max_tokens: int) -> Answer:
+class ReplyOrSearch(msgspec.Struct, forbid_unknown_fields=True):
+    """What the model is asked to fill in: an answer, or what to look up."""
+
+    reasoning: str
+    answer: str | None
+    sources: list[int]
+    look_up: list[str] = []
+
+
+class TimelineItem(msgspec.Struct, forbid_unknown_fields=True):
+    """An event that the answer is computed from."""
+
+    number: int
+    date: str
+    what: str
+
+
+class TimelineReply(msgspec.Struct, forbid_unknown_fields=True):
+    """What the model is asked to fill in where the answer is computed."""
+
+    reasoning: str
+    operation: Operation
+    unit: str
+    items: list[TimelineItem]
+    answer: str | None
+    sources: list[int]
+    look_up: list[str] = []
+
+
+@dataclass(frozen=True)
+class AnswerContext:
+    """What is known beside the hits of a question.
+
+    Args:
+        look_up: recalls for another query; ``None`` allows no look-up.
+        look_ups: how often the model may name what to look up instead of an answer.
+        now: the world time that the question is about; ``None`` where it is not known. Shown if it is a date.
+        outdated: finds what a passage says that is no longer true; ``None`` marks nothing.
+    """
+
+    look_up: Callable[[str], Recall] | None = None
+    look_ups: int = LOOK_UPS
+    now: float | None = None
+    outdated: Outdated | None = None
+
+
+def answer(
+    recall: Recall,
+    model: ChatModel,
+    *,
+    max_tokens: int,
+    context: AnswerContext | None = None,
+    version: Literal[1, 2] = 2,
+) -> Answer:
     """Let a model answer ``recall.query`` from its hits.
+
+    The model sees passages first, then sentences and facts that they do not contain. Instead of an answer it can name
+    what to look up; what is found is shown with the rest. Where the question asks for a time between events, their
+    order or their number, the model names the events and their dates, and the answer is computed
+    (:mod:`worldthread.answering.computed`).
 
     Args:
         recall: the question with its hits.
         model: the chat model that answers.
-        max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate.
+        max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate; look-ups may add half of
+            it each.
+        context: what is known beside the hits.
+        version: the version of the prompt; 1 lists all hits and allows no look-up, as recordings of earlier releases
+            have it.
 
     Returns:
         The answer with its sources.
@@ -75,6 +153,86 @@ def answer(recall: Recall, model: ChatModel, *, max_tokens: int) -> Answer:
     """
     if not recall.hits:
         return Answer(recall.query, None, (), "", recall, model.name)
+    if version == 1:
+        return _first_answer(recall, model, max_tokens)
+    context = context or AnswerContext()
+    shown = quotations(recall.query, recall.hits, max_tokens=max_tokens, outdated=context.outdated)
+    left = 0 if context.look_up is None else max(context.look_ups, 0)
+    while True:
+        reply, ordered = _asked(recall.query, shown, model, context, left)
+        queries = _queries(reply, recall.query) if left else []
+        found: list[Hit] = []
+        more: list[Quotation] = []
+        for query in queries:
+            assert context.look_up is not None
+            hits = context.look_up(query).hits
+            found += hits
+            more += quotations(
+                f"{recall.query} {query}",
+                hits,
+                max_tokens=max_tokens // (2 * len(queries)),
+                known=(*shown, *more),
+                outdated=context.outdated,
+            )
+        if not more:
+            break
+        shown += more
+        items = {hit.item.id for hit in recall.hits}
+        recall = replace(recall, hits=(*recall.hits, *(hit for hit in _unique(found) if hit.item.id not in items)))
+        left -= 1
+    text, numbers, reasoning = _settled(reply, len(ordered))
+    sources = tuple(ordered[number - 1].hit for number in numbers)
+    return Answer(recall.query, text, sources, reasoning, recall, model.name)
+
+
+def _asked(
+    question: str, shown: list[Quotation], model: ChatModel, context: AnswerContext, left: int
+) -> tuple[ReplyOrSearch | TimelineReply, list[Quotation]]:
+    """Return the model's reply, and the quotations in the order of their numbers."""
+    is_dated = are_dated(shown)
+    computes = is_dated and asks_to_compute(question)
+    ordered, evidence = listed_quotations(shown, by_time=computes)
+    day = shown_date(context.now) if context.now is not None and is_dated else ""
+    name, version = ("timeline", 1) if computes else ("answer", 2)
+    messages = load_prompt("worldthread", name, version).messages(
+        today=f"Today: {day}" if day else "",
+        evidence=evidence,
+        question=question,
+        look_up=_MAY_LOOK_UP if left else _NO_LOOK_UP,
+    )
+    into: type[TimelineReply] | type[ReplyOrSearch] = TimelineReply if computes else ReplyOrSearch
+    schema = schema_of(into)
+    schema["required"] = list(schema["properties"])
+    schema["properties"]["look_up"].pop("default", None)
+    return complete_structured(model, ChatRequest(messages, PURPOSE, schema), into), ordered
+
+
+def _queries(reply: ReplyOrSearch | TimelineReply, question: str) -> list[str]:
+    """Return what a reply without an answer asks to look up."""
+    if (reply.answer or "").strip() or (isinstance(reply, TimelineReply) and reply.items):
+        return []
+    queries = dict.fromkeys(query.strip()[:_QUERY_LIMIT] for query in reply.look_up)
+    return [query for query in queries if query and query != question and query.isprintable()][:_QUERIES]
+
+
+def _unique(hits: Iterable[Hit]) -> Iterable[Hit]:
+    return {hit.item.id: hit for hit in hits}.values()
+
+
+def _settled(reply: ReplyOrSearch | TimelineReply, count: int) -> tuple[str | None, tuple[int, ...], str]:
+    """Return the answer of a reply, the numbers of its sources, and its reasoning."""
+    if isinstance(reply, TimelineReply) and reply.operation != "none":
+        items = [DatedEvidence(i.number, i.date, i.what.strip()) for i in reply.items if 1 <= i.number <= count]
+        computed = compute(reply.operation, reply.unit, items)
+        if computed is None or not computed.text:
+            return None, (), reply.reasoning
+        return computed.text, computed.numbers, f"{reply.reasoning} [{computed.steps}]"
+    text = (reply.answer or "").strip() or None
+    numbers = dict.fromkeys(n for n in reply.sources if 1 <= n <= count) if text else {}
+    return text, tuple(numbers), reply.reasoning
+
+
+def _first_answer(recall: Recall, model: ChatModel, max_tokens: int) -> Answer:
     offered = _within(recall.hits, max_tokens)
     lines = "\n".join(listed_hit(f"{number}.", hit) for number, hit in enumerate(offered, start=1))
     messages = load_prompt("worldthread", "answer", 1).messages(statements=lines, question=recall.query)

@@ -30,6 +30,7 @@ Content: TypeAlias = (
 _Item = TypeVar("_Item")
 
 _BATCH: Final = 64  # passages that are read and embedded together
+_SEARCHED: Final = 100  # of the latest episodes, for what was said before a message
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Ingestion:
         graph = self._store.graph
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
-        outcomes = list(extract_episodes(extractor, fresh, self._user))
+        outcomes = list(extract_episodes(extractor, fresh, self._user, self._said_before))
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
         outcomes.sort(key=lambda outcome: _moment(outcome.episode.at))
         settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
@@ -184,6 +185,28 @@ class Ingestion:
         added = len(episodes) - failed if again else len(episodes)
         known = 0 if again else len(ids) - len(episodes)
         return Remembered(tuple(ids), added, known, failed, tuple(dict.fromkeys(problems)))
+
+    def _said_before(self, first: Episode) -> list[Episode]:
+        """Return the latest recorded messages of the conversation of an episode that come before it."""
+        import numpy as np
+
+        from worldthread.extract.groups import MESSAGES_BEFORE, conversation_of
+
+        graph = self._store.graph
+        times = np.array(graph.episode_columns()[0], np.float64)
+        before = np.flatnonzero(times < first.at)
+        latest = before[np.argsort(times[before], kind="stable")]
+        found: list[Episode] = []
+        for number in latest[: -_SEARCHED - 1 : -1].tolist():
+            record = graph.numbered_episode(number)
+            if record is None or record.source != first.source or not record.provenance.speaker:
+                continue
+            episode = self._store.episode(record.id)
+            if conversation_of(episode) == conversation_of(first):
+                found.append(episode)
+            if len(found) == MESSAGES_BEFORE:
+                break
+        return found[::-1]
 
     def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode | None:
         """Ask the extractor which older statements an episode ends, and record the episode.

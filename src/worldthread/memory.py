@@ -34,7 +34,7 @@ from worldthread.progress import Progress
 from worldthread.provenance import Labels, MetadataValue, require_metadata
 from worldthread.record import Record, describe_store, known_keys, to_world_time
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
-from worldthread.types import KINDS, Episode, Interval, Kind, Page, Recall, TimeLike, Version
+from worldthread.types import KINDS, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
@@ -557,6 +557,7 @@ class Memory:
         method: str | None = None,
         max_tokens: int = 3000,
         where: Filter | None = None,
+        look_ups: int = 2,
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
@@ -572,6 +573,8 @@ class Memory:
             method: see :meth:`recall`.
             max_tokens: how many tokens of the prompt the hits may take, by a cautious estimate.
             where: answer only from what meets this filter; see :meth:`recall`.
+            look_ups: how often the chat model may name something to look up before it answers or refuses; each is one
+                more call.
 
         Returns:
             The answer with the statements that support it.
@@ -581,7 +584,7 @@ class Memory:
             AnswerError: the model's answer could not be used.
             ModelError: the model could not be asked.
         """
-        from worldthread.answer import answer, answer_without_model
+        from worldthread.answer import AnswerContext, answer, answer_without_model
         from worldthread.answering import MemoryAccess
         from worldthread.retrieve.query import as_asked_by
 
@@ -589,7 +592,14 @@ class Memory:
             return self.recall(text, k=k, as_of=as_of, kinds=kinds, method=method, max_tokens=max_tokens, where=where)
 
         if self.model is not None:
-            return answer(recall(question, k), self.model, max_tokens=max_tokens)
+            at = to_world_time(as_of)
+            context = AnswerContext(
+                lambda query: recall(query, max(1, k // 2)),
+                look_ups,
+                self._clock() if at is None else at,
+                lambda episode: self._outdated_in(episode, at),
+            )
+            return answer(recall(question, k), self.model, max_tokens=max_tokens, context=context)
         require_query(question, "a question")
         require_count(k, "k")
         user = user_asked_for(where) or self._user
@@ -597,6 +607,14 @@ class Memory:
         embedder = self._index.embedder
         access = MemoryAccess(recall, embedder.embed, embedder.embed_queries, self._rarities)
         return answer_without_model(question, asked, access, k=k, max_tokens=max_tokens)
+
+    def _outdated_in(self, episode: Episode, at: float | None) -> list[Version]:
+        """Return the facts of an episode that do not hold at a time, as the versions that rest on it."""
+        with self.record.read_lock() as graph:
+            view = graph.view(at)
+            gone = [fact for fact in episode.extraction.statements if isinstance(fact, Fact) and not view.holds(fact)]
+            found = ([v for v in graph.versions(fact) if episode.id in v.sources] for fact in gone)
+            return [versions[-1] for versions in found if versions and versions[-1].ended_by is not None]
 
     def _rarities(self, stems: Sequence[str]) -> list[float]:
         """Return how rare stems are among the episodes, from 0 to 1 for one that no episode has."""

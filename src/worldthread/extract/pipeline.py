@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from worldthread.arguments import require_count
 from worldthread.errors import BudgetError, InputError, MissingExtraError, ModelError, ReplayError
 from worldthread.extract.base import Extractor
+from worldthread.extract.groups import EpisodeGroup, GroupExtractor, SaidBefore, groups_of
 from worldthread.extract.when import time_of_saying
 from worldthread.types import Episode, Extraction
 
@@ -28,16 +29,20 @@ class ExtractionOutcome:
     problem: ModelError | None = None
 
 
-def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: str = "") -> Iterator[ExtractionOutcome]:
+def extract_episodes(
+    extractor: Extractor, episodes: Sequence[Episode], user: str = "", said_before: SaidBefore | None = None
+) -> Iterator[ExtractionOutcome]:
     """Extract the statements of each episode, with as many calls at once as the extractor allows.
 
-    An episode for which the model cannot be called gets an empty extraction and the problem. Once the budget is spent,
-    the extractor is not called again.
+    Messages of one conversation are read together by an extractor that can
+    (:class:`~worldthread.extract.groups.GroupExtractor`). An episode for which the model cannot be called gets an empty
+    extraction and the problem. Once the budget is spent, the extractor is not called again.
 
     Args:
         extractor: the extractor.
         episodes: the episodes; their own extractions are ignored.
         user: the speaker of episodes that name neither a speaker nor a user; empty when nobody is known.
+        said_before: finds what was said before the first message of a conversation; ``None`` for nothing.
 
     Yields:
         One outcome for each episode, in the order of ``episodes``.
@@ -50,31 +55,51 @@ def extract_episodes(extractor: Extractor, episodes: Sequence[Episode], user: st
     """
     budget_errors: list[BudgetError] = []
 
-    def outcome_of(episode: Episode) -> ExtractionOutcome:
+    def extractions_of(group: EpisodeGroup) -> list[object]:
+        if isinstance(extractor, GroupExtractor):
+            found = extractor.extract_group(group)
+            if len(found) != len(group.episodes):
+                raise InputError(
+                    f"the extractor {extractor.name!r} gave {len(found)} extractions for {len(group.episodes)} episodes"
+                )
+            return [*found]
+        [episode] = group.episodes
+        speaker = episode.speaker or episode.user or user
+        return [extractor.extract(episode.text, speaker, time_of_saying(episode.at))]
+
+    def outcomes_of(group: EpisodeGroup) -> list[ExtractionOutcome]:
         if budget_errors:
-            return ExtractionOutcome(episode, Extraction(), budget_errors[0])
+            return [ExtractionOutcome(episode, Extraction(), budget_errors[0]) for episode in group.episodes]
         try:
-            speaker = episode.speaker or episode.user or user
-            extraction: object = extractor.extract(episode.text, speaker, time_of_saying(episode.at))
+            found = extractions_of(group)
         except (ReplayError, MissingExtraError):
             raise
         except ModelError as error:
             if isinstance(error, BudgetError):
                 budget_errors.append(error)
-            return ExtractionOutcome(episode, failed_extraction(error), error)
-        if not isinstance(extraction, Extraction):
-            raise InputError(
-                f"the extractor {extractor.name!r} gave {type(extraction).__name__} where an Extraction is expected"
-            )
-        return ExtractionOutcome(episode, extraction)
+            return [ExtractionOutcome(episode, failed_extraction(error), error) for episode in group.episodes]
+        outcomes = []
+        for episode, extraction in zip(group.episodes, found, strict=True):
+            if not isinstance(extraction, Extraction):
+                raise InputError(
+                    f"the extractor {extractor.name!r} gave {type(extraction).__name__} where an Extraction is expected"
+                )
+            outcomes.append(ExtractionOutcome(episode, extraction))
+        return outcomes
 
     concurrency = require_count(extractor.concurrency, f"the concurrency of the extractor {extractor.name!r}")
-    if concurrency == 1 or len(episodes) == 1:
-        for episode in episodes:  # not map: a StopIteration of an extractor would end it without an error
-            yield outcome_of(episode)
+    groups = (
+        groups_of(episodes, user, said_before)
+        if isinstance(extractor, GroupExtractor)
+        else [EpisodeGroup((episode,), (), user) for episode in episodes]
+    )
+    if concurrency == 1 or len(groups) == 1:
+        for group in groups:  # not map: a StopIteration of an extractor would end it without an error
+            yield from outcomes_of(group)
         return
     with ThreadPoolExecutor(concurrency, thread_name_prefix="worldthread-extract") as pool:
-        yield from pool.map(outcome_of, episodes)
+        for outcomes in pool.map(outcomes_of, groups):
+            yield from outcomes
 
 
 def failed_extraction(problem: ModelError) -> Extraction:

@@ -47,6 +47,11 @@ def world_time(value: float | datetime | date | str | None, default: float) -> f
     raise InputError(f"a time must be {_FORMS}, not {type(value).__name__}")
 
 
+def is_date(at: float) -> bool:
+    """Return whether a world time is a date rather than a turn: a turn is nearer to zero than 10**8."""
+    return abs(at) >= _TURNS
+
+
 def shown_time(at: float) -> str:
     """Return a world time as text for people: a number for turns, ISO 8601 in UTC for dates.
 

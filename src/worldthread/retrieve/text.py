@@ -51,7 +51,12 @@ def listed_hit(mark: str, hit: Hit) -> str:
     Returns:
         The entry, without a line break at its end.
     """
-    return f"{mark} {_LINE_BREAK.sub(_INDENTED, shown_hit(hit))}"
+    return f"{mark} {indented(shown_hit(hit))}"
+
+
+def indented(text: str) -> str:
+    """Return a text with its further lines indented."""
+    return _LINE_BREAK.sub(_INDENTED, text)
 
 
 def hits_as_text(hits: Iterable[Hit], max_tokens: int) -> str:

@@ -1,53 +1,42 @@
-"""Extracts statements from prose with a chat model: facts, theses, and the older statements that they end.
+"""The first version of reading with a chat model (``model/1``), kept so that its recordings can be replayed.
 
-A passage takes two calls at most. The first extracts facts (AriGraph) and theses with their objects (PersonalAI) from
-the passage alone. The second shows the stored statements that share a name with the new ones, both lists numbered, and
-is answered with pairs of numbers. PersonalAI asks about facts and about theses separately, and has the model write
-statements out, which are then found by exact match. Numbers cost one call instead of two, cannot be misspelt, and let a
-fact end a thesis.
-
-The prompt shows the passage between two lines with a random mark, which the passage cannot contain, and instructs the
-model to treat it as material (:mod:`worldthread.models.boundary`). This is no proof against an instruction hidden in a
-passage. The harm is bounded because an answer can only state and end statements, and both are recorded with their
-episode.
-
-The schema that is sent bounds the length of every list. A small model tends to repeat itself without end; a server that
-enforces the schema then ends the list instead of cutting the answer off. Answers are not checked against the bounds.
+Every passage is read alone, without its date, and every new statement is compared with what is stored under its names.
+:class:`~worldthread.extract.model.ModelExtractor` is the present version.
 """
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from worldthread.errors import AnswerError, InputError
+from worldthread.extract.model.answers import (
+    TEXT_LIMIT,
+    bounded_schema,
+    names_in,
+    numbered,
+    one_space,
+    problem_of,
+    usable_names,
+    verbatim,
+)
 from worldthread.graph import GraphView
 from worldthread.models.boundary import boundary_mark
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
-from worldthread.models.structured import complete_structured, schema_of
-from worldthread.names import normalise_name, normalise_text, number_variants
+from worldthread.models.structured import complete_structured
+from worldthread.names import normalise_name, number_variants
 from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
-
-NAME_LIMIT: Final = 200
-"""Longest name of a subject, relation or object, in characters. Anything longer is a piece of text, not a name."""
-
-TEXT_LIMIT: Final = 1000
-"""Longest text of a thesis, and of the reason of an ending, in characters."""
 
 # In bytes, because a character of a script without spaces says more than a letter. Of 1,890 passages (MuSiQue) from
 # which gpt-3.5-turbo took facts, none has more than three quarters of what this allows once it is rounded up.
 _BYTES_PER_FACT: Final = 12
 _BYTES_PER_THESIS: Final = 24
-
-_BLANK: Final = frozenset({"", "none", "n/a", "null", "-", "?"})
-_SPACE: Final = re.compile(r"[ \t\r\n]+")
 
 
 class FactItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -98,7 +87,7 @@ class OutdatedAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ended: list[EndedItem]
 
 
-class ModelExtractor:
+class FirstModelExtractor:
     """Extracts statements with a chat model. A :class:`~worldthread.extract.base.Extractor`.
 
     An extraction depends only on the text, the candidates and the model's answers, so recorded answers give the same
@@ -139,7 +128,7 @@ class ModelExtractor:
         max_tokens: int | None = None,
     ) -> None:
         if not (facts or theses):
-            raise InputError("a ModelExtractor must extract facts, theses or both: set facts or theses to True")
+            raise InputError("a FirstModelExtractor must extract facts, theses or both: set facts or theses to True")
         if max_candidates < 1:
             raise InputError(f"max_candidates must be at least 1, not {max_candidates}")
         self._model = model
@@ -169,7 +158,7 @@ class ModelExtractor:
     def dropped(self) -> Counter[str]:
         """The number of items of usable answers that were left out since the extractor was made, by reason.
 
-        ``"blank"``: a name is empty or says "none"; ``"too long"``: see :data:`NAME_LIMIT` and :data:`TEXT_LIMIT`;
+        ``"blank"``: a name is empty or says "none"; ``"too long"``: see ``NAME_LIMIT`` and ``TEXT_LIMIT``;
         ``"unusable"``: control characters; ``"duplicate"``: the extraction has it already; ``"no such number"``: there
         is no stored or new statement of this number. The object of a thesis and the reason of an ending count as items
         too.
@@ -194,12 +183,12 @@ class ModelExtractor:
         mark = boundary_mark(text)
         messages = self._statements_prompt.messages(wanted=self._wanted, mark=mark.sent, text=text)
         size = len(text.encode("utf-8", "surrogatepass"))
-        schema = _bounded_schema(self._answer_type, facts=size // _BYTES_PER_FACT, theses=size // _BYTES_PER_THESIS)
+        schema = bounded_schema(self._answer_type, facts=size // _BYTES_PER_FACT, theses=size // _BYTES_PER_THESIS)
         request = ChatRequest(messages, "extract", schema, max_tokens=self._max_tokens, mark=mark)
         try:
             answer = complete_structured(self._model, request, self._answer_type)
         except AnswerError as error:
-            return Extraction(self.name, failures=_verbatim(error))
+            return Extraction(self.name, failures=verbatim(error))
         dropped: Counter[str] = Counter()
         statements: dict[Statement, None] = {}
         for statement in _statements(answer, dropped):
@@ -239,15 +228,15 @@ class ModelExtractor:
         stored = _candidates(extraction, view)[: self._max_candidates]
         if not stored:
             return extraction
-        old, new = _numbered(stored), _numbered(extraction.statements)
+        old, new = numbered(stored), numbered(extraction.statements)
         mark = boundary_mark(text, old, new)
         messages = self._outdated_prompt.messages(mark=mark.sent, text=text, stored=old, new=new)
-        schema = _bounded_schema(OutdatedAnswer, ended=len(stored))
+        schema = bounded_schema(OutdatedAnswer, ended=len(stored))
         request = ChatRequest(messages, "outdated", schema, max_tokens=self._max_tokens, mark=mark)
         try:
             answer = complete_structured(self._model, request, OutdatedAnswer)
         except AnswerError as error:
-            return replace(extraction, failures=(*extraction.failures, *_verbatim(error)))
+            return replace(extraction, failures=(*extraction.failures, *verbatim(error)))
         dropped: Counter[str] = Counter()
         endings: dict[int, Ending] = {}
         for item in answer.ended:
@@ -266,85 +255,39 @@ class ModelExtractor:
             self._dropped.update(dropped)
 
 
-def _bounded_schema(into: type[msgspec.Struct], **limits: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer with bounded lists.
-
-    Bounds are rounded up to a power of two, at least 8, because a server may take seconds to prepare a new schema.
-
-    Args:
-        into: the type of the answer.
-        limits: the most items of each list, by the name of its field.
-
-    Returns:
-        The schema.
-    """
-    schema = schema_of(into)
-    for name, items in schema["properties"].items():
-        items["maxItems"] = 1 << max(3, (limits[name] - 1).bit_length())
-    return schema
-
-
 def _statements(answer: FactsAnswer | ThesesAnswer | StatementsAnswer, dropped: Counter[str]) -> Iterator[Statement]:
     """Yield the statements of an answer in its order; count in ``dropped`` what is left out."""
     for item in () if isinstance(answer, ThesesAnswer) else answer.facts:
-        names = [_SPACE.sub(" ", name).strip() for name in (item.subject, item.relation, item.object)]
-        problem = next(filter(None, map(_problem, names)), None)
+        names = [one_space(name) for name in (item.subject, item.relation, item.object)]
+        problem = next(filter(None, map(problem_of, names)), None)
         if problem is None:
             yield Fact(names[0], names[1], names[2])
         else:
             dropped[problem] += 1
     for thesis in () if isinstance(answer, FactsAnswer) else answer.theses:
-        text = _SPACE.sub(" ", thesis.text).strip()
-        problem = _problem(text, TEXT_LIMIT)
+        text = one_space(thesis.text)
+        problem = problem_of(text, TEXT_LIMIT)
         if problem is None:
-            yield Thesis(text, tuple(_objects(thesis.objects, dropped)))
+            yield Thesis(text, tuple(usable_names(thesis.objects, dropped)))
         else:
             dropped[problem] += 1
-
-
-def _objects(names: Iterable[str], dropped: Counter[str]) -> Iterator[str]:
-    seen = set()
-    for name in (_SPACE.sub(" ", name).strip() for name in names):
-        problem = _problem(name) or ("duplicate" if normalise_name(name) in seen else None)
-        if problem is None:
-            seen.add(normalise_name(name))
-            yield name
-        else:
-            dropped[problem] += 1
-
-
-def _problem(text: str, limit: int = NAME_LIMIT) -> str | None:
-    """Return why ``text`` cannot be a name or the text of a thesis; ``None`` when it can."""
-    if len(text) > limit:
-        return "too long"
-    if normalise_text(text) in _BLANK:
-        return "blank"
-    try:
-        Fact(text, "is", "name")
-    except InputError:
-        return "unusable"
-    return None
 
 
 def _reason(new: Statement, why: str, dropped: Counter[str]) -> str:
     """Return the reason of an ending: the statement that replaces the old one, and the model's reason if usable."""
-    why = _SPACE.sub(" ", why).strip()
-    problem = _problem(why, TEXT_LIMIT)
+    why = one_space(why)
+    problem = problem_of(why, TEXT_LIMIT)
     if problem is None:
         return f"replaced by: {new} ({why})"
     dropped[problem] += 1
     return f"replaced by: {new}"
 
 
-def _names_in(statement: Statement) -> tuple[str, ...]:
-    return (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
-
-
 def _candidates(extraction: Extraction, view: GraphView) -> list[Statement]:
     """Return the statements of ``view`` that share a name with ``extraction``, without its own; the likeliest first."""
     shared: defaultdict[Statement, set[str]] = defaultdict(set)
     began: dict[Statement, float] = {}
-    for name in sorted({normalise_name(name) for statement in extraction.statements for name in _names_in(statement)}):
+    for name in sorted({normalise_name(name) for statement in extraction.statements for name in names_in(statement)}):
         for form in sorted({name} | number_variants(name)):
             for version in view.timeline(form):
                 if view.covers(version.interval):
@@ -355,13 +298,3 @@ def _candidates(extraction: Extraction, view: GraphView) -> list[Statement]:
         (statement for statement in shared if statement not in stated),
         key=lambda s: (-len(shared[s]), -began[s], s.id),
     )
-
-
-def _numbered(statements: Sequence[Statement]) -> str:
-    return "\n".join(f"{number}. {_SPACE.sub(' ', str(s))}" for number, s in enumerate(statements, 1))
-
-
-def _verbatim(error: AnswerError) -> tuple[str, ...]:
-    """Return the answer and its repair, with lone surrogates, which UTF-8 cannot hold, as escapes."""
-    texts = dict.fromkeys((error.text, error.repair))
-    return tuple(text.encode("utf-8", "backslashreplace").decode() for text in texts if text is not None)

@@ -1,4 +1,4 @@
-"""The second step of an extractor with a model: what new statements end."""
+"""The first version of reading with a model, whose recordings are still replayed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
-from worldthread.extract.model import TEXT_LIMIT, ModelExtractor
+from worldthread.extract.model import TEXT_LIMIT, FirstModelExtractor
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake_chat import FakeChat
@@ -41,7 +41,7 @@ def test_the_model_ends_facts_and_theses_by_number() -> None:
     lies = Thesis("The brass key lies in the oak chest.", ("brass key", "oak chest"))
     view = view_of((KEY_IN_CHEST,), (lies,))
     model = FakeChat([ended((1, 2, "it was\n taken"), (2, 1, ""))])
-    extractor = ModelExtractor(model)
+    extractor = FirstModelExtractor(model)
     extraction = extractor.outdate("Mina took it.", Extraction("model/1", (KEY_IN_HAND, MINA_CARRIES)), view)
     assert sections(model.requests[0]) == (
         ["1. The brass key lies in the oak chest.", "2. brass key, is in, oak chest"],
@@ -57,7 +57,7 @@ def test_the_model_ends_facts_and_theses_by_number() -> None:
 
 
 def test_endings_reach_the_graph() -> None:
-    extractor = ModelExtractor(FakeChat([ended((1, 1, "it was taken"))]))
+    extractor = FirstModelExtractor(FakeChat([ended((1, 1, "it was taken"))]))
     with Memory() as memory:
         memory.record.add(Episode("The key is in the chest.", 1, extraction=Extraction("t", (KEY_IN_CHEST,))))
         extraction = extractor.outdate("Taken.", Extraction("model/1", (KEY_IN_HAND,)), memory.view())
@@ -77,11 +77,11 @@ def test_candidates_come_by_shared_names_then_by_recency() -> None:
     view = view_of((both, stranger, only_by_relation, shut), (early, KEY_IN_CHEST), (plural,), (late, open_))
     new = Extraction("model/1", (Fact("The Brass Key", "is in", "oak chest"), open_))
     model = FakeChat([ended(), ended()])
-    ModelExtractor(model).outdate("text", new, view)
+    FirstModelExtractor(model).outdate("text", new, view)
     listed = [line.partition(". ")[2] for line in sections(model.requests[0])[0]]
     assert listed == [str(both), str(late), str(plural), str(early)]
     assert not {str(shut), str(KEY_IN_CHEST), str(open_)} & set(listed), "it has ended, or the extraction states it"
-    ModelExtractor(model, max_candidates=2).outdate("text", new, view)
+    FirstModelExtractor(model, max_candidates=2).outdate("text", new, view)
     assert len(sections(model.requests[1])[0]) == 2
 
 
@@ -93,7 +93,7 @@ def test_a_view_of_a_past_moment_gives_what_held_then() -> None:
         ]
     )
     model = FakeChat([ended()])
-    ModelExtractor(model).outdate("text", Extraction("r", (Fact("door", "is", "ajar"),)), graph.view(3))
+    FirstModelExtractor(model).outdate("text", Extraction("r", (Fact("door", "is", "ajar"),)), graph.view(3))
     assert sections(model.requests[0])[0] == ["1. door, is, shut"]
 
 
@@ -106,15 +106,15 @@ def test_without_candidates_there_is_no_call() -> None:
         Extraction("model/1", (KEY_IN_CHEST,)),
         Extraction("model/1", (), (), ("unusable",)),
     ):
-        assert ModelExtractor(silent).outdate("text", extraction, view) is extraction
+        assert FirstModelExtractor(silent).outdate("text", extraction, view) is extraction
     extraction = Extraction("model/1", (KEY_IN_HAND,))
-    assert ModelExtractor(silent, outdated=False).outdate("text", extraction, view) is extraction
+    assert FirstModelExtractor(silent, outdated=False).outdate("text", extraction, view) is extraction
     assert silent.requests == []
 
 
 def test_numbers_out_of_range_and_repeated_ones_are_counted() -> None:
     pairs = [(0, 1, "a"), (1, 0, "b"), (2, 1, "c"), (-1, 1, "d"), (10**30, 1, "e"), (1, 2, "f")]
-    extractor = ModelExtractor(FakeChat([ended(*pairs, (1, 1, "moved"), (1, 1, "again"))]))
+    extractor = FirstModelExtractor(FakeChat([ended(*pairs, (1, 1, "moved"), (1, 1, "again"))]))
     extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
     assert [ending.statement for ending in extraction.endings] == [KEY_IN_CHEST]
     assert extraction.endings[0].reason.endswith("(moved)")
@@ -123,21 +123,21 @@ def test_numbers_out_of_range_and_repeated_ones_are_counted() -> None:
 
 @pytest.mark.parametrize("reason", ["\x00", "\x1b[2J", "r" * (TEXT_LIMIT + 1)])
 def test_a_reason_that_cannot_be_kept_is_left_out(reason: str) -> None:
-    extractor = ModelExtractor(FakeChat([ended((1, 1, reason))]))
+    extractor = FirstModelExtractor(FakeChat([ended((1, 1, reason))]))
     extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
     assert [ending.reason for ending in extraction.endings] == ["replaced by: brass key, is in, inventory"]
     assert extractor.dropped.total() == 1
 
 
 def test_an_unusable_answer_about_endings_keeps_the_statements() -> None:
-    extractor = ModelExtractor(FakeChat(["none", "still none"]))
+    extractor = FirstModelExtractor(FakeChat(["none", "still none"]))
     extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,)), view_of((KEY_IN_CHEST,)))
     assert extraction == Extraction("r", (KEY_IN_HAND,), (), ("none", "still none"))
 
 
 def test_endings_of_the_reading_itself_stay() -> None:
     before = Ending(Fact("old", "is", "gone"), "said so")
-    extractor = ModelExtractor(FakeChat([ended((1, 1, "moved"))]))
+    extractor = FirstModelExtractor(FakeChat([ended((1, 1, "moved"))]))
     extraction = extractor.outdate("text", Extraction("r", (KEY_IN_HAND,), (before,)), view_of((KEY_IN_CHEST,)))
     assert extraction.endings[0] == before
     assert len(extraction.endings) == 2

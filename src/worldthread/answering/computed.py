@@ -1,0 +1,117 @@
+"""Answers that are computed from dated evidence: the time between two events, which came first, how many there were."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from worldthread.extract.model.stated_times import stated_time
+
+Operation: TypeAlias = Literal["between", "first", "last", "count", "none"]
+"""What is computed; ``"none"`` for nothing."""
+
+_ASKED: Final = re.compile(
+    r"\bhow (?:many|much) (?:\w+ )?(?:time|times|hours|days|weeks|months|years)\b|\bhow (?:often|long)\b"
+    r"|\bhow many\b.*\b(?:did|have|has)\b"
+    r"|\b(?:which|what|who)\b.*\b(?:first|earlier|earliest|later|latest|last|before|after)\b"
+    r"|\bwie (?:oft|lange)\b|\bwie ?viele (?:male?|stunden|tage|wochen|monate|jahre)\b"
+    r"|\b(?:wer|was|welche[rs]?)\b.*\bzuerst\b"
+    r"|\bcombien (?:de (?:temps|fois|jours|semaines|mois)|d['’](?:années|ans))\b"
+    r"|\b(?:qui|quel(?:le)?)\b.*\bd['’]abord\b"
+    r"|\bcu[aá]nt[oa]s? (?:tiempo|veces|d[ií]as|semanas|meses|años)\b|\b(?:qui[eé]n|qu[eé]|cu[aá]l)\b.*\bprimero\b",
+    re.IGNORECASE,
+)
+_DAY: Final = 86400.0
+_LONGEST_QUESTION: Final = 500  # characters that are looked at
+
+
+class DatedEvidence(NamedTuple):
+    """An event that an answer is computed from.
+
+    Args:
+        number: the number of its quotation.
+        date: its date as the model writes it.
+        what: the event in a few words.
+    """
+
+    number: int
+    date: str
+    what: str
+
+
+class ComputedAnswer(NamedTuple):
+    """A computed answer.
+
+    Args:
+        text: the answer.
+        steps: how it was computed.
+        numbers: the numbers of the quotations that it rests on.
+    """
+
+    text: str
+    steps: str
+    numbers: tuple[int, ...]
+
+
+def asks_to_compute(question: str) -> bool:
+    """Return whether a question asks for a time between events, their order or their number."""
+    return _ASKED.search(question[:_LONGEST_QUESTION]) is not None
+
+
+def compute(operation: Operation, unit: str, items: Sequence[DatedEvidence]) -> ComputedAnswer | None:
+    """Compute an answer.
+
+    Args:
+        operation: what to compute.
+        unit: ``"days"``, ``"weeks"``, ``"months"`` or ``"years"`` for the time between two events; days for any other.
+        items: the events. Those without a usable date count only where no date is needed.
+
+    Returns:
+        The answer; ``None`` when there are too few events.
+    """
+    if operation == "count" and items:
+        steps = "; ".join(f"{item.number}: {item.what} ({item.date})" for item in items)
+        return ComputedAnswer(str(len(items)), steps, _numbers(items))
+    dated = [(time.begin, item) for item in items if (time := stated_time(item.date, None)) is not None]
+    if operation == "none" or len(dated) < 2:
+        return None
+    dated.sort(key=lambda pair: pair[0])
+    used = [item for _, item in dated]
+    steps = "; ".join(f"{item.number}: {item.what} on {item.date}" for item in used)
+    (start, first), (end, last) = dated[0], dated[-1]
+    if operation == "between":
+        return ComputedAnswer(_between(start, end, unit), steps, _numbers(used))
+    chosen, other = (first, dated[1][0]) if operation == "first" else (last, dated[-2][0])
+    if other == (start if operation == "first" else end):
+        return None  # at the same time
+    return ComputedAnswer(chosen.what, steps, _numbers(used))
+
+
+def _numbers(items: Sequence[DatedEvidence]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(item.number for item in items))
+
+
+def _between(start: float, end: float, unit: str) -> str:
+    days = round((end - start) / _DAY)
+    if unit == "weeks":
+        return _counted((days // 7, "week"), (days % 7, "day"))
+    if unit not in ("months", "years"):
+        return _counted((days, "day"))
+    begin, finish = datetime.fromtimestamp(start, UTC), datetime.fromtimestamp(end, UTC)
+    months = (finish.year - begin.year) * 12 + finish.month - begin.month
+    # the 31st of a month is reached on the last day of a shorter one
+    day = min(begin.day, calendar.monthrange(finish.year, finish.month)[1])
+    months -= finish.day < day
+    if unit == "months":
+        return _counted((months, "month"))
+    return _counted((months // 12, "year"), (months % 12, "month"))
+
+
+def _counted(*parts: tuple[int, str]) -> str:
+    shown = [part for number, part in enumerate(parts) if part[0] or not number]
+    if len(shown) > 1 and not shown[0][0]:
+        shown = shown[1:]
+    return " and ".join(f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in shown)

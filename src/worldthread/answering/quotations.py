@@ -1,0 +1,199 @@
+"""What a model is shown to answer from: passages first, then what they do not say, each with its time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from worldthread.extract.when import is_date, shown_time
+from worldthread.retrieve.text import estimated_tokens, indented
+from worldthread.retrieve.words import content_words
+from worldthread.types import Episode, Fact, Hit, Thesis, Version
+
+PASSAGES: Final = 8
+"""The most passages of one look-up that are shown."""
+STATEMENTS: Final = 5
+"""The most sentences and the most facts of one look-up that are shown."""
+
+_PASSAGE_SHARE: Final = 0.8  # of the limit, so that a long passage leaves room for statements
+_DEPENDENT: Final = frozenset({
+    "it", "its", "he", "his", "him", "she", "her", "hers", "they", "their", "them", "this", "that", "these", "those",
+    "there", "here", "who", "which", "such", "then", "thus", "also", "however", "like", "and", "but", "or", "so",
+    "er", "sie", "es", "ihr", "ihre", "sein", "seine", "dies", "diese", "dieser", "dort", "il", "elle", "ils", "elles",
+    "son", "sa", "ses", "cela", "ce", "cette", "ella", "ellos", "ellas", "su", "sus", "esto", "este", "esta",
+})  # fmt: skip
+_FIRST_WORD: Final = re.compile(r"[\"'“‘(\[«]*([^\W_]+)")
+_SENTENCE_END: Final = (".", "!", "?", "…", '"', "”", ")", "。", "！", "？")
+
+Outdated = Callable[[Episode], Sequence[Version]]
+"""Returns the statements of an episode that do not hold any more, as their last versions."""
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A hit as it is shown.
+
+    Args:
+        hit: the hit.
+        text: its text, with its time and with what is no longer true of it.
+        at: the world time by which it is put in order.
+    """
+
+    hit: Hit
+    text: str
+    at: float
+
+
+def stands_alone(sentence: str) -> bool:
+    """Return whether a sentence can be understood alone: it is whole, and does not begin with a word for its subject.
+
+    Args:
+        sentence: the sentence.
+
+    Returns:
+        ``False`` for "It lies in Rome.", "and went home.", "Gale Ann Benson (nee".
+    """
+    text = sentence.strip()
+    first = _FIRST_WORD.match(text)
+    if first is None or first[1].casefold() in _DEPENDENT or first[1][0].islower():
+        return False
+    return text.endswith(_SENTENCE_END) and text.count("(") == text.count(")")
+
+
+def quotations(
+    question: str,
+    hits: Sequence[Hit],
+    *,
+    max_tokens: int,
+    known: Sequence[Quotation] = (),
+    outdated: Outdated | None = None,
+) -> list[Quotation]:
+    """Choose and write what is shown of some hits.
+
+    Passages come first, because they are what answers cite. A sentence is shown if it can be understood alone and no
+    shown passage says it; a fact, if its relation or its subject is asked for, and its passage is not shown unless the
+    fact has times of its own.
+
+    Args:
+        question: the question.
+        hits: the hits, best first within each kind.
+        max_tokens: the most tokens, by a cautious estimate.
+        known: what is shown already.
+        outdated: finds what passages say that is no longer true; ``None`` marks nothing.
+
+    Returns:
+        New quotations, at least one if there is a hit that is not shown yet and can be shown at all.
+    """
+    shown = {_identity(one.hit) for one in known}
+    fresh = [hit for hit in hits if _identity(hit) not in shown]
+    with_times = _have_times([*(one.hit for one in known), *fresh])
+    chosen: list[Quotation] = []
+    left = float(max_tokens)
+
+    def add(hit: Hit, reserve: float = 0.0) -> bool:
+        nonlocal left
+        quotation = Quotation(hit, _written(hit, with_times, outdated), _time_of(hit))
+        cost = estimated_tokens(quotation.text) + 4
+        if cost > left - reserve and (chosen or known):
+            return False
+        left -= cost
+        chosen.append(quotation)
+        return True
+
+    for hit in [hit for hit in fresh if isinstance(hit.item, Episode)][:PASSAGES]:
+        if not add(hit, (1 - _PASSAGE_SHARE) * max_tokens):
+            break
+    passages = [one.hit.item for one in (*known, *chosen) if isinstance(one.hit.item, Episode)]
+    ids, texts = {passage.id for passage in passages}, "\n".join(passage.text for passage in passages)
+    asked = content_words(question)
+    theses = [hit for hit in fresh if isinstance(hit.item, Thesis) and _adds(hit, ids, texts)]
+    facts = [hit for hit in fresh if isinstance(hit.item, Fact) and _fits(hit, hit.item, asked, ids)]
+    for hit in [*theses[:STATEMENTS], *facts[:STATEMENTS]]:
+        add(hit)
+    if not chosen and not known and fresh:  # nothing but facts that do not fit: the best are better than none
+        for hit in fresh[:STATEMENTS]:
+            add(hit)
+    return chosen
+
+
+def listed_quotations(shown: Sequence[Quotation], *, by_time: bool = False) -> tuple[list[Quotation], str]:
+    """Return quotations in the order in which they are numbered, and as a numbered list.
+
+    Args:
+        shown: the quotations.
+        by_time: in order of time rather than in the order given.
+
+    Returns:
+        The quotations and their text. Further lines are indented, so that no passage can imitate another.
+    """
+    ordered = sorted(shown, key=lambda one: one.at) if by_time else list(shown)
+    return ordered, "\n".join(f"{number}. {indented(one.text)}" for number, one in enumerate(ordered, 1))
+
+
+def are_dated(shown: Sequence[Quotation]) -> bool:
+    """Return whether any quotation has a date."""
+    return any(is_date(one.at) for one in shown)
+
+
+def _identity(hit: Hit) -> str:
+    return hit.item.id
+
+
+def _time_of(hit: Hit) -> float:
+    if isinstance(hit.item, Episode):
+        return hit.item.at
+    if hit.version is not None:
+        return hit.version.interval.valid_from
+    return 0.0 if hit.item.valid_from is None else hit.item.valid_from
+
+
+def _have_times(hits: Sequence[Hit]) -> bool:
+    """Return whether times say anything: they are dates, or not all the same."""
+    times = {_time_of(hit) for hit in hits}
+    return len(times) > 1 or any(map(is_date, times))
+
+
+def _adds(hit: Hit, ids: set[str], texts: str) -> bool:
+    """Return whether a thesis says something that no shown passage says, and can be understood alone."""
+    if hit.version is not None and not ids.isdisjoint(hit.version.sources):
+        return False
+    return str(hit.item) not in texts and stands_alone(str(hit.item))
+
+
+def _fits(hit: Hit, fact: Fact, asked: frozenset[str], ids: set[str]) -> bool:
+    subject = content_words(fact.subject)
+    if not content_words(fact.relation) & asked and not (subject and subject <= asked):
+        return False
+    if hit.version is None or ids.isdisjoint(hit.version.sources):
+        return True
+    return fact.valid_from is not None or not hit.version.interval.is_open
+
+
+def _written(hit: Hit, with_times: bool, outdated: Outdated | None) -> str:
+    item = hit.item
+    if isinstance(item, Episode):
+        origin = _origin(item, with_times)
+        gone = [] if outdated is None else [_no_longer(version) for version in list(outdated(item))[:STATEMENTS]]
+        return f"{origin}{item.text.strip()}" + (f" [no longer true: {'; '.join(gone)}]" if gone else "")
+    sentence = f"{item.subject} {item.relation} {item.object}" if isinstance(item, Fact) else item.text
+    if hit.version is None or not with_times:
+        return sentence
+    interval = hit.version.interval
+    if not interval.is_open:
+        return f"{sentence} (from {shown_time(interval.valid_from)} until {shown_time(interval.valid_to)})"
+    return f"{sentence} ({'since' if item.valid_from is None else 'from'} {shown_time(interval.valid_from)})"
+
+
+def _origin(episode: Episode, with_times: bool) -> str:
+    parts = [shown_time(episode.at)] if with_times else []
+    if any(letter.isalpha() for letter in episode.source):
+        parts.append(episode.source)
+    return f"({', '.join(parts)}) " if parts else ""
+
+
+def _no_longer(version: Version) -> str:
+    interval = version.interval
+    when = f"until {shown_time(interval.valid_to)}" if interval.valid_from < interval.valid_to else "never"
+    return f"{version.statement} ({when})"

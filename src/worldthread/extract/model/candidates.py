@@ -1,0 +1,68 @@
+"""Which stored statements new ones can end: those that are shown to the model, which is asked only if there are any."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from worldthread.extract.model.answers import names_in
+from worldthread.graph import GraphView
+from worldthread.names import normalise_name, number_variants
+from worldthread.types import Extraction, Fact, Statement
+
+
+def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) -> list[Statement]:
+    """Return the statements that hold and can clash with an extraction, the likeliest first.
+
+    These are the statements about what has changed, by its name or another name of it; and the facts that differ from a
+    new fact in one end only, where one of the two, but not both, has an aspect: two facts of one aspect need no
+    judgement, and two without one stand side by side.
+
+    Args:
+        extraction: the new statements.
+        changed: names of what the text says has changed.
+        view: what holds before the text is added.
+
+    Returns:
+        The candidates, without what the extraction itself states, ends, or replaces by its aspect: those that share
+        most names with the new statements first, of these the latest first.
+    """
+    other_names = _other_names(extraction.same_names)
+    about = {key for name in changed for key in (normalise_name(name), *other_names.get(normalise_name(name), ()))}
+    new = {normalise_name(name) for statement in extraction.statements for name in names_in(statement)} | about
+    shared: defaultdict[Statement, set[str]] = defaultdict(set)
+    began: dict[Statement, float] = {}
+    can_end: set[Statement] = set()
+    for name in sorted({key for known in new for key in (known, *other_names.get(known, ()))}):
+        for form in sorted({name} | number_variants(name)):
+            for version in view.timeline(form):
+                if view.covers(version.interval):
+                    shared[version.statement].add(name)
+                    began[version.statement] = version.interval.valid_from
+                    if name in about or _differs_by_aspect(version.statement, extraction.statements):
+                        can_end.add(version.statement)
+    aspects = {statement.aspect for statement in extraction.statements if statement.aspect is not None}
+    settled = {*extraction.statements, *(ending.statement for ending in extraction.endings)}
+    return sorted(
+        (statement for statement in can_end if statement not in settled and statement.aspect not in aspects),
+        key=lambda s: (-len(shared[s]), -began[s], s.id),
+    )
+
+
+def _other_names(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    others: defaultdict[str, set[str]] = defaultdict(set)
+    for one, other in pairs:
+        others[normalise_name(one)].add(normalise_name(other))
+        others[normalise_name(other)].add(normalise_name(one))
+    return others
+
+
+def _differs_by_aspect(old: Statement, new: Iterable[Statement]) -> bool:
+    """Return whether an old fact differs from a new one in one end, and only one of them has an aspect."""
+    return isinstance(old, Fact) and any(
+        isinstance(fact, Fact)
+        and fact.key[1] == old.key[1]
+        and (fact.key[0] == old.key[0]) != (fact.key[2] == old.key[2])
+        and (fact.aspect is None) != (old.aspect is None)
+        for fact in new
+    )

@@ -1,0 +1,306 @@
+"""Answers of a model: what it is shown, what it may look up, and what is computed from its dates.
+
+The answers are written by hand after those that a strong model gave.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
+from worldthread.answer import AnswerContext, answer
+from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
+from worldthread.answering.quotations import listed_quotations, quotations, stands_alone
+from worldthread.models.chat import ChatRequest
+from worldthread.models.fake_chat import FakeChat
+from worldthread.types import FOREVER, Hit, Interval, Recall, Version
+
+
+def day(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+def reply(text: str | None, *sources: int, look_up: tuple[str, ...] = ()) -> str:
+    return json.dumps({"reasoning": "so", "answer": text, "sources": list(sources), "look_up": list(look_up)})
+
+
+def passage(text: str, at: float = 0.0, source: str = "") -> Hit:
+    return Hit(Episode(text, at, source), 1.0, "episode")
+
+
+def statement(item: Fact | Thesis, *sources: str, begin: float = 0.0, end: float = FOREVER) -> Hit:
+    version = Version(item, Interval(begin, end), sources, "e" if end < FOREVER else None)
+    return Hit(item, 1.0, "fact" if isinstance(item, Fact) else "thesis", (), version)
+
+
+def shown(request: ChatRequest) -> str:
+    return request.messages[-1].content
+
+
+SISTER = passage("Lana Wood is the younger sister of Natalie Wood.", source="2")
+FILM = passage("Susan Walker was played by Natalie Wood.", source="1")
+FLAT = passage("Natalie Wood lived in Beverly Hills.", source="3")
+
+
+def test_a_missing_link_is_looked_up_before_the_answer() -> None:
+    asked: list[str] = []
+
+    def look_up(query: str) -> Recall:
+        asked.append(query)
+        return Recall(query, (FILM, SISTER))
+
+    model = FakeChat([reply(None, 1, look_up=("sibling of Natalie Wood",)), reply("Lana Wood", 1, 2)])
+    question = "Who is the sibling of the actress who played Susan Walker?"
+    found = answer(Recall(question, (FILM,)), model, max_tokens=1000, context=AnswerContext(look_up))
+    assert asked == ["sibling of Natalie Wood"]
+    assert (found.text, found.sources) == ("Lana Wood", (FILM, SISTER))
+    assert found.recall.hits == (FILM, SISTER)
+    first, second = model.requests
+    assert "up to two short searches" in first.messages[0].content
+    assert "1. Susan Walker was" in shown(first)
+    assert "1. Susan Walker was" in shown(second)
+    assert "2. Lana Wood is" in shown(second)
+
+
+@pytest.mark.parametrize(
+    ("look_ups", "results", "calls"),
+    [
+        (2, ((SISTER,), (FLAT,), ()), 3),  # two look-ups at most
+        (2, ((FILM,),), 1),  # nothing new is found
+        (1, ((SISTER,),), 2),
+        (0, (), 1),
+    ],
+)
+def test_look_ups_are_limited_and_the_model_can_refuse(
+    look_ups: int, results: tuple[tuple[Hit, ...], ...], calls: int
+) -> None:
+    found = iter(results)
+    model = FakeChat(lambda request: reply(None, look_up=("Natalie Wood",)))
+    context = AnswerContext(lambda query: Recall(query, next(found)), look_ups)
+    refused = answer(Recall("Who is it?", (FILM,)), model, max_tokens=1000, context=context)
+    assert (refused.text, refused.sources) == (None, ())
+    assert len(model.requests) == calls
+    assert ("nothing more can be looked up" in model.requests[-1].messages[0].content) == (calls > look_ups)
+
+
+def test_without_a_look_up_there_is_one_call_and_odd_queries_are_left_out() -> None:
+    model = FakeChat(lambda request: reply(None, look_up=("x",)))
+    assert answer(Recall("Who?", (FILM,)), model, max_tokens=1000).text is None
+    assert len(model.requests) == 1
+    asked: list[str] = []
+    queries = ("", "Who?", "a\x00b", "first", "second", "third")
+
+    def look_up(query: str) -> Recall:
+        asked.append(query)
+        return Recall(query)
+
+    model = FakeChat(lambda request: reply(None, look_up=queries))
+    answer(Recall("Who?", (FILM,)), model, max_tokens=1000, context=AnswerContext(look_up))
+    assert asked == ["first", "second"]
+
+
+def lines(question: str, *hits: Hit, **more: Any) -> list[str]:
+    return listed_quotations(quotations(question, hits, max_tokens=1000, **more))[1].splitlines()
+
+
+def test_passages_come_first_and_repetitions_dependent_sentences_and_unfitting_facts_are_left_out() -> None:
+    told = passage("Mountrail County\nIts seat is Stanley. It was founded in 1909.", source="8")
+    hits = (
+        statement(Fact("Delaware Bridge", "is", "bridge")),
+        statement(Fact("Minot", "is seat of", "Ward County")),
+        statement(Thesis("Its seat is Stanley.")),
+        statement(Thesis("It lies on a river.")),
+        statement(Thesis("Gale Benson (nee Plugge;")),
+        statement(Thesis("Ward County lies in North Dakota.")),
+        told,
+    )
+    assert lines("What is the seat of the county?", *hits) == [
+        "1. Mountrail County",
+        "    Its seat is Stanley. It was founded in 1909.",
+        "2. Ward County lies in North Dakota.",
+        "3. Minot is seat of Ward County",
+    ]
+
+
+def test_facts_of_a_shown_passage_are_left_out_unless_they_have_times_of_their_own() -> None:
+    told = passage("Anna works for Barco from June.", day("2024-05-20"))
+    assert isinstance(told.item, Episode)
+    lasting = statement(Fact("Anna", "works for", "Barco"), told.item.id, begin=day("2024-05-20"))
+    stated = Fact("Anna", "works for", "Barco", valid_from=day("2024-06-01"))
+    dated = statement(stated, told.item.id, begin=day("2024-06-01"))
+    over = statement(Fact("Anna", "worked for", "Delvaux"), "x", begin=day("2020-01-01"), end=day("2024-06-01"))
+    assert lines("Who does Anna work for?", lasting, told) == ["1. (2024-05-20) Anna works for Barco from June."]
+    assert lines("Who does Anna work for?", dated, over, told)[1:] == [
+        "2. Anna works for Barco (from 2024-06-01)",
+        "3. Anna worked for Delvaux (from 2020-01-01 until 2024-06-01)",
+    ]
+
+
+def test_facts_alone_are_shown_even_if_none_fits() -> None:
+    assert lines("Is it far?", statement(Fact("Ida", "likes", "tea"))) == ["1. Ida likes tea"]
+
+
+def test_a_long_passage_leaves_room_and_the_limit_holds() -> None:
+    long, fact = passage("word " * 1000), statement(Fact("Ida", "lives in", "Graz"))
+    found = quotations("Where does Ida live?", [fact, long, passage("Ida. " * 100)], max_tokens=300)
+    assert [one.hit for one in found] == [long], "the first is shown whatever its length"
+    short = passage("Ida is in Graz.")
+    found = quotations("Where does Ida live?", [fact, short, long], max_tokens=300)
+    assert [one.hit for one in found] == [short, fact]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "whole"),
+    [
+        ("Anna lives in Rome.", True),
+        ("1984 is a novel.", True),
+        ("It lies in Rome.", False),
+        ("His brother is Tom.", False),
+        ("located near Hibbing.", False),
+        ("Gale Ann Benson (nee Plugge;", False),
+        ("Er wohnt in Rom.", False),
+        ("...", False),
+    ],
+)
+def test_sentences_that_can_be_understood_alone(sentence: str, whole: bool) -> None:
+    assert stands_alone(sentence) == whole
+
+
+def memory_with(answers: list[str] | Callable[[ChatRequest], str], now: float) -> Memory:
+    return Memory(model=FakeChat(answers), embedder="fake", clock=lambda: now)
+
+
+def test_what_is_no_longer_true_is_marked_and_today_is_known() -> None:
+    wrong, sold = Fact("Voltaris", "employs", "1,200 people"), Fact("Voltaris", "is owned by", "Nordvik")
+    old = Episode("Voltaris employs 1,200 people and is owned by Nordvik.", day("2024-03-04"), extraction=Extraction(
+        "t", (wrong, sold, Fact("Voltaris", "has its seat in", "Leipzig"))
+    ))  # fmt: skip
+    new = Episode("Voltaris was sold.", day("2024-09-02"), extraction=Extraction(
+        "t", (Fact("Voltaris", "employs", "850 people"),),
+        (Ending(wrong, "it is 850", never=True), Ending(sold, "sold", day("2024-09-01"))),
+    ))  # fmt: skip
+    with memory_with([reply("850", 1)] * 2, day("2025-02-03")) as memory:
+        memory.record.add(old)
+        memory.record.add(new)
+        memory.ask("How big is Voltaris now?")
+        memory.ask("How big is Voltaris now?", as_of="2024-03-05")
+        model = memory._models.model
+    assert isinstance(model, FakeChat)
+    text, past = map(shown, model.requests)
+    assert text.startswith("Today: Monday, 2025-02-03\n")
+    assert past.startswith("Today: Tuesday, 2024-03-05\n")
+    marked = (
+        "[no longer true: Voltaris, employs, 1,200 people (never); Voltaris, is owned by, Nordvik (until 2024-09-01)]"
+    )
+    assert marked in text
+    assert "Nordvik (until" not in past
+
+
+# -- computed answers -------------------------------------------------------------------------------------------------
+
+MOVED = passage("Anna: I moved to Ghent today.", day("2024-05-15"))
+QUIT = passage("Anna: I quit at Delvaux yesterday.", day("2024-04-04"))
+
+
+def timeline(operation: str, unit: str = "", *items: tuple[int, str, str], **more: Any) -> str:
+    given = {
+        "reasoning": "so", "operation": operation, "unit": unit, "answer": None, "sources": [],
+        "items": [{"number": n, "date": date, "what": what} for n, date, what in items],
+    }  # fmt: skip
+    return json.dumps({**given, **more})
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "text", "sources"),
+    [
+        (
+            "How many weeks passed between quitting and moving?",
+            timeline("between", "weeks", (1, "2024-04-03", "quit"), (2, "2024-05-15", "moved")),
+            "6 weeks",
+            (QUIT, MOVED),
+        ),
+        (
+            "Which came first, the move or the quitting?",
+            timeline("first", "", (2, "2024-05-15", "the move"), (1, "2024-04-03", "the quitting")),
+            "the quitting",
+            (QUIT, MOVED),
+        ),
+        ("How many times did Anna change something?", timeline("count", "", (1, "2024-04-03", "quit")), "1", (QUIT,)),
+        ("How long did it take?", timeline("none", answer="a day", sources=[2]), "a day", (MOVED,)),
+        ("How long did it take?", timeline("between", "days", (1, "2024-04-03", "quit")), None, ()),
+        ("How often did it rain?", timeline("count", "", (9, "2024-04-03", "rain")), None, ()),
+    ],
+)
+def test_dates_and_counts_are_computed(question: str, said: str, text: str | None, sources: tuple[Hit, ...]) -> None:
+    model = FakeChat([said])
+    found = answer(Recall(question, (MOVED, QUIT)), model, max_tokens=1000)
+    assert (found.text, found.sources) == (text, sources)
+    assert shown(model.requests[0]).index("quit at Delvaux") < shown(model.requests[0]).index("moved to Ghent")
+    assert "You do not compute" in model.requests[0].messages[0].content
+
+
+def test_without_dates_nothing_is_computed() -> None:
+    model = FakeChat([reply("two", 1)])
+    assert answer(Recall("How many times did it rain?", (SISTER,)), model, max_tokens=1000).text == "two"
+
+
+@pytest.mark.parametrize(
+    ("operation", "unit", "dates", "text"),
+    [
+        ("between", "days", ("2024-02-28", "2024-03-01"), "2 days"),
+        ("between", "days", ("2024-03-01", "2024-02-28"), "2 days"),
+        ("between", "weeks", ("2024-01-01", "2024-01-10"), "1 week and 2 days"),
+        ("between", "weeks", ("2024-01-01", "2024-01-04"), "3 days"),
+        ("between", "months", ("2024-01-31", "2024-02-29"), "1 month"),
+        ("between", "months", ("2024-01-15", "2024-03-14"), "1 month"),
+        ("between", "years", ("1990-05-03", "2024-05-02"), "33 years and 11 months"),
+        ("between", "", ("2024-01-01", "2024-01-01"), "0 days"),
+        ("last", "", ("2024-01", "2023"), "a"),
+        ("first", "", ("2024-01-01", "2024-01-01"), None),
+        ("first", "", ("2024-01-01", "soon"), None),
+        ("count", "", ("soon", "later"), "2"),
+        ("none", "", ("2024-01-01", "2024-01-02"), None),
+    ],
+)
+def test_computing(operation: Operation, unit: str, dates: tuple[str, str], text: str | None) -> None:
+    items = [DatedEvidence(number, date, what) for number, (date, what) in enumerate(zip(dates, "ab", strict=True), 1)]
+    found = compute(operation, unit, items)
+    assert (None if found is None else found.text) == text
+
+
+@pytest.mark.parametrize(
+    ("question", "computes"),
+    [
+        ("How many weeks are between A and B?", True),
+        ("How many books did I read?", True),
+        ("Which came first, A or B?", True),
+        ("How long did I wait?", True),
+        ("Wie viele Tage lagen dazwischen?", True),
+        ("Combien de fois a-t-il plu ?", True),
+        ("¿Cuántas veces llovió?", True),
+        ("Who is chief executive now?", False),
+        ("When did Anna move?", False),
+        ("How old is Anna?", False),
+    ],
+)
+def test_questions_that_ask_to_compute(question: str, computes: bool) -> None:
+    assert asks_to_compute(question) == computes
+
+
+# -- the version before -----------------------------------------------------------------------------------------------
+
+
+def test_the_version_before_asks_as_it_did() -> None:
+    model = FakeChat([json.dumps({"reasoning": "", "answer": "Lana Wood", "sources": [1, 9]})])
+    hits = (statement(Fact("Lana Wood", "is sister of", "Natalie Wood")), FILM)
+    found = answer(Recall("Who?", hits), model, max_tokens=1000, version=1)
+    assert (found.text, found.sources) == ("Lana Wood", hits[:1])
+    assert shown(model.requests[0]) == (
+        "Statements:\n1. Lana Wood is sister of Natalie Wood (since 0)\n"
+        "2. (0, 1) Susan Walker was played by Natalie Wood.\n\nQuestion: Who?"
+    )
