@@ -467,8 +467,8 @@ class PostgresConnection:
             return ReadOnlyError(f"the server only reads: {reason}", path=self.location)
         if state == "42501":
             return StoreError(
-                f"the role may not do this: {reason}. Its owner allows it with `worldthread server grant`; a role that"
-                " may only read opens the memory for reading only (readonly=True)",
+                f"the role may not do this: {reason}. The owner of the tables allows it with `worldthread database"
+                " grant`; a role that may only read opens the memory for reading only (readonly=True)",
                 path=self.location,
             )
         if state[:2] == "53":
