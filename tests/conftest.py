@@ -29,6 +29,7 @@ EXTRAS = {
     "model": ("openai",),
     "mcp": ("mcp",),
     "web": ("starlette", "uvicorn"),
+    "postgres": ("psycopg",),
 }
 """Modules that each extra brings. A test that needs one bears the extra's name as marker."""
 

@@ -13,6 +13,7 @@
      |    +-- StoreLockedError          another process is writing to the file
      |    +-- ReadOnlyError             a write to a memory that was opened for reading only
      |    +-- ClosedError               the memory is closed
+     |    +-- StoreUnavailableError     the server of a memory cannot be reached
      +-- NotFoundError (KeyError)       there is no such episode, statement or object
      +-- ModelError                     an embedder or a chat model failed
      |    +-- DamagedModelError         the model's file is not the expected one
@@ -127,6 +128,10 @@ class ReadOnlyError(StoreError):
 
 class ClosedError(StoreError):
     """The memory is closed."""
+
+
+class StoreUnavailableError(StoreError):
+    """The server of a memory cannot be reached, or ended the connection. The next use tries to connect again."""
 
 
 class NotFoundError(WorldthreadError, KeyError):

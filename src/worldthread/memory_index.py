@@ -157,7 +157,7 @@ class MemoryIndex:
 
     def checkpoint(self) -> None:
         """Save the index if it is in use, holds something, and the memory has a file."""
-        if self._index is not None and self._store.path is not None and self._store.graph.episode_numbers:
+        if self._index is not None and self._store.keeps_indexes and self._store.graph.episode_numbers:
             self._save()
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class MemoryIndex:
     def _save_if_worth_it(self) -> None:
         graph = self._store.graph
         size = len(graph) + len(graph.statement_numbers)
-        if self._store.path is None or size < _WORTH_SAVING:
+        if not self._store.keeps_indexes or size < _WORTH_SAVING:
             return
         if self._index is None:
             saved = self._store.load_index(self.embedder.name)

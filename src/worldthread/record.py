@@ -196,6 +196,20 @@ class Record:
         """
         return self._store.refresh()
 
+    def wait_for_change(self, seconds: float) -> bool:
+        """Wait until another process has written, and take in what it wrote.
+
+        Args:
+            seconds: the longest time to wait; ``math.inf`` for as long as it takes.
+
+        Returns:
+            Whether anything was new.
+
+        Raises:
+            StoreUnavailableError: the server of the memory could not be reached until the end of that time.
+        """
+        return self._store.wait_for_change(seconds)
+
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     @property
@@ -243,7 +257,7 @@ def to_world_time(value: TimeLike | None) -> float | None:
 
 def describe_store(store: Store) -> str:
     """Return the file, the namespace and the number of episodes for a ``repr``; never raises."""
-    file = "in RAM" if store.path is None else repr(store.path.name)
+    file = store.location if store.path is None else repr(store.path.name)
     try:
         count = len(store.graph)
         episodes = f"{count:,} episode{'' if count == 1 else 's'}"

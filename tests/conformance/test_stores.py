@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import random
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from worldthread.errors import ClosedError, FormatError, InputError, NotFoundError
@@ -26,9 +27,40 @@ STORES: dict[str, Callable[[Path], Store]] = {
 }
 
 
-@pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with STORES[request.param](tmp_path) as opened:
+Opening = Callable[[], Store]
+KINDS = [*STORES, pytest.param("postgresql", marks=pytest.mark.servers)]
+"""Stores on servers are tested by `make test-servers`, which starts the servers."""
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def new_place(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Opening]:
+    """Gives a new place for a store, which can be opened several times."""
+    if kind in STORES:
+        numbers = itertools.count()
+
+        def new_folder() -> Opening:
+            folder = tmp_path / str(next(numbers))
+            folder.mkdir()
+            return lambda: STORES[kind](folder)
+
+        return new_folder
+    new_address = request.getfixturevalue(f"new_{kind}_address")
+
+    def new_database() -> Opening:
+        address = new_address()
+        return lambda: open_store(address, clock=iter(range(1000, 10**6)).__next__)
+
+    return new_database
+
+
+@pytest.fixture
+def store(new_place: Callable[[], Opening]) -> Iterator[Store]:
+    with new_place()() as opened:
         yield opened
 
 
@@ -504,14 +536,13 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", STORES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, chance=st.randoms(use_true_random=False))
 def test_any_history_gives_the_fold_of_what_is_left(
-    kind: str, steps: list[tuple[str, list[Episode]]], chance: random.Random, tmp_path_factory: pytest.TempPathFactory
+    kind: str, new_place: Callable[[], Opening], steps: list[tuple[str, list[Episode]]], chance: random.Random
 ) -> None:
-    folder = tmp_path_factory.mktemp("store")
-    store = STORES[kind](folder)
+    opened = new_place()
+    store = opened()
     model: dict[str, Episode] = {}
     try:
         for operation, episodes in steps:
@@ -532,9 +563,9 @@ def test_any_history_gives_the_fold_of_what_is_left(
                         model[episode.id] = episode
             elif operation == "checkpoint":
                 store.checkpoint()
-            elif operation == "move" and kind == "file":  # to a new process, as it were
+            elif operation == "move" and kind != "memory":  # to a new process, as it were
                 store.close()
-                store = STORES[kind](folder)
+                store = opened()
             assert store.graph.state_hash() == state_hash(fold(model.values()).rows())
         assert_is_fold(store, list(model.values()))
         assert not math.isnan(sum(e.recorded_at or math.nan for e in store.episodes()))
@@ -550,5 +581,5 @@ def test_a_store_is_opened_by_its_address(tmp_path: Path) -> None:
         assert len(store.graph) == 1
     with open_store(None) as store:
         assert store.path is None
-    with pytest.raises(InputError, match="stores are: sqlite"):
+    with pytest.raises(InputError, match="stores are: postgres, postgresql, sqlite"):
         open_store("oracle://somewhere")

@@ -14,7 +14,7 @@ import pytest
 
 from worldthread.errors import FileVersionError
 from worldthread.graph import fold, state_hash
-from worldthread.stores import SQLiteStore, database, sqlite
+from worldthread.stores import SQLiteStore, database, namespace_state, rows, sqlite
 from worldthread.stores.codec import encode_episode
 from worldthread.types import Episode, Extraction, Fact, Thesis
 
@@ -30,12 +30,12 @@ def texts_of(episode: Episode) -> list[str]:
 
 def traces_of(episode: Episode) -> dict[str, bytes]:
     """Everything by which somebody with the text could find out that it was there."""
-    traces = {f"digest of {text!r}": sqlite._text_digest(text) for text in texts_of(episode)}
+    traces = {f"digest of {text!r}": rows.text_digest(text) for text in texts_of(episode)}
     return {
         **traces,
         "id": bytes.fromhex(episode.id),
         "id in hexadecimal digits": episode.id.encode(),
-        "digest of the content": sqlite._digest(encode_episode(episode)),
+        "digest of the content": rows.digest_of(encode_episode(episode)),
         "text": episode.text.encode() + b'"',
     }
 
@@ -133,12 +133,12 @@ def older_file(path: Path, episodes: list[Episode], forgotten: list[Episode]) ->
     for number, episode in enumerate(episodes):
         content = encode_episode(episode)
         key = bytes.fromhex(episode.id)
-        connection.execute("INSERT INTO record VALUES (?, ?, ?)", (number + 1, sqlite._digest(content), content))
+        connection.execute("INSERT INTO record VALUES (?, ?, ?)", (number + 1, rows.digest_of(content), content))
         connection.execute("INSERT INTO current VALUES (1, ?, ?, ?)", (key, episode.at, number + 1))
         changes.append(key)
         packed = np.ones(4, "<f2").tobytes()
         for text in texts_of(episode):
-            row = ("m", sqlite._text_digest(text), sqlite._checksum(packed) + packed)
+            row = ("m", rows.text_digest(text), rows.checksum_of(packed) + packed)
             connection.execute("INSERT OR IGNORE INTO vector VALUES (1, ?, ?, ?)", row)
     for episode in forgotten:
         changes += [bytes.fromhex(episode.id)] * 2
@@ -213,12 +213,12 @@ def test_an_existing_file_keeps_its_mode_and_those_beside_it_follow(path: Path) 
 
 def test_remembering_and_forgetting_does_not_grow(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
-        "_UNUSED_EPISODES": 60,
         "_OVERWRITTEN_ROWS": 100,
         "_TRIMMED_CHANGES": 50,
         "_KEPT_CHANGES": 50,
     }.items():
         monkeypatch.setattr(sqlite, name, value)
+    monkeypatch.setattr(namespace_state, "_UNUSED_EPISODES", 60)
     monkeypatch.setattr(database, "_VACUUM_PAGES", 10)
     with SQLiteStore.open(path) as store:
         view = store.graph.view()

@@ -799,11 +799,11 @@ def test_a_snapshot_is_written_when_it_pays_and_used(path: Path) -> None:
     assert snapshot_files(path)
     code = """
 import sys
-from worldthread.stores import SQLiteStore, sqlite
+from worldthread.stores import SQLiteStore, rows
 from worldthread.stores.codec import decode_episode
 def forbidden(data):
     raise AssertionError("a text was read")
-sqlite.decode_episode = forbidden
+rows.decode_episode = forbidden
 with SQLiteStore.open(sys.argv[1], readonly=True) as store:
     print(store.graph.state_hash())
 """

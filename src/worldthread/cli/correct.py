@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from worldthread.cli.opening import (
     DEFAULT_WAIT,
     JsonOption,
     MemoryOption,
+    MemoryPlace,
     NamespaceOption,
     WaitOption,
     opened_to_write,
@@ -115,8 +115,8 @@ def _with_object(statement: Statement, name: str | None) -> Statement | None:
     return Fact(statement.subject, statement.relation, name)
 
 
-def _print(path: Path, episode: Episode, as_json: bool) -> None:
+def _print(place: MemoryPlace, episode: Episode, as_json: bool) -> None:
     if as_json:
-        print_json({"memory": str(path), "episode": episode.id, "text": episode.text})
+        print_json({"memory": str(place), "episode": episode.id, "text": episode.text})
     else:
         typer.echo(one_line(episode.text))

@@ -14,11 +14,13 @@ from worldthread.cli.backup import backup
 from worldthread.cli.bench import bench
 from worldthread.cli.console import ErrorPrintingGroup, help_text
 from worldthread.cli.correct import correct, update
+from worldthread.cli.database import database
 from worldthread.cli.forget import forget
 from worldthread.cli.games import games
 from worldthread.cli.listing import list_, namespaces
 from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
+from worldthread.cli.move import move
 from worldthread.cli.play import play
 from worldthread.cli.prompts import prompts
 from worldthread.cli.recall import recall
@@ -63,6 +65,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         import_,
         backup,
         restore,
+        move,
         mcp,
         web,
     ),
@@ -72,6 +75,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         app.command(_command.__name__.rstrip("_"), help=help_text(_command), rich_help_panel=_panel)(_command)
+app.add_typer(database, name="database", rich_help_panel="Memory")
 app.add_typer(bench, name="bench", rich_help_panel="Benchmarks")
 
 

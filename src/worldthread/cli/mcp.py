@@ -107,9 +107,11 @@ def mcp(
 
     def opened() -> _PreparedServer:
         if game is None:
-            return _memory(memory, namespace=namespace, readonly=readonly, model=model, per_client=clients is not None)
+            return _memory(
+                memory.file, namespace=namespace, readonly=readonly, model=model, per_client=clients is not None
+            )
         # $WORLDTHREAD_MEMORY names the file of notes, not of plays
-        return _game(game, seed=seed or 0, path=memory if _is_given(context, "memory") else None)
+        return _game(game, seed=seed or 0, path=memory.file if _is_given(context, "memory") else None)
 
     if not http:
         served = opened()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +11,51 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from worldthread.cli.output import note
-from worldthread.errors import NotFoundError, StoreLockedError
+from worldthread.errors import InputError, NotFoundError, StoreLockedError
 
 if TYPE_CHECKING:
     from worldthread.memory import Memory
     from worldthread.models.chat import ChatModel
 
-DEFAULT_FILE: Final = Path("memory.worldthread")
+
+class MemoryPlace:
+    """Where a memory is: a file, or an address such as ``postgresql://anna@db.example.org/memories``.
+
+    Args:
+        text: the path or the address; or another place, which is copied.
+    """
+
+    def __init__(self, text: str | Path | MemoryPlace) -> None:
+        self.location: Final[str | Path] = (
+            text.location if isinstance(text, MemoryPlace)
+            else text if isinstance(text, str) and "://" in text else Path(text)
+        )  # fmt: skip
+        """What :class:`~worldthread.Memory` opens; an address may hold a password, so print the place instead."""
+
+    def __str__(self) -> str:
+        """The path, or the address without its password and its options."""
+        if isinstance(self.location, Path):
+            return str(self.location)
+        scheme, _, rest = self.location.partition("://")
+        user, at, host = re.split(r"[?#]", rest, maxsplit=1)[0].rpartition("@")
+        return f"{scheme}://{user.partition(':')[0]}{at}{host}"
+
+    def __repr__(self) -> str:
+        return f"MemoryPlace({str(self)!r})"
+
+    @property
+    def file(self) -> Path:
+        """The file.
+
+        Raises:
+            InputError: the place is an address.
+        """
+        if not isinstance(self.location, Path):
+            raise InputError(f"{self} is on a server, and this command needs a memory file")
+        return self.location
+
+
+DEFAULT_FILE: Final = MemoryPlace("memory.worldthread")
 DEFAULT_WAIT: Final = 30.0
 """The seconds that a command waits while another process writes."""
 NOTHING_FOUND: Final = 1
@@ -25,7 +64,15 @@ NOT_ALL_READ: Final = 1
 """The exit code of a command that stored every passage but could not read all of them."""
 
 MemoryOption = Annotated[
-    Path, typer.Option("--memory", "-m", envvar="WORLDTHREAD_MEMORY", metavar="PATH", help="The memory file.")
+    MemoryPlace,
+    typer.Option(
+        "--memory",
+        "-m",
+        envvar="WORLDTHREAD_MEMORY",
+        metavar="PATH",
+        parser=MemoryPlace,
+        help="The memory file, or an address: postgresql://USER@HOST/DATABASE.",
+    ),
 ]
 NamespaceOption = Annotated[
     str, typer.Option(metavar="NAME", help="A memory within the file; one file can hold several.")
@@ -81,7 +128,7 @@ EntityArgument = Annotated[str, typer.Argument(metavar="ENTITY", help="A name; c
 
 @contextmanager
 def opened_to_read(
-    path: Path,
+    place: MemoryPlace,
     namespace: str,
     *,
     model: ChatModel | str | None = None,
@@ -91,7 +138,7 @@ def opened_to_read(
     """Open an existing memory for reading only.
 
     Args:
-        path: the memory file.
+        place: the memory file, or the address.
         namespace: the memory within the file.
         model: the chat model of the memory.
         embedder: the embedder of the memory.
@@ -106,16 +153,16 @@ def opened_to_read(
     """
     from worldthread.memory import Memory
 
-    require_file(path)
-    with Memory(path, namespace=namespace, readonly=True, model=model, embedder=embedder) as memory:
+    require_place(place)
+    with Memory(place.location, namespace=namespace, readonly=True, model=model, embedder=embedder) as memory:
         if not may_be_empty and not len(memory.record.graph):
-            raise NotFoundError(_why_empty(path, namespace))
+            raise NotFoundError(_why_empty(memory, place, namespace))
         yield memory
 
 
 @contextmanager
 def opened_to_write(
-    path: Path,
+    place: MemoryPlace,
     namespace: str,
     wait: float,
     *,
@@ -128,7 +175,7 @@ def opened_to_write(
     Other processes can write between the changes, so that a long command does not keep them waiting.
 
     Args:
-        path: the memory file.
+        place: the memory file, or the address.
         namespace: the memory within the file.
         wait: the seconds to wait while another process writes.
         model: the chat model of the memory.
@@ -146,16 +193,22 @@ def opened_to_write(
     from worldthread.memory import Memory
 
     if must_exist:
-        require_file(path)
+        require_place(place)
     try:
-        with Memory(path, namespace=namespace, wait=wait, model=model, embedder=embedder) as memory:
+        with Memory(place.location, namespace=namespace, wait=wait, model=model, embedder=embedder) as memory:
             memory.share_file()
             yield memory
     except StoreLockedError as error:
         raise StoreLockedError(
             f"another process is still writing after {wait:g} seconds (--wait {wait:g}): try again, or wait longer",
-            path=path,
+            path=str(place),
         ) from error
+
+
+def require_place(place: MemoryPlace) -> None:
+    """Raise NotFoundError when a memory file does not exist. What is on a server, opening finds out."""
+    if isinstance(place.location, Path):
+        require_file(place.location)
 
 
 def require_file(path: Path) -> None:
@@ -196,12 +249,12 @@ def _near_names(entity: str, names: list[str], limit: int = 5) -> list[str]:
     return list(dict.fromkeys(longer + difflib.get_close_matches(key, names, limit)))[:limit]
 
 
-def _why_empty(path: Path, namespace: str) -> str:
+def _why_empty(memory: Memory, place: MemoryPlace, namespace: str) -> str:
     """Return the error message for an empty memory."""
-    from worldthread.stores import DEFAULT_NAMESPACE, SQLiteStore
+    from worldthread.stores import DEFAULT_NAMESPACE
 
-    names = [name for name in SQLiteStore.namespaces(path) if name != namespace]
+    names = [one.name for one in memory.namespaces() if one.name != namespace]
     if not names:
-        return f"the memory {path} is empty; add to it with: worldthread remember FILE..."
+        return f"the memory {place} is empty; add to it with: worldthread remember FILE..."
     which = "default namespace" if namespace == DEFAULT_NAMESPACE else f"namespace {namespace!r}"
-    return f"the {which} of {path} is empty; its namespaces are: {', '.join(map(repr, names))} (--namespace)"
+    return f"the {which} of {place} is empty; its namespaces are: {', '.join(map(repr, names))} (--namespace)"

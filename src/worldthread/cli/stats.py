@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from worldthread.cli.opening import DEFAULT_FILE, JsonOption, MemoryOption, NamespaceOption, opened_to_read
+from worldthread.cli.opening import DEFAULT_FILE, JsonOption, MemoryOption, MemoryPlace, NamespaceOption, opened_to_read
 from worldthread.cli.output import SHORT_ID, console, harmless, one_line, print_json
 from worldthread.types import Episode
 
@@ -50,8 +50,11 @@ def stats(
     with opened_to_read(memory, namespace, may_be_empty=True) as store:
         counts = store.stats()
         unread = store.unread()
-        size = _bytes_of(memory)
-    names = SQLiteStore.namespaces(memory)
+        if isinstance(memory.location, str):
+            sizes = store.namespaces()
+            names, size = [one.name for one in sizes], sum(one.bytes for one in sizes)
+        else:
+            names, size = SQLiteStore.namespaces(memory.file), _bytes_of(memory.file)
     if as_json:
         where = {"memory": str(memory), "namespace": namespace, "namespaces": names, "bytes": size}
         print_json(where | counts | {"not_read": [_fields(episode, failures) for episode in unread]})
@@ -79,10 +82,10 @@ def _fields(episode: Episode, whole: bool) -> dict[str, Any]:
     }
 
 
-def _print_counts(path: Path, namespace: str, names: list[str], size: int, counts: dict[str, int]) -> None:
+def _print_counts(place: MemoryPlace, namespace: str, names: list[str], size: int, counts: dict[str, int]) -> None:
     others = [name for name in names if name != namespace]
     lines = {
-        "file": f"{path}, {_shown_bytes(size)}",
+        "file": f"{place}, {_shown_bytes(size)}",
         "namespace": namespace + (f" (others: {', '.join(others)})" if others else ""),
         **{label: f"{counts[name]:,}" for name, label in _LABELS.items()},
         "unread passages": f"{counts['unread']:,}"

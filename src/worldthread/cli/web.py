@@ -77,7 +77,7 @@ def web(
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with (
         listening_socket(access.host, access.port) as listening,
-        AppState(file or DEFAULT_FILE, namespace, runs=runs, model=model) as app_state,
+        AppState(file or DEFAULT_FILE.file, namespace, runs=runs, model=model) as app_state,
     ):
         # do not print a token that the user gave
         shown = f"?token={access.token}" if access.is_generated else ""

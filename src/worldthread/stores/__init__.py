@@ -27,6 +27,8 @@ __all__ = [
 ]
 
 STORES: Final[dict[str, str]] = {
+    "postgres": "worldthread.stores.postgresql:PostgresStore",
+    "postgresql": "worldthread.stores.postgresql:PostgresStore",
     "sqlite": "worldthread.stores.sqlite:SQLiteStore",
 }
 """The class of every store by the scheme of its addresses, as ``"module:Class"``, imported when one is opened."""

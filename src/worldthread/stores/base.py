@@ -33,6 +33,7 @@ costs one ``fsync`` each.
 """
 
 DEFAULT_NAMESPACE: Final = "default"
+_LOOK_SECONDS: Final = 0.05
 _FILE_OR_STREAM: Final = "the name of a file, or a stream"
 
 
@@ -113,7 +114,17 @@ class Store(ABC):
     @property
     @abstractmethod
     def path(self) -> Path | None:
-        """The file of the store; ``None`` when it is in RAM."""
+        """The file of the store; ``None`` when it is in RAM or on a server."""
+
+    @property
+    def location(self) -> str:
+        """Where the memory is, for messages: its file, or its address without a password."""
+        return "in RAM" if self.path is None else str(self.path)
+
+    @property
+    def keeps_indexes(self) -> bool:
+        """Whether an index that is saved is there when the store is opened again."""
+        return self.path is not None
 
     @property
     @abstractmethod
@@ -292,6 +303,29 @@ class Store(ABC):
         Returns:
             Whether anything changed.
         """
+
+    def wait_for_change(self, seconds: float) -> bool:
+        """Wait until somebody else has written, and bring the graph up to date.
+
+        A store on a server is told of changes, and connects again when its connection breaks; others look several times
+        a second.
+
+        Args:
+            seconds: the longest time to wait; ``math.inf`` for as long as it takes.
+
+        Returns:
+            Whether anything changed since the graph was last brought up to date.
+
+        Raises:
+            StoreUnavailableError: the server could not be reached until the end of that time.
+        """
+        deadline = time.monotonic() + seconds
+        while not self.refresh():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(_LOOK_SECONDS, left))
+        return True
 
     # -- vectors ----------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 import orjson
@@ -234,10 +234,20 @@ class _Manifest:
 
 def _save_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array as ``np.save`` does, which turns an interrupt into an error of its own."""
-    array = np.ascontiguousarray(array)
     with path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
-        file.write(array.reshape(-1).view(np.uint8).data)
+        write_array(file, array)
+
+
+def write_array(file: IO[bytes], array: NDArray[Any]) -> None:
+    """Write an array to a binary stream, in the form that :func:`array_of_file` reads.
+
+    Args:
+        file: the stream.
+        array: any shape, of one of the types of numbers in snapshots.
+    """
+    array = np.ascontiguousarray(array)
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+    file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def _manifest(folder: Path) -> tuple[Path, _Manifest] | None:
@@ -265,14 +275,14 @@ def _load_arrays(folder: Path, digests: Mapping[str, str]) -> dict[str, NDArray[
     """Return arrays by name; ``None`` when one of them has changed since it was written."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, digest in digests.items():
-        array = _array_of(_read(folder / f"{name}.npy"))
+        array = array_of_file(_read(folder / f"{name}.npy"))
         if array is None or array_digest(array) != digest:
             return None
         arrays[name] = array
     return arrays
 
 
-def _array_of(content: NDArray[np.uint8]) -> NDArray[Any] | None:
+def array_of_file(content: NDArray[np.uint8]) -> NDArray[Any] | None:
     """Return the array of an ``.npy`` file, a read-only view of its content; ``None`` if we did not write the file."""
     found = _NPY_HEADER.match(content[:_NPY_HEADER_BYTES].tobytes())
     if found is None or _NPY_PREFIX_BYTES + int.from_bytes(found[1], "little") != found.end():

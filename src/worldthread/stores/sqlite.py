@@ -7,14 +7,12 @@ process, which SQLite's ``data_version`` announces.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import threading
 import time
 import warnings
 import weakref
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,35 +24,45 @@ from typing import Any, Final, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.arguments import require_iterable, require_path, require_unicode
+from worldthread.arguments import require_iterable, require_path
 from worldthread.errors import ClosedError, DamagedFileError, InputError, StoreError, StoreLockedError
 from worldthread.graph import TemporalGraph
 from worldthread.graph.conditions import Condition
 from worldthread.stores.base import DEFAULT_NAMESPACE, Durability, NamespaceSize, Store
-from worldthread.stores.codec import decode_episode, encode_episode
+from worldthread.stores.codec import encode_episode
 from worldthread.stores.database import Database, pack_time, unpack_time
+from worldthread.stores.namespace_state import NamespaceState, SnapshotContent
+from worldthread.stores.rows import (
+    TOKEN_BYTES,
+    checksum_of,
+    decoded_episode,
+    digest_of,
+    packed_vector,
+    require_episode,
+    require_id,
+    require_name,
+    text_digest,
+    text_digests,
+    texts_of,
+    unpacked_vector,
+    vector_matrix,
+)
 from worldthread.stores.snapshots import ChangePosition, Snapshots
-from worldthread.types import Episode, Fact
+from worldthread.types import Episode
 
 _CHUNK: Final = 500  # parameters of one SQL statement; SQLite may allow no more than 999
-_TOKEN_BYTES: Final = 8
-_DIGEST_BYTES: Final = 16
-_CHECKSUM_BYTES: Final = 4
-_SNAPSHOT_CHANGES: Final = 200  # folding this many takes about 50 ms
-_SNAPSHOT_FRACTION: Final = 16
 _OVERWRITTEN_ROWS: Final = 1000
 _STORED_VECTORS: Final = 100  # in one change, which keeps other writers out for about 50 ms
 _CLOSING_SECONDS: Final = 1.0  # the longest wait for another writer to save a snapshot at the end
 _TRIMMED_CHANGES: Final = 1000  # every so many changes, old ones are trimmed
 _KEPT_CHANGES: Final = 4000  # at least; a reader that is further behind reads everything
-_UNUSED_EPISODES: Final = 2000  # numbers from which on a graph is compacted
 _REMOVED: Final = 0  # in place of a row: an episode was removed
 
 _Item = TypeVar("_Item")
 
 
-class _NamespaceState:
-    """The graph of one namespace of an open file, and its position in the history of changes.
+class _FileState(NamespaceState):
+    """The graph of one namespace of an open file.
 
     Args:
         name: name of the namespace.
@@ -62,61 +70,14 @@ class _NamespaceState:
     """
 
     def __init__(self, name: str, path: Path | None) -> None:
-        self.name = name
+        super().__init__(name)
         self.snapshots = None if path is None else Snapshots(path, name)
-        self.graph: TemporalGraph | None = None
-        self.number: int | None = None
-        """Number of the namespace in the file; ``None`` while the namespace is empty."""
-        self.position = ChangePosition()
-        """The last change that the graph shows."""
-        self.latest_snapshot = ChangePosition()
-        """The position of the snapshot that the next opening will find."""
-        self.numbering_snapshot = ChangePosition()
-        """The position of a snapshot that numbers episodes and statements as the graph does."""
         self.data_version = -1
         """What SQLite said when the graph was compared with the file."""
         self.is_compared = False
         """Whether the graph shows all changes of this connection. False from before a change begins until it is
         applied, so that whatever interrupts it, the next use compares the graph with the file."""
-        self.is_torn = False
-        """Whether a change of the graph has begun and has not ended. Then the next use makes the graph anew."""
         self.users: weakref.WeakSet[SQLiteStore] = weakref.WeakSet()
-
-    def start_over(self, number: int | None) -> TemporalGraph:
-        """Begin with an empty graph, and return it."""
-        self.is_torn = True
-        self.number = number
-        self.position = self.latest_snapshot = self.numbering_snapshot = ChangePosition()
-        self.graph = TemporalGraph()
-        return self.graph
-
-    def compact_if_worthwhile(self) -> None:
-        """Release what the graph keeps of forgotten episodes when that is most of it."""
-        graph = self.graph
-        if graph is not None and graph.unused_fraction > 0.5 and len(graph.episode_numbers) > _UNUSED_EPISODES:
-            self.numbering_snapshot = ChangePosition()
-            graph.compact()
-
-
-@dataclass(frozen=True)
-class _SnapshotContent:
-    """A graph as arrays, which takes long to make and can be written later.
-
-    Args:
-        graph: the graph.
-        numbering: its :attr:`TemporalGraph.numbering`.
-        position: its position in the history.
-        arrays: from :meth:`TemporalGraph.to_arrays`.
-    """
-
-    graph: TemporalGraph
-    numbering: int
-    position: ChangePosition
-    arrays: Mapping[str, NDArray[Any]]
-
-    def fits(self, graph: TemporalGraph) -> bool:
-        """Return whether ``graph`` is the same one, and has lost nothing since: it may have grown."""
-        return self.graph is graph and self.numbering == graph.numbering and graph.is_compact
 
 
 @dataclass
@@ -185,13 +146,13 @@ class SQLiteStore(Store):
         database: Database,
         namespace: str,
         clock: Callable[[], float],
-        states: MutableMapping[str, _NamespaceState],
+        states: MutableMapping[str, _FileState],
     ):
-        _require_name(namespace, "the namespace")
+        require_name(namespace, "the namespace")
         self._database = database
         self._clock = clock
         self._states = states
-        self._state = states.setdefault(namespace, _NamespaceState(namespace, database.path))
+        self._state = states.setdefault(namespace, _FileState(namespace, database.path))
         self._closed = False
         self._lock_holder: int | None = None  # the thread inside `write_lock`
         self._state.users.add(self)
@@ -233,7 +194,7 @@ class SQLiteStore(Store):
             StoreLockedError: another writer did not finish in time.
             StoreError: the file cannot be opened; the message says why.
         """
-        _require_name(namespace, "the namespace")
+        require_name(namespace, "the namespace")
         database = Database(_resolved(path), readonly=readonly, durability=durability, wait=wait)
         return cls(database, namespace, clock, weakref.WeakValueDictionary())
 
@@ -294,7 +255,7 @@ class SQLiteStore(Store):
             self._database.require_writable()
 
     def append(self, episode: Episode) -> Episode:
-        _require_episode(episode)
+        require_episode(episode)
         with self._database.writing(), self._database.lock:
             if episode.id in self._writable_graph():
                 return self._known(episode)
@@ -319,7 +280,7 @@ class SQLiteStore(Store):
             with _Changing(self) as change:
                 before = change.position.number
                 for episode in episodes:
-                    _require_episode(episode)
+                    require_episode(episode)
                     known = self._find(change.namespace, episode.id)
                     if known is None:
                         self._insert(change, self._recorded(episode))
@@ -335,7 +296,7 @@ class SQLiteStore(Store):
             return added
 
     def replace(self, episode: Episode) -> Episode:
-        _require_episode(episode)
+        require_episode(episode)
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             with _Changing(self) as change:
@@ -343,7 +304,7 @@ class SQLiteStore(Store):
                 known = change.graph.episode(episode.id)
                 recorded = replace(episode, recorded_at=known.recorded_at, extracted_at=now)
                 old = self._fetch(recorded.id)
-                self._remove_vectors(change, _texts_of(old) - _texts_of(recorded))
+                self._remove_vectors(change, texts_of(old) - texts_of(recorded))
                 self._overwrite(change, recorded.id)
                 self._insert(change, recorded)
             self._apply(change, removed=[recorded.id], added=[recorded])
@@ -354,13 +315,13 @@ class SQLiteStore(Store):
         self.forget_many([episode_id])
 
     def forget_many(self, episode_ids: Sequence[str]) -> None:
-        ids = list(dict.fromkeys(map(_require_id, episode_ids)))
+        ids = list(dict.fromkeys(map(require_id, episode_ids)))
         with self._database.writing(), self._database.lock:
             self._writable_graph()
             if not ids:
                 return
             with _Changing(self) as change:
-                texts = {text for id_ in ids for text in _texts_of(self._fetch(id_))}
+                texts = {text for id_ in ids for text in texts_of(self._fetch(id_))}
                 self._remove_snapshots()
                 for id_ in ids:
                     self._overwrite(change, id_)
@@ -385,7 +346,7 @@ class SQLiteStore(Store):
             self._database.purge_log(wait=True)
 
     def episode(self, episode_id: str) -> Episode:
-        _require_id(episode_id)
+        require_id(episode_id)
         with self._database.lock:
             self._up_to_date_graph()
             return self._fetch(episode_id)
@@ -558,7 +519,7 @@ class SQLiteStore(Store):
                 state.start_over(state.number)
                 return self._apply_changes(last)
             # an episode that was added and removed since has no id any more
-            rows = list({(key, at) for _, key, at, *_ in changes if key is not None and key != bytes(_DIGEST_BYTES)})
+            rows = list({(key, at) for _, key, at, *_ in changes if key is not None and key != bytes(16)})
             if any(record == _REMOVED for record, *_ in changes):
                 self._drop_forgotten(graph)
         present = sorted(self._ordered(row) for row in rows)
@@ -622,16 +583,11 @@ class SQLiteStore(Store):
 
     def _decoded(self, episode_id: str, digest: object, content: object) -> Episode:
         try:
-            if not isinstance(content, bytes) or _digest(content) != digest:
-                raise ValueError("its bytes have changed")
-            episode = decode_episode(content)
-            if episode.id != episode_id:
-                raise ValueError("another episode is in its place")
+            return decoded_episode(episode_id, digest, content)
         except ValueError as error:
             raise DamagedFileError(
                 f"episode {episode_id} cannot be read: {error}", path=self._database.location
             ) from error
-        return episode
 
     # -- changing ---------------------------------------------------------------------------------------------------
 
@@ -682,7 +638,7 @@ class SQLiteStore(Store):
     def _insert(self, change: _PendingChange, episode: Episode) -> None:
         content = encode_episode(episode)
         row = self._database.execute(
-            "INSERT INTO record (digest, content) VALUES (?, ?)", (_digest(content), content)
+            "INSERT INTO record (digest, content) VALUES (?, ?)", (digest_of(content), content)
         ).lastrowid
         key = bytes.fromhex(episode.id)
         self._database.execute(
@@ -714,7 +670,7 @@ class SQLiteStore(Store):
 
     def _log_change(self, change: _PendingChange, record: int) -> None:
         """Record that the row of an episode is new, or that an episode was removed."""
-        number, random = change.position.number + 1, secrets.token_bytes(_TOKEN_BYTES)
+        number, random = change.position.number + 1, secrets.token_bytes(TOKEN_BYTES)
         change.position = ChangePosition(number, random + _change_checksum(random, number, record))
         self._database.execute(
             "INSERT INTO change (namespace, number, token, record) VALUES (?, ?, ?, ?)",
@@ -726,7 +682,7 @@ class SQLiteStore(Store):
 
     def _remove_vectors(self, change: _PendingChange, texts: Iterable[str]) -> None:
         """Overwrite the vectors of some texts in place."""
-        for keys in map(_padded, _batched([_text_digest(text) for text in texts])):
+        for keys in map(_padded, _batched([text_digest(text) for text in texts])):
             found = self._database.execute(
                 "UPDATE vector SET prefix = zeroblob(2), text = zeroblob(16), vector = zeroblob(length(vector))"
                 f" WHERE namespace = ? AND prefix IN ({_placeholders(keys)}) AND text IN ({_placeholders(keys)})",
@@ -749,8 +705,8 @@ class SQLiteStore(Store):
     # -- vectors ----------------------------------------------------------------------------------------------------
 
     def get_vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        _require_name(model, "the name of a model")
-        texts_by_key = {_text_digest(text): text for text in texts}
+        require_name(model, "the name of a model")
+        texts_by_key = text_digests(texts)
         found: dict[str, NDArray[np.float32]] = {}
         with self._database.lock:
             self._up_to_date_graph()
@@ -761,21 +717,18 @@ class SQLiteStore(Store):
                     (self._state.number, model, *(key[:2] for key in keys), *keys),
                 )
                 for key, packed in rows:
-                    if key not in texts_by_key or not _is_whole(key, packed):
+                    vector = unpacked_vector(key, packed) if key in texts_by_key else None
+                    if vector is None:
                         raise DamagedFileError(
                             f"a vector of {model} cannot be read: its bytes have changed", path=self._database.location
                         )
-                    found[texts_by_key[key]] = np.frombuffer(packed, "<f2", offset=_CHECKSUM_BYTES).astype(np.float32)
+                    found[texts_by_key[key]] = vector
         return found
 
     def put_vectors(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        _require_name(model, "the name of a model")
-        matrix = np.ascontiguousarray(vectors, "<f2")
-        if matrix.ndim != 2 or matrix.shape[0] != len(texts) or not matrix.shape[1]:
-            raise InputError(f"{len(texts)} texts need vectors of shape ({len(texts)}, dimensions), not {matrix.shape}")
-        if not np.isfinite(matrix).all():
-            raise InputError("a vector holds a number that is not finite")
-        keys = [_text_digest(text) for text in texts]
+        require_name(model, "the name of a model")
+        matrix = vector_matrix(len(texts), vectors)
+        keys = [text_digest(text) for text in texts]
         if self.readonly or not keys or self._database.is_read_by_this_thread():
             with self._database.lock:
                 self._up_to_date_graph()
@@ -789,8 +742,7 @@ class SQLiteStore(Store):
             self._writable_graph()
             with _Changing(self) as change:
                 for key, vector in zip(keys, matrix, strict=True):
-                    numbers = vector.tobytes()
-                    packed = _checksum(key + numbers) + numbers
+                    packed = packed_vector(key, vector)
                     found = self._database.execute(
                         "UPDATE vector SET vector = ? WHERE namespace = ? AND prefix = ? AND model = ? AND text = ?",
                         (packed, change.namespace, key[:2], model, key),
@@ -830,7 +782,7 @@ class SQLiteStore(Store):
             return state.snapshots.load_index(state.numbering_snapshot, name)
 
     def vector_models(self, texts: Sequence[str]) -> set[str]:
-        distinct = list(dict.fromkeys(map(_text_digest, texts)))
+        distinct = list(dict.fromkeys(map(text_digest, texts)))
         counts: Counter[str] = Counter()
         with self._database.lock:
             self._up_to_date_graph()
@@ -891,14 +843,11 @@ class SQLiteStore(Store):
                 self._database.rewrite_tables()
         self._database.return_pages()
 
-    def _snapshot_content(self) -> _SnapshotContent | None:
+    def _snapshot_content(self) -> SnapshotContent | None:
         """Return what a snapshot would hold now; ``None`` when none would be written. Hold the lock."""
-        state = self._state
-        if state.snapshots is None or state.graph is None or state.position == state.latest_snapshot:
-            return None
-        return _SnapshotContent(state.graph, state.graph.numbering, state.position, state.graph.to_arrays())
+        return None if self._state.snapshots is None else self._state.snapshot_content()
 
-    def _write_snapshot(self, prepared: _SnapshotContent | None = None) -> None:
+    def _write_snapshot(self, prepared: SnapshotContent | None = None) -> None:
         """Write a snapshot of the graph if the newest one is older.
 
         Args:
@@ -909,25 +858,11 @@ class SQLiteStore(Store):
             return
         content = prepared if prepared is not None and prepared.fits(state.graph) else self._snapshot_content()
         assert content is not None
-        # the snapshot of a graph from which something was forgotten has new numbers
-        base = state.numbering_snapshot if state.graph.is_compact else ChangePosition()
-        state.snapshots.write(content.arrays, content.position, base if base.number else None)
-        state.latest_snapshot = content.position
-        state.numbering_snapshot = content.position if state.graph.is_compact else ChangePosition()
+        state.snapshots.write(content.arrays, content.position, state.numbering_base())
+        state.note_snapshot(content.position)
 
-    def _is_snapshot_worthwhile(self, changes: int) -> bool:
-        """Return whether a snapshot saves the next opening enough folding.
-
-        Folding one change takes about four times as long as writing one episode of a snapshot, which holds them all.
-
-        Args:
-            changes: number of changes that the next opening would have to fold.
-        """
-        graph = self._state.graph
-        return graph is not None and changes > max(_SNAPSHOT_CHANGES, len(graph) // _SNAPSHOT_FRACTION)
-
-    def _write_snapshot_if_worthwhile(self, changes: int, prepared: _SnapshotContent | None = None) -> None:
-        if not self._is_snapshot_worthwhile(changes):
+    def _write_snapshot_if_worthwhile(self, changes: int, prepared: SnapshotContent | None = None) -> None:
+        if not self._state.is_snapshot_worthwhile(changes):
             return
         try:
             self._write_snapshot(prepared)
@@ -963,15 +898,17 @@ class SQLiteStore(Store):
                 if not database.users:
                     database.close()
 
-    def _prepare_closing(self) -> _SnapshotContent | None:
+    def _prepare_closing(self) -> SnapshotContent | None:
         """Return the snapshot that closing would write; ``None`` without one, or where no other writer waits for us."""
         state = self._state
         with self._database.lock:
             if self._closed or not self._database.is_shared or not state.is_compared or state.is_torn:
                 return None
-            return self._snapshot_content() if self._is_snapshot_worthwhile(self._changes_since_snapshot()) else None
+            return (
+                self._snapshot_content() if self._state.is_snapshot_worthwhile(self._changes_since_snapshot()) else None
+            )
 
-    def _maintain(self, prepared: _SnapshotContent | None) -> None:
+    def _maintain(self, prepared: SnapshotContent | None) -> None:
         """Write a snapshot and reclaim space where that pays, before closing.
 
         Args:
@@ -1001,54 +938,14 @@ def _resolved(path: str | os.PathLike[str] | None) -> Path | None:
     return Path(os.path.realpath(require_path(path, "path")))
 
 
-def _require_name(name: object, what: str) -> None:
-    if not require_unicode(name, what):
-        raise InputError(f"{what} must not be empty")
-
-
-def _require_episode(episode: object) -> None:
-    if not isinstance(episode, Episode):
-        raise InputError(f"an Episode is needed, not {type(episode).__name__}")
-
-
-def _require_id(episode_id: object) -> str:
-    if not isinstance(episode_id, str):
-        raise InputError(f"the id of an episode must be a string, not {type(episode_id).__name__}")
-    return episode_id
-
-
 def _integers(row: Sequence[object], database: Database) -> list[int]:
     if not all(isinstance(value, int) for value in row):
         raise DamagedFileError("the list of namespaces cannot be read", path=database.location)
     return [value for value in row if isinstance(value, int)]
 
 
-def _texts_of(episode: Episode) -> set[str]:
-    """Return all texts of an episode that may have been embedded: its text, statements, names and reasons."""
-    extraction = episode.extraction
-    texts = {episode.text, episode.source, *(ending.reason for ending in extraction.endings)}
-    for statement in (*extraction.statements, *(ending.statement for ending in extraction.endings)):
-        names = (statement.subject, statement.relation, statement.object) if isinstance(statement, Fact) else ()
-        texts.update((str(statement), *names, *getattr(statement, "objects", ())))
-    return texts
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
-
-
-def _text_digest(text: str) -> bytes:
-    if not isinstance(text, str):
-        raise InputError(f"a text must be a string, not {type(text).__name__}")
-    return _digest(text.encode("utf-8", "surrogatepass"))
-
-
-def _checksum(content: bytes) -> bytes:
-    return zlib.crc32(content).to_bytes(_CHECKSUM_BYTES, "big")
-
-
 def _change_checksum(random: bytes, number: object, record: object) -> bytes:
-    return _checksum(random + f" {number} {record}".encode())
+    return checksum_of(random + f" {number} {record}".encode())
 
 
 def _are_whole(changes: Sequence[tuple[Any, ...]], expected: int) -> bool:
@@ -1059,20 +956,12 @@ def _are_whole(changes: Sequence[tuple[Any, ...]], expected: int) -> bool:
         expected: how many there must be.
     """
     for record, _, _, number, token in changes:
-        if not isinstance(token, bytes) or len(token) < _TOKEN_BYTES:
+        if not isinstance(token, bytes) or len(token) < TOKEN_BYTES:
             return False
-        random, checksum = token[:_TOKEN_BYTES], token[_TOKEN_BYTES:]
+        random, checksum = token[:TOKEN_BYTES], token[TOKEN_BYTES:]
         if checksum and checksum != _change_checksum(random, number, record):
             return False
     return len(changes) == expected
-
-
-def _is_whole(key: bytes, packed: object) -> bool:
-    """Return whether a vector is that of a text. Older releases left its key out of the checksum."""
-    if not isinstance(packed, bytes):
-        return False
-    checksum, numbers = packed[:_CHECKSUM_BYTES], packed[_CHECKSUM_BYTES:]
-    return len(numbers) % 2 == 0 and checksum in (_checksum(key + numbers), _checksum(numbers))
 
 
 def _namespace_names(database: Database) -> list[str]:
