@@ -33,13 +33,14 @@ const ARROWS: Record<string, string> = {
 const LETTERS = 20; // that fit into a room
 const THINGS = 2; // listed in a room
 
-export function mapPicture(drawing: MapDrawing): SVGSVGElement {
+/** The map; `pick` is told of the room that is clicked, or entered by the keyboard. */
+export function mapPicture(drawing: MapDrawing, pick?: (room: string) => void): SVGSVGElement {
   const [width, height] = drawing.box;
   const here = drawing.rooms.find((room) => room.here)?.name;
   const svg = s("svg", {
     class: "map",
     viewBox: `0 0 ${Math.max(drawing.width, 320)} ${Math.max(drawing.height, 160)}`,
-    role: "img",
+    role: pick ? "group" : "img",
     "aria-label": `map of ${drawing.rooms.length} rooms, ${drawing.exits.length} ways not taken yet${here ? `, the player is in ${here}` : ""}`,
   });
   for (const way of drawing.ways) {
@@ -57,7 +58,19 @@ export function mapPicture(drawing: MapDrawing): SVGSVGElement {
     const middle = room.x + width / 2;
     const group = s(
       "g",
-      { class: room.here ? "room here" : "room" },
+      pick
+        ? {
+            class: room.here ? "room here" : "room",
+            tabindex: 0,
+            role: "button",
+            "aria-label": room.name,
+            "data-room": room.name,
+            click: () => pick(room.name),
+            keydown: (event) => {
+              if ((event as KeyboardEvent).key === "Enter") pick(room.name);
+            },
+          }
+        : { class: room.here ? "room here" : "room" },
       s("title", {}, [room.name, ...room.things].join("\n")),
       s("rect", { x: room.x, y: room.y, width, height, rx: 10 }),
       s("text", { class: "name", x: middle, y: room.y + 22, "text-anchor": "middle" }, cut(room.name)),

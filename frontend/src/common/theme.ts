@@ -7,6 +7,10 @@ export interface Theme {
   surface: string;
   accent: string;
   entity: string;
+  person: string;
+  place: string;
+  thing: string;
+  time: string;
   thesis: string;
   episode: string;
   ended: string;
@@ -14,7 +18,16 @@ export interface Theme {
   relations: string[];
 }
 
+
 const RELATIONS = 8;
+
+/** Which of the few colours of relations one has: the same on every page and in every memory, by its letters. */
+export function relationNumber(relation: string): number {
+  let sum = 5381;
+  for (const letter of relation) sum = (sum * 33 + (letter.codePointAt(0) ?? 0)) % 2147483647;
+  return sum % RELATIONS;
+}
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 export function theme(): Theme {
@@ -27,6 +40,10 @@ export function theme(): Theme {
     surface: colour("surface"),
     accent: colour("accent"),
     entity: colour("entity"),
+    person: colour("person"),
+    place: colour("place"),
+    thing: colour("thing"),
+    time: colour("time"),
     thesis: colour("thesis"),
     episode: colour("episode"),
     ended: colour("ended"),

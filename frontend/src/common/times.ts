@@ -2,12 +2,15 @@
 
 const TURNS = 1e8; // numbers nearer to zero are turns, not seconds since 1970
 
+/** Whether a world time is a date, not a turn. */
+export const isDate = (at: number): boolean => Math.abs(at) >= TURNS;
+
 /** A turn as a number, a time as ISO 8601 in UTC. */
 export function shownTime(at: number): string {
   if (Math.abs(at) >= TURNS) {
     const moment = new Date(Math.round(at) * 1000);
     if (!Number.isNaN(moment.getTime()) && moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999) {
-      return moment.toISOString().replace(".000Z", "Z").replace("T00:00:00Z", "");
+      return moment.toISOString().replace(".000Z", "Z").replace("T00:00:00Z", "").replace(/:00Z$/, "Z").replace("T23:59:59Z", "");
     }
   }
   return String(Math.round(at * 1000) / 1000);
@@ -15,7 +18,7 @@ export function shownTime(at: number): string {
 
 /** The same with a word before turns. */
 export function namedTime(at: number): string {
-  return Math.abs(at) >= TURNS ? shownTime(at) : `turn ${shownTime(at)}`;
+  return isDate(at) ? shownTime(at) : `turn ${shownTime(at)}`;
 }
 
 /** Since when something holds, or from when until when it did. */

@@ -4,12 +4,16 @@ export type Kind = "entity" | "thesis" | "episode";
 export type EdgeKind = "fact" | "thesis" | "episode";
 export type Interval = [number, number | null];
 
+/** What a name stands for, as far as the server can tell. */
+export type NameKind = "person" | "place" | "thing" | "time";
+
 export interface Vertex {
   id: string;
   kind: Kind;
   label: string;
   weight: number;
   name?: string;
+  type?: NameKind;
   number?: number;
   episode?: string;
   at?: number;
@@ -24,6 +28,8 @@ export interface Edge {
   held: Interval[];
   number: number | null;
   episode: string | null;
+  /** Whether it belongs to a sentence that says what a fact on the page says. */
+  restates: boolean;
 }
 
 export interface Picture {
@@ -52,6 +58,11 @@ export interface Summary {
   names: number;
   strongest: { name: string; weight: number }[];
   small: boolean;
+  first: number | null;
+  last: number | null;
+  /** When something was recorded, in seconds since 1970. */
+  recorded: number[];
+  editable: boolean;
   most_drawn: number;
 }
 
@@ -66,6 +77,7 @@ export interface Version {
 
 export interface Said {
   kind: "fact" | "thesis";
+  id: string;
   text: string;
   names: string[];
   subject?: string;
@@ -75,6 +87,8 @@ export interface Said {
 
 export interface Statement extends Said {
   number: number;
+  /** The number of the fact that says the same as this sentence. */
+  restates: number | null;
   held: Interval[];
   versions: Version[];
 }
@@ -82,6 +96,7 @@ export interface Statement extends Said {
 export interface Entity {
   name: string;
   label: string;
+  type: NameKind;
   current: number;
   total: number;
   statements: Statement[];
@@ -106,6 +121,8 @@ export interface Hit extends Partial<Said> {
   names: string[];
   score: number;
   path: string[];
+  number: number | null;
+  held: Interval[];
   version?: Version | null;
 }
 
@@ -117,6 +134,21 @@ export interface EpisodeHit {
   path: string[];
   episode: string;
   at: number;
+}
+
+export interface Answer {
+  question: string;
+  answer: string | null;
+  confidence: number | null;
+  as_of: number | null;
+  /** The words of the question that say as of when it is asked. */
+  named: string | null;
+  /** The statements behind the answer, also those that its texts state. */
+  evidence: Statement[];
+  sources: (Hit | EpisodeHit)[];
+  nearest: (Hit | EpisodeHit)[];
+  method: string;
+  hits: (Hit | EpisodeHit)[];
 }
 
 export type Status = "current" | "ended" | "future";
@@ -161,6 +193,16 @@ export class Store {
     return [...found].sort((a, b) => a - b);
   }
 
+  /** When each statement held, once for each, without sentences that restate a fact. */
+  *statements(): Generator<Interval[]> {
+    const seen = new Set<number>();
+    for (const { number, held, restates } of this.edges.values()) {
+      if (number === null || restates || seen.has(number)) continue;
+      seen.add(number);
+      yield held;
+    }
+  }
+
   /** How many edges bear each relation, the most frequent first. */
   relations(): [string, number][] {
     const found = new Map<string, number>();
@@ -171,16 +213,29 @@ export class Store {
   }
 }
 
-/** What a person wants to see. */
+/** What a person wants to see. Sentences that restate a fact, and what has ended, are shown when asked for. */
 export class Filters {
   readonly kinds = new Set<EdgeKind>(["fact", "thesis"]);
   readonly hidden = new Set<string>();
-  showEnded = true;
+  /** What is shown in any case: the evidence of an answer, though it has ended. */
+  readonly kept = new Set<string>();
+  showEnded = false;
+  showRestated = false;
   moment: number | null = null;
+  /** Only what held at some time in this range. */
+  range: [number, number] | null = null;
 
   shows(edge: Edge): boolean {
+    if (this.kept.has(edge.id)) return true;
     if (!this.kinds.has(edge.kind) || (edge.kind === "fact" && this.hidden.has(edge.relation))) return false;
+    if (edge.kind === "thesis" && edge.restates && !this.showRestated && this.kinds.has("fact")) return false;
+    if (this.range !== null) return heldWithin(edge.held, this.range);
     const status = statusAt(edge.held, this.moment);
     return status === "current" || (status === "ended" && this.showEnded);
   }
+}
+
+/** Whether something held at some time in a range. */
+export function heldWithin(held: Interval[], [first, last]: [number, number]): boolean {
+  return held.some(([from, to]) => from <= last && (to === null || to > first));
 }

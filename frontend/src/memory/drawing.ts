@@ -6,10 +6,11 @@ import { EdgeArrowProgram } from "sigma/rendering";
 import type { Settings } from "sigma/settings";
 import type { EdgeDisplayData, NodeDisplayData } from "sigma/types";
 
-import { isCalm, onTheme, type Theme, theme } from "../common/theme";
+import { isCalm, onTheme, relationNumber, type Theme, theme } from "../common/theme";
 import { DashedEdgeProgram } from "./dashes";
 import { type Edge, type Filters, statusAt, type Store, type Vertex } from "./data";
 import { Forces, type Task } from "./forces";
+import { LabelPainter } from "./labels";
 import type { Progress } from "./layout-worker";
 
 interface Place {
@@ -26,12 +27,15 @@ interface EdgeAttributes {
   curvature: number;
 }
 
-type LabelPainter = Settings<NodeAttributes, EdgeAttributes>["defaultDrawNodeLabel"];
+type HoverPainter = Settings<NodeAttributes, EdgeAttributes>["defaultDrawNodeHover"];
 
 export interface Chosen {
   kind: "vertex" | "edge";
   id: string;
 }
+
+/** What is in the light: a vertex with its neighbourhood, an edge, or the evidence of an answer. */
+export type Light = Chosen | { kind: "evidence"; ids: string[] };
 
 // sigma types its programs for attributes of any kind, and they read none of ours
 const PROGRAMS = {
@@ -40,9 +44,14 @@ const PROGRAMS = {
   dashed: DashedEdgeProgram,
 } as unknown as Settings<NodeAttributes, EdgeAttributes>["edgeProgramClasses"];
 
+/** The camera that has everything in its picture. */
+const WHOLE = { cameraState: { x: 0.5, y: 0.5, ratio: 1, angle: 0 } };
 const FONT = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
+const NAME_FONT = `500 12px ${FONT}`;
+const RELATION_FONT = `11px ${FONT}`;
 const SPREAD = 2.399963; // the golden angle: a spiral that fills a disc evenly
-const LABEL = 34; // characters of the label of a name, unless one asks for it
+const LABEL = 30; // characters of the label of a name, unless one asks for it
+const MOST_LABELS = 400; // that are tried in one picture
 const FEW = 250; // vertices of which every one may bear its label
 const AT_ONCE = 60; // iterations of the forces before the first picture of few vertices
 const LATER = 300; // milliseconds until the forces go on
@@ -63,14 +72,14 @@ export class Drawing {
   private readonly sigma: Sigma<NodeAttributes, EdgeAttributes>;
   private readonly worker = new Worker(policy.createScriptURL(""), { type: "module" });
   private colours: Theme = theme();
-  private relationColours = new Map<string, string>();
   private shownEdges = new Set<string>();
   private shownVertices = new Set<string>();
   private lit: Set<string> | null = null;
   private hovered: string | null = null;
-  private chosen: Chosen | null = null;
-  private areFew = false;
+  private chosen: Light | null = null;
+  private depth = 1;
   private run = 0;
+  private arranged: string[] = [];
 
   constructor(
     container: HTMLElement,
@@ -84,15 +93,9 @@ export class Drawing {
       defaultEdgeType: "arrow",
       edgeProgramClasses: PROGRAMS,
       enableEdgeEvents: true,
-      labelFont: FONT,
-      labelSize: 12,
-      labelWeight: "500",
-      labelDensity: 0.6,
-      labelGridCellSize: 110,
-      labelRenderedSizeThreshold: 4,
-      edgeLabelFont: FONT,
-      edgeLabelSize: 11,
-      renderEdgeLabels: true,
+      renderLabels: false,
+      zoomToSizeRatioFunction: (ratio) => ratio ** 0.25,
+      renderEdgeLabels: false,
       hideEdgesOnMove: false,
       minEdgeThickness: 0.7,
       stagePadding: 56,
@@ -101,7 +104,6 @@ export class Drawing {
       maxCameraRatio: 4,
       nodeReducer: (id, data) => this.shownVertex(id, data),
       edgeReducer: (id, data) => this.shownEdge(id, data),
-      defaultDrawNodeLabel: (context, data, settings) => this.paintLabel(context, data, settings),
       defaultDrawNodeHover: (context, data, settings) => this.paintHover(context, data, settings),
     });
     this.listen(container, onExpand);
@@ -115,6 +117,7 @@ export class Drawing {
 
   private listen(container: HTMLElement, onExpand: (id: string) => void): void {
     const sigma = this.sigma;
+    sigma.on("afterRender", () => this.paintLabels());
     sigma.on("clickNode", ({ node }) => this.onChoice({ kind: "vertex", id: node }));
     sigma.on("clickEdge", ({ edge }) => this.onChoice({ kind: "edge", id: edge }));
     sigma.on("clickStage", () => this.onChoice(null));
@@ -175,7 +178,6 @@ export class Drawing {
         }
       });
     }
-    this.relationColours = coloursOf(this.store.relations(), this.colours);
     this.redraw();
     this.arrange();
   }
@@ -190,7 +192,8 @@ export class Drawing {
   /** Lets forces move the vertices for a while. */
   arrange(): void {
     this.sigma.setCustomBBox(null);
-    const ids = this.graph.nodes();
+    const ids = this.graph.filterNodes((id) => this.shownVertices.has(id));
+    this.arranged = ids;
     const numbers = new Map(ids.map((id, number) => [id, number]));
     const positions = new Float32Array(2 * ids.length);
     ids.forEach((id, number) => {
@@ -198,12 +201,13 @@ export class Drawing {
       positions[2 * number] = x;
       positions[2 * number + 1] = y;
     });
-    const edges = new Uint32Array(2 * this.graph.size);
+    const tied = this.graph.filterEdges((id) => this.shownEdges.has(id));
+    const edges = new Uint32Array(2 * tied.length);
     let place = 0;
-    this.graph.forEachEdge((_, __, from, to) => {
-      edges[place++] = numbers.get(from) ?? 0;
-      edges[place++] = numbers.get(to) ?? 0;
-    });
+    for (const id of tied) {
+      edges[place++] = numbers.get(this.graph.source(id)) ?? 0;
+      edges[place++] = numbers.get(this.graph.target(id)) ?? 0;
+    }
     this.run += 1;
     const { width, height } = this.sigma.getDimensions();
     const task: Task = {
@@ -225,10 +229,15 @@ export class Drawing {
     }, LATER);
   }
 
+  /** Moves what was arranged; what is hidden lies in the middle, so that the picture is as large as what is shown. */
   private place(positions: Float32Array): void {
-    let next = 0;
+    const numbers = new Map(this.arranged.map((id, number) => [id, number]));
     this.graph.updateEachNodeAttributes(
-      (_, attributes) => ({ ...attributes, x: positions[next++] ?? 0, y: positions[next++] ?? 0 }),
+      (id, attributes) => {
+        const number = numbers.get(id);
+        const [x, y] = number === undefined ? [0, 0] : [positions[2 * number] ?? 0, positions[2 * number + 1] ?? 0];
+        return { ...attributes, x, y };
+      },
       { attributes: ["x", "y"] },
     );
   }
@@ -236,14 +245,14 @@ export class Drawing {
   private move(progress: Progress): void {
     if (progress.run !== this.run || (isCalm() && !progress.done)) return;
     this.place(progress.positions);
-    if (progress.done) document.body.dataset["layout"] = "done";
+    if (progress.done) {
+      document.body.dataset["layout"] = "done";
+      if (this.chosen !== null) void this.fit();
+    }
   }
 
   private paint(): void {
     this.colours = theme();
-    this.sigma.setSetting("labelColor", { color: this.colours.ink });
-    this.sigma.setSetting("edgeLabelColor", { color: this.colours.muted });
-    this.relationColours = coloursOf(this.store.relations(), this.colours);
   }
 
   /** Shows the filters, the moment and the choice as they are now. */
@@ -260,28 +269,20 @@ export class Drawing {
     for (const vertex of this.store.vertices.values()) {
       if (!tied.has(vertex.id) && vertex.kind === "entity") this.shownVertices.add(vertex.id);
     }
-    const areFew = this.shownVertices.size < FEW;
-    if (areFew !== this.areFew) {
-      this.areFew = areFew;
-      this.sigma.setSetting("labelDensity", areFew ? 3 : 0.6);
-      this.sigma.setSetting("labelRenderedSizeThreshold", areFew ? 0 : 4);
-    }
     this.light();
     this.sigma.scheduleRefresh();
   }
 
   /** How much is to be seen. */
-  shown(): { vertices: number; edges: number } {
-    return { vertices: this.shownVertices.size, edges: this.shownEdges.size };
+  shown(): { names: number; edges: number } {
+    const names = [...this.shownVertices].filter((id) => this.store.vertices.get(id)?.kind === "entity");
+    return { names: names.length, edges: this.shownEdges.size };
   }
 
-  relationColour(relation: string): string {
-    return this.relationColours.get(relation) ?? this.colours.muted;
-  }
-
-  /** Puts a vertex or an edge, with its neighbours, in the light. */
-  choose(chosen: Chosen | null): void {
+  /** Puts a vertex or an edge, with its neighbours at most so many steps away, in the light. */
+  choose(chosen: Light | null, depth = 1): void {
     this.chosen = chosen;
+    this.depth = depth;
     this.light();
     this.sigma.scheduleRefresh();
   }
@@ -290,24 +291,61 @@ export class Drawing {
     const chosen = this.chosen;
     this.lit = null;
     if (chosen?.kind === "vertex" && this.graph.hasNode(chosen.id)) {
-      this.lit = new Set([chosen.id]);
-      this.graph.forEachEdge(chosen.id, (edge, _, from, to) => {
-        if (this.shownEdges.has(edge)) this.lit?.add(edge).add(from).add(to);
-      });
+      this.lit = this.within(chosen.id, this.depth);
     } else if (chosen?.kind === "edge" && this.graph.hasEdge(chosen.id)) {
       this.lit = new Set([chosen.id, ...this.graph.extremities(chosen.id)]);
+    } else if (chosen?.kind === "evidence") {
+      const lit = new Set<string>();
+      for (const id of chosen.ids) {
+        if (this.graph.hasEdge(id)) [id, ...this.graph.extremities(id)].forEach((one) => lit.add(one));
+        else if (this.graph.hasNode(id)) this.within(id, 1).forEach((one) => lit.add(one));
+      }
+      if (lit.size) this.lit = lit;
     }
+    document.body.dataset["lit"] = String(this.lit?.size ?? 0);
   }
 
-  /** Brings a vertex to the middle of the picture. */
-  async lookAt(id: string): Promise<void> {
-    const camera = this.sigma.getCamera();
-    if (this.graph.order <= FEW && camera.ratio >= 1) return; // all of them are in view
+  /** A vertex with the vertices and edges that at most so many steps lead to. */
+  private within(id: string, depth: number): Set<string> {
+    const found = new Set([id]);
+    let rim = [id];
+    for (let step = 0; step < depth; step++) {
+      const next: string[] = [];
+      for (const one of rim) {
+        this.graph.forEachEdge(one, (edge, _, from, to) => {
+          if (!this.shownEdges.has(edge)) return;
+          found.add(edge);
+          const other = from === one ? to : from;
+          if (!found.has(other)) next.push(other);
+          found.add(other);
+        });
+      }
+      rim = next;
+    }
+    return found;
+  }
+
+  /** Brings what is in the light into the picture, or all of it. */
+  async fit(): Promise<void> {
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // it may be new
-    const place = this.sigma.getNodeDisplayData(id);
-    if (place === undefined) return;
-    const target = { x: place.x, y: place.y, ratio: Math.min(camera.ratio, this.graph.order > FEW ? 0.35 : 0.8) };
-    await camera.animate(target, { duration: isCalm() ? 0 : 400 });
+    const camera = this.sigma.getCamera();
+    const duration = isCalm() ? 0 : 300;
+    const places = [...(this.lit ?? [])].flatMap((id) => {
+      const place = this.graph.hasNode(id) ? this.sigma.getNodeDisplayData(id) : undefined;
+      return place === undefined ? [] : [this.sigma.framedGraphToViewport(place, WHOLE)];
+    });
+    if (!places.length) {
+      await camera.animate(WHOLE.cameraState, { duration });
+      return;
+    }
+    const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
+    const [left, right] = [Math.min(...xs), Math.max(...xs)];
+    const [top, bottom] = [Math.min(...ys), Math.max(...ys)];
+    const { width, height } = this.sigma.getDimensions();
+    const room = (size: number, margin: number): number => Math.max(size - 2 * margin, size / 3);
+    const ratio = Math.max((right - left) / room(width, 120), (bottom - top) / room(height, 80), 0.25);
+    const middle = this.sigma.viewportToFramedGraph({ x: (left + right) / 2, y: (top + bottom) / 2 }, WHOLE);
+    await camera.animate({ x: middle.x, y: middle.y, ratio: Math.min(ratio, 1), angle: 0 }, { duration });
   }
 
   zoom(factor: number): void {
@@ -315,39 +353,36 @@ export class Drawing {
     void camera.animate({ ratio: camera.getBoundedRatio(camera.ratio * factor) }, { duration: isCalm() ? 0 : 150 });
   }
 
-  fit(): void {
-    void this.sigma.getCamera().animatedReset({ duration: isCalm() ? 0 : 300 });
-  }
-
   private hover(id: string | null, container: HTMLElement): void {
     this.hovered = id;
     container.classList.toggle("pointing", id !== null);
+    this.sigma.scheduleRender();
   }
 
   private shownVertex(id: string, { vertex, x, y }: NodeAttributes): Partial<NodeDisplayData> {
-    const hidden = !this.shownVertices.has(id);
     const isLit = this.lit === null || this.lit.has(id);
-    const isChosen = this.chosen?.id === id;
-    const { colours } = this;
+    const isChosen = this.isChosen(id);
     const base = vertex.kind === "entity" ? 3 + 1.5 * Math.sqrt(vertex.weight) : 3.5;
     // many vertices are small ones, so that the lines between them are seen
     const scale = Math.max(0.28, Math.min(1, Math.sqrt(FEW / Math.max(this.shownVertices.size, 1))));
     return {
       x,
       y,
-      hidden,
-      label:
-        isLit || this.hovered === id
-          ? isChosen || this.hovered === id
-            ? vertex.label
-            : shortened(vertex.label, vertex.kind === "entity" ? LABEL : LABEL / 2)
-          : null,
-      color: isLit ? colours[vertex.kind] : colours.faint,
-      size: Math.min(base, 15) * scale + (isChosen ? 3 : 0),
-      forceLabel: isChosen || (this.lit !== null && isLit && this.lit.size < 80),
+      hidden: !this.shownVertices.has(id),
+      label: null,
+      color: isLit ? this.vertexColour(vertex) : this.colours.faint,
+      size: Math.min(base, 13) * scale + (isChosen ? 3 : 0),
       highlighted: isChosen,
       zIndex: isLit ? 1 : 0,
     };
+  }
+
+  private isChosen(id: string): boolean {
+    return this.chosen !== null && this.chosen.kind !== "evidence" && this.chosen.id === id;
+  }
+
+  private vertexColour(vertex: Vertex): string {
+    return this.colours[vertex.kind === "entity" ? (vertex.type ?? "thing") : vertex.kind];
   }
 
   private shownEdge(id: string, { edge, curvature }: EdgeAttributes): Partial<EdgeDisplayData> & { curvature: number } {
@@ -356,7 +391,7 @@ export class Drawing {
     const { colours } = this;
     const colour =
       edge.kind === "fact"
-        ? this.relationColour(edge.relation)
+        ? (colours.relations[relationNumber(edge.relation)] ?? colours.muted)
         : edge.kind === "thesis"
           ? colours.thesis
           : colours.episode;
@@ -365,40 +400,79 @@ export class Drawing {
       type: hasEnded ? "dashed" : curvature !== 0 ? "curved" : "arrow",
       curvature,
       color: !isLit ? colours.faint : hasEnded ? colours.ended : colour,
-      size: isLit && this.lit !== null ? 2 : this.shownVertices.size < FEW ? 1.5 : 0.8,
-      label: isLit && this.lit !== null && this.lit.size < 120 ? edge.relation + (hasEnded ? " (ended)" : "") : "",
+      size: isLit && this.lit !== null ? 2.2 : this.shownVertices.size < FEW ? 1.5 : 0.8,
       zIndex: isLit ? 1 : 0,
     };
   }
 
-  private readonly paintLabel: LabelPainter = (context, data, settings) => {
-    if (!data.label) return;
-    context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`;
-    const x = data.x + data.size + 4;
-    const y = data.y + settings.labelSize / 3;
-    context.lineWidth = 3;
-    context.lineJoin = "round";
-    context.strokeStyle = this.colours.surface;
-    context.strokeText(data.label, x, y);
-    context.fillStyle = this.colours.ink;
-    context.fillText(data.label, x, y);
-  };
+  /** Paints the labels that have room: of what is chosen first, then of what is lit, then of the strongest names. */
+  private paintLabels(): void {
+    const canvas = this.sigma.getCanvases()["labels"];
+    const context = canvas?.getContext("2d");
+    if (!canvas || !context) return;
+    const { width, height } = this.sigma.getDimensions();
+    const painter = new LabelPainter(context, width, height);
+    const seen: { id: string; vertex: Vertex; rank: number; x: number; y: number; size: number }[] = [];
+    const isClear = this.shownVertices.size < FEW;
+    for (const id of this.shownVertices) {
+      const data = this.sigma.getNodeDisplayData(id);
+      const vertex = this.store.vertices.get(id);
+      if (data === undefined || vertex === undefined) continue;
+      const { x, y } = this.sigma.framedGraphToViewport(data);
+      if (x < 0 || y < 0 || x > width || y > height) continue;
+      const size = this.sigma.scaleSize(data.size);
+      if (isClear && vertex.kind === "entity") painter.block(x, y, size * 0.7);
+      const isLit = this.lit?.has(id) ?? false;
+      if (this.lit !== null && !isLit && id !== this.hovered) continue;
+      const rank =
+        (id === this.hovered ? 4e6 : 0) +
+        (this.isChosen(id) ? 2e6 : 0) +
+        (vertex.kind === "entity" ? 1e5 : 0) +
+        vertex.weight;
+      seen.push({ id, vertex, rank, x, y, size });
+    }
+    seen.sort((a, b) => b.rank - a.rank || (a.id < b.id ? -1 : 1));
+    const { colours } = this;
+    for (const { id, vertex, x, y, size } of seen.slice(0, MOST_LABELS)) {
+      const isAsked = id === this.hovered || this.isChosen(id);
+      const isText = vertex.kind !== "entity";
+      // of many, a sentence says itself when one points at it
+      if (isText && !isAsked && !isClear && this.lit === null) continue;
+      const text = isAsked ? vertex.label : shortened(vertex.label, LABEL);
+      painter.paint({ text, x, y, size, forced: isAsked, faded: isText, font: NAME_FONT }, colours.ink, colours.surface);
+    }
+    if (this.lit !== null && this.lit.size < 120) this.paintRelations(painter);
+    document.body.dataset["labels"] = String(painter.painted);
+    document.body.dataset["overprinted"] = String(painter.overprinted);
+  }
 
-  private readonly paintHover: LabelPainter = (context, data, settings) => {
+  /** Paints the relations of what is lit on their lines. */
+  private paintRelations(painter: LabelPainter): void {
+    for (const id of this.lit ?? []) {
+      const edge = this.store.edges.get(id);
+      if (edge === undefined || edge.kind !== "fact" || !this.shownEdges.has(id)) continue;
+      const ends = [edge.from, edge.to].map((end) => this.sigma.getNodeDisplayData(end));
+      if (ends[0] === undefined || ends[1] === undefined) continue;
+      const [from, to] = [this.sigma.framedGraphToViewport(ends[0]), this.sigma.framedGraphToViewport(ends[1])];
+      const bend = this.graph.getEdgeAttribute(id, "curvature") / 2;
+      const x = (from.x + to.x) / 2 + (to.y - from.y) * bend;
+      const y = (from.y + to.y) / 2 - (to.x - from.x) * bend;
+      const hasEnded = statusAt(edge.held, this.filters.moment) === "ended";
+      const text = shortened(edge.relation, LABEL) + (hasEnded ? " (ended)" : "");
+      const label = { text, x, y, size: 0, forced: false, faded: hasEnded, font: RELATION_FONT };
+      painter.paint(label, this.colours.muted, this.colours.surface);
+    }
+  }
+
+  private readonly paintHover: HoverPainter = (context, data) => {
     context.beginPath();
     context.arc(data.x, data.y, data.size + 3, 0, 2 * Math.PI);
     context.lineWidth = 2;
     context.strokeStyle = this.colours.accent;
     context.stroke();
-    this.paintLabel(context, data, settings);
   };
 }
 
 function shortened(label: string, most: number): string {
   return label.length <= most ? label : `${label.slice(0, most - 1).trimEnd()}…`;
-}
-
-/** The most frequent relations get colours of their own, the rest share one. */
-function coloursOf(relations: [string, number][], colours: Theme): Map<string, string> {
-  return new Map(relations.map(([name], number) => [name, colours.relations[number] ?? colours.muted]));
 }

@@ -1,4 +1,5 @@
-// Where the vertices go: forces between them, turned so that they fill the window.
+// Where the vertices go: forces between them, each part that hangs together for itself, the largest turned so that it
+// fills the window and the others beside it.
 import Graph from "graphology";
 import forceAtlas2, { type ForceAtlas2Settings } from "graphology-layout-forceatlas2";
 
@@ -13,61 +14,156 @@ export interface Task {
   upright: boolean;
 }
 
+interface Part {
+  members: number[];
+  graph: Graph;
+  settings: ForceAtlas2Settings;
+}
+
 const MANY = 600; // vertices
+const APART = 1.4; // between parts, in lengths of a line
 
 export class Forces {
-  private readonly graph = new Graph({ type: "undirected", multi: false });
-  private readonly settings: ForceAtlas2Settings;
-  private readonly wanted: number;
+  private readonly parts: Part[];
+  private readonly number: number;
+  private readonly upright: boolean;
   private angle = 0;
 
   constructor(task: Task) {
-    const { positions, edges } = task;
-    for (let place = 0; place < positions.length; place += 2) {
-      this.graph.addNode(place / 2, { x: positions[place] ?? 0, y: positions[place + 1] ?? 0, size: 1 });
+    this.number = task.positions.length / 2;
+    this.upright = task.upright;
+    this.parts = componentsOf(this.number, task.edges)
+      .map((members) => partOf(members, task))
+      .sort((a, b) => b.members.length - a.members.length || (a.members[0] ?? 0) - (b.members[0] ?? 0));
+    const known = new Map(this.parts.flatMap((part) => part.members.map((member) => [member, part.graph])));
+    for (let place = 0; place < task.edges.length; place += 2) {
+      const [from, to] = [task.edges[place] ?? 0, task.edges[place + 1] ?? 0];
+      if (from !== to) known.get(from)?.mergeEdge(from, to);
     }
-    for (let place = 0; place < edges.length; place += 2) {
-      if (edges[place] !== edges[place + 1]) this.graph.mergeEdge(edges[place], edges[place + 1]);
-    }
-    const areFew = this.graph.order <= MANY;
-    this.settings = {
-      ...forceAtlas2.inferSettings(this.graph),
-      barnesHutOptimize: !areFew,
-      edgeWeightInfluence: 0,
-      gravity: areFew ? 0.9 : 0.5,
-      outboundAttractionDistribution: areFew,
-      scalingRatio: 12,
-      slowDown: 1 + Math.log(Math.max(this.graph.order, 1)) / 2,
-      strongGravityMode: false,
-    };
-    this.wanted = task.upright ? Math.PI / 2 : 0;
   }
 
   /** Lets the forces work: where the vertices are then. */
   work(iterations: number): Float32Array {
-    forceAtlas2.assign(this.graph, { iterations, settings: this.settings });
-    const positions = new Float32Array(2 * this.graph.order);
-    let place = 0;
-    this.graph.forEachNode((_, { x, y }) => {
-      positions[place++] = x as number;
-      positions[place++] = y as number;
-    });
-    this.angle = turn(positions, this.wanted, this.angle);
+    const positions = new Float32Array(2 * this.number);
+    for (const { graph, settings } of this.parts) {
+      if (graph.order > 1) forceAtlas2.assign(graph, { iterations, settings });
+      graph.forEachNode((id, { x, y }) => {
+        positions[2 * Number(id)] = x as number;
+        positions[2 * Number(id) + 1] = y as number;
+      });
+    }
+    const largest = this.parts[0];
+    if (largest !== undefined && largest.members.length > 2) {
+      this.angle = turn(positions, largest.members, this.upright ? Math.PI / 2 : 0, this.angle);
+    }
+    this.pack(positions);
     return positions;
+  }
+
+  /** Puts the parts beside each other: the smaller ones in columns, or in rows below if there is more room. */
+  private pack(positions: Float32Array): void {
+    const [across, down] = this.upright ? [1, 0] : [0, 1];
+    const gap = APART * lengthOf(this.parts[0]?.graph);
+    const boxes = this.parts.map(({ members }) => boxOf(positions, members));
+    const first = boxes[0];
+    if (first === undefined) return;
+    const length = Math.max(first.size[down] ?? 0, (first.size[across] ?? 0) * 0.4, 6 * gap);
+    let along = 0;
+    let beside = (first.size[across] ?? 0) + gap;
+    let thickest = 0;
+    boxes.forEach((box, number) => {
+      const size = [Math.max(box.size[across] ?? 0, gap / 2), Math.max(box.size[down] ?? 0, gap / 2)] as const;
+      let to = [0, 0];
+      if (number > 0) {
+        if (along > 0 && along + size[1] > length) {
+          beside += thickest + gap;
+          [along, thickest] = [0, 0];
+        }
+        to = [beside, along];
+        along += size[1] + gap;
+        thickest = Math.max(thickest, size[0]);
+      }
+      for (const member of this.parts[number]?.members ?? []) {
+        positions[2 * member + across] = (positions[2 * member + across] ?? 0) - (box.low[across] ?? 0) + (to[0] ?? 0);
+        positions[2 * member + down] = (positions[2 * member + down] ?? 0) - (box.low[down] ?? 0) + (to[1] ?? 0);
+      }
+    });
   }
 }
 
-/** Turns the vertices so that they spread most in the direction `wanted`; by an angle near the one before. */
-function turn(positions: Float32Array, wanted: number, before: number): number {
-  const number = positions.length / 2;
+function partOf(members: number[], { positions }: Task): Part {
+  const graph = new Graph({ type: "undirected", multi: false });
+  for (const member of members) {
+    graph.addNode(member, { x: positions[2 * member] ?? 0, y: positions[2 * member + 1] ?? 0, size: 1 });
+  }
+  const areFew = members.length <= MANY;
+  const settings = {
+    ...forceAtlas2.inferSettings(graph),
+    barnesHutOptimize: !areFew,
+    edgeWeightInfluence: 0,
+    gravity: areFew ? 0.9 : 0.5,
+    outboundAttractionDistribution: areFew,
+    scalingRatio: 12,
+    slowDown: 1 + Math.log(members.length) / 2,
+    strongGravityMode: false,
+  };
+  return { members, graph, settings };
+}
+
+/** The parts that hang together. */
+function componentsOf(number: number, edges: Uint32Array): number[][] {
+  const parents = Array.from({ length: number }, (_, member) => member);
+  const rootOf = (member: number): number => {
+    let root = member;
+    while (parents[root] !== root) root = parents[root] = parents[parents[root] ?? 0] ?? 0;
+    return root;
+  };
+  for (let place = 0; place < edges.length; place += 2) {
+    parents[rootOf(edges[place] ?? 0)] = rootOf(edges[place + 1] ?? 0);
+  }
+  const found = new Map<number, number[]>();
+  for (let member = 0; member < number; member++) {
+    const root = rootOf(member);
+    const part = found.get(root);
+    if (part === undefined) found.set(root, [member]);
+    else part.push(member);
+  }
+  return [...found.values()];
+}
+
+/** How long a line of a graph is in the middle. */
+function lengthOf(graph: Graph | undefined): number {
+  const lengths: number[] = [];
+  graph?.forEachEdge((_, __, ___, ____, from, to) => {
+    lengths.push(Math.hypot((from["x"] as number) - (to["x"] as number), (from["y"] as number) - (to["y"] as number)));
+  });
+  lengths.sort((a, b) => a - b);
+  return lengths[Math.floor(lengths.length / 2)] ?? 10;
+}
+
+function boxOf(positions: Float32Array, members: number[]): { low: [number, number]; size: [number, number] } {
+  const low: [number, number] = [Infinity, Infinity];
+  const high: [number, number] = [-Infinity, -Infinity];
+  for (const member of members) {
+    for (const side of [0, 1] as const) {
+      const place = positions[2 * member + side] ?? 0;
+      low[side] = Math.min(low[side], place);
+      high[side] = Math.max(high[side], place);
+    }
+  }
+  return { low, size: [high[0] - low[0], high[1] - low[1]] };
+}
+
+/** Turns some vertices so that they spread most in the direction `wanted`; by an angle near the one before. */
+function turn(positions: Float32Array, members: number[], wanted: number, before: number): number {
   let [mx, my] = [0, 0];
-  for (let place = 0; place < positions.length; place += 2) {
-    mx += (positions[place] ?? 0) / number;
-    my += (positions[place + 1] ?? 0) / number;
+  for (const member of members) {
+    mx += (positions[2 * member] ?? 0) / members.length;
+    my += (positions[2 * member + 1] ?? 0) / members.length;
   }
   let [xx, xy, yy] = [0, 0, 0];
-  for (let place = 0; place < positions.length; place += 2) {
-    const [x, y] = [(positions[place] ?? 0) - mx, (positions[place + 1] ?? 0) - my];
+  for (const member of members) {
+    const [x, y] = [(positions[2 * member] ?? 0) - mx, (positions[2 * member + 1] ?? 0) - my];
     xx += x * x;
     xy += x * y;
     yy += y * y;
@@ -76,10 +172,10 @@ function turn(positions: Float32Array, wanted: number, before: number): number {
   let angle = wanted - widest;
   angle -= Math.PI * Math.round((angle - before) / Math.PI); // half a turn further is as good
   const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
-  for (let place = 0; place < positions.length; place += 2) {
-    const [x, y] = [(positions[place] ?? 0) - mx, (positions[place + 1] ?? 0) - my];
-    positions[place] = cosine * x - sine * y;
-    positions[place + 1] = sine * x + cosine * y;
+  for (const member of members) {
+    const [x, y] = [(positions[2 * member] ?? 0) - mx, (positions[2 * member + 1] ?? 0) - my];
+    positions[2 * member] = cosine * x - sine * y;
+    positions[2 * member + 1] = sine * x + cosine * y;
   }
   return angle;
 }

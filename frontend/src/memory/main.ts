@@ -1,26 +1,31 @@
-// The page of a memory.
+// The page of a memory. What it shows is what its address says: every choice goes through `go`, and `apply` shows it.
 import { get, said } from "../common/api";
 import { at, count, fill, h, tell, whenQuiet } from "../common/dom";
+import { relationNumber } from "../common/theme";
+import { shownTime } from "../common/times";
+import { type Address, OWN, readAddress, writeAddress } from "./address";
 import {
+  type Answer,
   type EdgeKind,
   type Entity,
   type Episode,
-  type EpisodeHit,
   Filters,
   type FirstPicture,
-  type Hit,
   type Neighbourhood,
   type Statement,
   Store,
   type Summary,
 } from "./data";
 import { type Chosen, Drawing } from "./drawing";
+import { Editing } from "./editing";
+import { hasMap, MapView } from "./map-view";
 import { Panel } from "./panel";
 import { type Found, Search } from "./search";
-import { Slider } from "./slider";
+import { TimeAxis } from "./time";
 
 const NEIGHBOURS = 40; // asked for at a time
 const STATEMENTS = 100; // shown of a name at first
+const MANY_STATEMENTS = 1000;
 const MOST_DRAWN = 1500; // vertices of neighbourhoods: with more, the next one is drawn alone
 
 interface Listed {
@@ -32,56 +37,76 @@ interface Listed {
 const store = new Store();
 const filters = new Filters();
 const loaded = new Map<string, { shown: number; total: number }>();
-const address = new URLSearchParams(location.hash.slice(1));
-let memory = address.get("memory") ?? "file";
+let address: Address = readAddress(location.hash);
 let summary: Summary | null = null;
-let chosen: { kind: "name" | "statement" | "episode"; id: string } | null = null;
 let entity: Entity | null = null;
 let whole = true;
+let drawnFor = ""; // the part of the address that decides what is loaded
+let turn = 0;
 
-const path = (tail = ""): string => `/api/memories/${encodeURIComponent(memory)}${tail}`;
+const path = (tail = ""): string => `/api/memories/${encodeURIComponent(address.memory)}${tail}`;
+const known = (): { recorded: number | null } => ({ recorded: address.recorded });
+const loadedFor = ({ memory, recorded, kinds, only, chosen }: Address): string =>
+  JSON.stringify([memory, recorded, kinds.includes("episode"), only ? chosen : null]);
 const askPicture = (): Promise<FirstPicture> =>
-  get<FirstPicture>(path("/graph"), { episodes: filters.kinds.has("episode") });
+  get<FirstPicture>(path("/graph"), { episodes: address.kinds.includes("episode"), ...known() });
 
 // asked for first of all: it takes a browser a while to make ready for drawing
-const begun = askPicture();
+let begun: Promise<FirstPicture> | null = askPicture();
 begun.catch(() => undefined);
 
-const panel = new Panel(at("panel", HTMLElement), {
-  choose: (name) => void show(name),
-  expand: (name) => void expand(name),
-  only: (name) => void only(name),
-  longer: (name) => void showEntity(name, 1000),
-  episode: (id) => get<Episode>(path("/episode"), { id }),
+const editing = new Editing({
+  path,
+  changed: (chosen) => {
+    address = { ...address, chosen };
+    history.pushState(null, "", location.pathname + writeAddress(address));
+    drawnFor = "";
+    void apply();
+  },
 });
-const slider = new Slider(
+const panel = new Panel(at("panel", HTMLElement), {
+  link: (chosen) => writeAddress({ ...address, chosen, only: false }) || "#",
+  expand: (name) => void expand(name),
+  only: (name) => go({ chosen: { kind: "name", id: name }, only: true }),
+  deeper: (depth) => go({ depth }),
+  longer: (name) => void guarded(() => showName(name, MANY_STATEMENTS)),
+  episode: (id) => get<Episode>(path("/episode"), { id }),
+  edits: (about) => (summary?.editable ? editing.buttons(about) : []),
+});
+const time = new TimeAxis(
   {
+    picture: at("changes", SVGSVGElement as unknown as new () => SVGSVGElement),
     range: at("moment", HTMLInputElement),
-    shown: at("moment-shown", HTMLOutputElement),
-    first: at("moment-first", HTMLElement),
+    shown: at("as-of", HTMLInputElement),
+    about: at("moment-about", HTMLElement),
     play: at("moment-play", HTMLButtonElement),
     now: at("moment-now", HTMLButtonElement),
-    changes: at("changes", SVGSVGElement as unknown as new () => SVGSVGElement),
+    all: at("range-all", HTMLButtonElement),
   },
   store,
-  (moment) => {
+  ({ moment, range }, isFinal) => {
+    address = { ...address, at: moment, range };
     filters.moment = moment;
+    filters.range = range;
+    if (isFinal) keep();
     redraw();
-    if (entity !== null && chosen?.kind === "name") panel.entity(entity, moment, loaded.get(entity.name) ?? null);
-    remember();
+    showPanelAgain(isFinal);
   },
 );
 new Search(at("search", HTMLInputElement), at("found", HTMLElement), {
   names: async (q) => {
     try {
-      return (await get<{ names: Found[] }>(path("/names"), { q })).names;
+      return (await get<{ names: Found[] }>(path("/names"), { q, ...known() })).names;
     } catch {
       return [];
     }
   },
-  choose: (name) => void show(name),
-  recall: (question) => void recall(question),
+  choose: (name) => go({ chosen: { kind: "name", id: name }, only: false }),
+  ask: (question) => go({ chosen: { kind: "question", id: question }, only: false }),
 });
+const map = new MapView(at("map", HTMLElement), (room) =>
+  go({ chosen: { kind: "name", id: room.toLowerCase() }, only: false }),
+);
 const drawing = makeDrawing();
 
 function makeDrawing(): Drawing | null {
@@ -91,7 +116,7 @@ function makeDrawing(): Drawing | null {
       container,
       store,
       filters,
-      (picked) => void pick(picked),
+      (picked) => void guarded(() => pick(picked)),
       (id) => {
         const name = store.vertices.get(id)?.name;
         if (name !== undefined) void expand(name);
@@ -119,146 +144,261 @@ async function guarded(work: () => Promise<void>): Promise<void> {
   }
 }
 
-// -- what is on the page ------------------------------------------------------------------------------------------
+// -- the address --------------------------------------------------------------------------------------------------
 
-async function open(asked = askPicture()): Promise<void> {
-  summary = null;
+/** Goes to another address: Back leads to the one before. */
+function go(change: Partial<Address>): void {
+  const next = { ...address, ...change };
+  if (writeAddress(next) !== writeAddress(address)) {
+    history.pushState(null, "", location.pathname + writeAddress(next));
+  }
+  address = next;
+  void apply();
+}
+
+/** Keeps the moment in the address, without a step for Back. */
+function keep(): void {
+  history.replaceState(null, "", location.pathname + writeAddress(address));
+}
+
+window.addEventListener("popstate", () => {
+  const next = readAddress(location.hash);
+  if (writeAddress(next) === writeAddress(address)) return;
+  address = next;
+  void apply();
+});
+
+/** Shows what the address says. */
+async function apply(): Promise<void> {
+  const mine = ++turn;
+  const before = filterState();
+  filters.kinds.clear();
+  for (const kind of address.kinds) filters.kinds.add(kind);
+  filters.hidden.clear();
+  for (const relation of address.hidden) filters.hidden.add(relation);
+  filters.showEnded = address.ended;
+  filters.showRestated = address.restated;
+  filters.moment = address.at;
+  filters.range = address.range;
+  filters.kept.clear();
+  const isOther = before !== filterState();
+  time.show({ moment: address.at, range: address.range });
+  showFilters();
   await guarded(async () => {
-    const first = await asked;
-    whole = first.whole;
-    drawing?.clear();
-    store.clear();
-    loaded.clear();
-    drawing?.grow(store.add(first), null);
-    if (first.centre !== null && first.total !== null) {
-      loaded.set(first.centre, { shown: Math.min(NEIGHBOURS, first.total), total: first.total });
-    }
-    if (first.whole && filters.kinds.has("episode") && !first.episodes)
-      tell("With its episodes this memory is too large to be drawn whole: choose a name to see them.");
-    changed();
-    at("nothing", HTMLElement).hidden = store.vertices.size > 0;
-    void guarded(welcome);
+    if (loadedFor(address) !== drawnFor) await open();
+    else if (isOther) relayout();
+    if (mine !== turn) return;
+    at("all", HTMLElement).hidden = !address.only;
+    showView();
+    await showChoice();
   });
   document.body.dataset["ready"] = "yes";
 }
 
-async function welcome(): Promise<void> {
-  const about = await get<Summary>(path());
-  summary = about;
-  document.title = `${about.file.split("/").at(-1) ?? "memory"} · worldthread`;
-  if (chosen === null) panel.welcome(about);
+const filterState = (): string =>
+  JSON.stringify([[...filters.kinds], [...filters.hidden], filters.showEnded, filters.showRestated, filters.range]);
+
+// -- what is on the page ------------------------------------------------------------------------------------------
+
+async function open(): Promise<void> {
+  const asked = begun ?? askPicture();
+  begun = null;
+  const wanted = loadedFor(address);
+  summary = null;
+  try {
+    const first = await asked;
+    if (wanted !== loadedFor(address)) return;
+    whole = first.whole;
+    drawing?.clear();
+    store.clear();
+    loaded.clear();
+    drawnFor = wanted;
+    if (address.only && address.chosen?.kind === "name") {
+      whole = false;
+      await load(address.chosen.id, true);
+    } else {
+      drawing?.grow(store.add(first), null);
+      if (drawing === null) store.add(first);
+      if (first.centre !== null && first.total !== null) {
+        loaded.set(first.centre, { shown: Math.min(NEIGHBOURS, first.total), total: first.total });
+      }
+    }
+    if (first.whole && address.kinds.includes("episode") && !first.episodes)
+      tell("With its texts this memory is too large to be drawn whole: choose a name to see them.");
+    changed();
+    summary = await get<Summary>(path(), known());
+  } catch (error) {
+    store.clear();
+    drawing?.clear();
+    drawnFor = "";
+    editing.offerStart(address.memory === OWN, null);
+    throw error;
+  }
+  document.title = `${summary.file.split("/").at(-1) ?? "memory"} · worldthread`;
+  editing.offerStart(address.memory === OWN && store.vertices.size === 0, summary);
+  showRecorded();
   redraw();
 }
 
 function changed(): void {
-  slider.update();
-  filters.moment = slider.moment;
+  time.update();
   drawRelations();
   redraw();
 }
 
+function relayout(): void {
+  redraw();
+  drawing?.arrange();
+  void drawing?.fit();
+}
+
 function redraw(): void {
   drawing?.redraw();
-  const shown = drawing?.shown() ?? { vertices: 0, edges: 0 };
-  const known = whole || summary === null ? "" : ` of ${count(summary.names, "name")}`;
+  const shown = drawing?.shown() ?? { names: 0, edges: 0 };
+  const of = whole || summary === null ? "" : ` of ${count(summary.names, "name")}`;
   at("shown", HTMLElement).textContent = store.vertices.size
-    ? `${count(shown.vertices, "vertex", "vertices")}${known}, ${count(shown.edges, "edge")}`
+    ? `${count(shown.names, "name")}${of}, ${count(shown.edges, "line")}`
     : "";
   document.body.dataset["shownEdges"] = String(shown.edges);
+}
+
+const redrawMap = whenQuiet(120, () => {
+  if (isMap()) void guarded(() => map.show(path("/map"), { at: address.at, ...known() }, chosenName()));
+});
+
+const isMap = (): boolean => (address.view ?? (hasMap(store) ? "map" : "graph")) === "map";
+const chosenName = (): string | null => (address.chosen?.kind === "name" ? address.chosen.id : null);
+
+function showView(): void {
+  const asMap = isMap();
+  at("views", HTMLElement).hidden = !hasMap(store);
+  at("map", HTMLElement).hidden = !asMap;
+  at("graph", HTMLElement).classList.toggle("behind", asMap);
+  at("legend", HTMLElement).hidden = asMap;
+  at("view-map", HTMLButtonElement).setAttribute("aria-pressed", String(asMap));
+  at("view-graph", HTMLButtonElement).setAttribute("aria-pressed", String(!asMap));
+  if (asMap) void guarded(() => map.show(path("/map"), { at: address.at, ...known() }, chosenName()));
 }
 
 // -- choosing -----------------------------------------------------------------------------------------------------
 
 async function pick(picked: Chosen | null): Promise<void> {
   if (picked === null) {
-    clearChoice();
+    if (address.chosen !== null) go({ chosen: null });
     return;
   }
-  if (picked.kind === "edge") {
-    const edge = store.edges.get(picked.id);
-    if (edge?.number != null) await showStatement(edge.number, picked.id);
-    else if (edge?.episode != null) await showEpisode(edge.episode, edge.from);
-    return;
+  const edge = picked.kind === "edge" ? store.edges.get(picked.id) : undefined;
+  const vertex = store.vertices.get(picked.kind === "edge" ? (edge?.from ?? "") : picked.id);
+  const number = picked.kind === "edge" ? edge?.number : vertex?.number;
+  if (picked.kind === "vertex" && vertex?.name !== undefined) {
+    go({ chosen: { kind: "name", id: vertex.name }, only: address.only && chosenName() === vertex.name });
+  } else if (number != null) {
+    const { id } = await get<Statement>(path("/statement"), { number, ...known() });
+    go({ chosen: { kind: "statement", id } });
+  } else if (vertex?.episode !== undefined) {
+    go({ chosen: { kind: "source", id: vertex.episode } });
   }
-  const vertex = store.vertices.get(picked.id);
-  if (vertex?.name !== undefined) await show(vertex.name);
-  else if (vertex?.number !== undefined) await showStatement(vertex.number, vertex.id);
-  else if (vertex?.episode !== undefined) await showEpisode(vertex.episode, vertex.id);
 }
 
-function clearChoice(): void {
-  chosen = null;
+async function showChoice(): Promise<void> {
+  const { chosen } = address;
   entity = null;
-  drawing?.choose(null);
-  if (summary !== null) panel.welcome(summary);
-  remember();
+  if (chosen?.kind === "name") await showName(chosen.id);
+  else if (chosen?.kind === "statement") await showStatement(chosen.id);
+  else if (chosen?.kind === "source") await showSource(chosen.id);
+  else if (chosen?.kind === "question") await showAnswer(chosen.id);
+  else {
+    drawing?.choose(null);
+    if (summary !== null) panel.welcome(summary);
+  }
 }
 
 /** A name: its neighbourhood in the light, and what is known about it in the panel. */
-async function show(name: string): Promise<void> {
-  await guarded(async () => {
-    const vertex = `e:${name}`;
-    const needed = !whole && !loaded.has(name);
-    const isFar = !whole && (!store.vertices.has(vertex) || store.vertices.size > MOST_DRAWN);
-    const [about] = await Promise.all([
-      get<Entity>(path("/entity"), { name, limit: STATEMENTS }),
-      needed ? load(name, isFar) : Promise.resolve(),
-    ]);
-    entity = about;
-    chosen = { kind: "name", id: about.name };
-    drawing?.choose({ kind: "vertex", id: `e:${about.name}` });
-    panel.entity(about, slider.moment, loaded.get(about.name) ?? null);
-    remember();
-    await drawing?.lookAt(vertex);
-  });
+async function showName(name: string, limit = STATEMENTS): Promise<void> {
+  const mine = turn;
+  const needed = !whole && !loaded.has(name);
+  const isFar = !whole && (!store.vertices.has(`e:${name}`) || store.vertices.size > MOST_DRAWN);
+  const [about] = await Promise.all([
+    get<Entity>(path("/entity"), { name, limit, ...known() }),
+    needed ? load(name, isFar) : Promise.resolve(),
+  ]);
+  if (mine !== turn) return;
+  entity = about;
+  drawing?.choose({ kind: "vertex", id: `e:${about.name}` }, address.depth);
+  showPanelAgain(true);
+  await drawing?.fit();
 }
 
-async function showEntity(name: string, limit: number): Promise<void> {
-  await guarded(async () => {
-    entity = await get<Entity>(path("/entity"), { name, limit });
-    panel.entity(entity, slider.moment, loaded.get(name) ?? null);
-  });
-}
-
-async function showStatement(number: number, id: string): Promise<void> {
-  await guarded(async () => {
-    const statement = await get<Statement>(path("/statement"), { number });
-    entity = null;
-    chosen = { kind: "statement", id };
-    drawing?.choose({ kind: store.vertices.has(id) ? "vertex" : "edge", id });
-    panel.statement(statement);
-  });
-}
-
-async function showEpisode(episode: string, vertex: string): Promise<void> {
-  await guarded(async () => {
-    const told = await get<Episode>(path("/episode"), { id: episode });
-    entity = null;
-    chosen = { kind: "episode", id: episode };
-    drawing?.choose({ kind: "vertex", id: vertex });
-    panel.episode(told);
-  });
-}
-
-async function recall(question: string): Promise<void> {
-  panel.waiting(question);
-  try {
-    const at = slider.moment;
-    const found = await get<{ hits: (Hit | EpisodeHit)[]; method: string }>(path("/recall"), { q: question, at });
-    panel.hits(question, found.hits, found.method);
-  } catch (error) {
-    panel.failed(question, said(error));
+/** Shows the name in the panel as it stands at the moment, or asks the question again as of it. */
+function showPanelAgain(isFinal: boolean): void {
+  redrawMap();
+  if (entity !== null) {
+    const shown = { loaded: loaded.get(entity.name) ?? null, depth: address.depth, restated: address.restated };
+    panel.entity(entity, { moment: address.at, range: address.range }, shown);
+  } else if (isFinal && address.chosen?.kind === "question") {
+    void guarded(showChoice);
   }
+}
+
+async function showStatement(id: string): Promise<void> {
+  const mine = turn;
+  const statement = await get<Statement>(path("/statement"), { id, ...known() });
+  const first = statement.names[0];
+  if (!whole && first !== undefined && !store.vertices.has(`e:${first}`)) await load(first, true);
+  if (mine !== turn) return;
+  light([statement]);
+  panel.statement(statement);
+  await drawing?.fit();
+}
+
+async function showSource(id: string): Promise<void> {
+  const mine = turn;
+  const told = await get<Episode>(path("/episode"), { id });
+  if (mine !== turn) return;
+  const vertex = `p:${id}`;
+  drawing?.choose(store.vertices.has(vertex) ? { kind: "vertex", id: vertex } : null);
+  panel.episode(told);
+}
+
+async function showAnswer(question: string): Promise<void> {
+  const mine = turn;
+  panel.waiting(question);
+  at("search", HTMLInputElement).value = question;
+  try {
+    const told = await get<Answer>(path("/ask"), { q: question, at: address.at });
+    const { evidence } = told;
+    const first = evidence[0]?.names[0];
+    if (!whole && first !== undefined && !store.vertices.has(`e:${first}`)) await load(first, true);
+    if (mine !== turn) return;
+    light(evidence);
+    panel.answer(told);
+  } catch (error) {
+    if (mine === turn) panel.failed(question, said(error));
+    return;
+  }
+  await drawing?.fit();
+}
+
+/** Puts statements in the light, also those that have ended. */
+function light(statements: readonly { number: number | null }[]): void {
+  const numbers = new Set(statements.map(({ number }) => number));
+  filters.kept.clear();
+  for (const edge of store.edges.values()) {
+    if (edge.number !== null && numbers.has(edge.number)) filters.kept.add(edge.id);
+  }
+  redraw();
+  drawing?.choose(filters.kept.size ? { kind: "evidence", ids: [...filters.kept] } : null);
 }
 
 /** Loads a part of the neighbourhood of a name: what follows on what was loaded before, or it alone. */
 async function load(name: string, alone = false): Promise<void> {
-  const before = loaded.get(name)?.shown ?? 0;
+  const before = alone ? 0 : (loaded.get(name)?.shown ?? 0);
   const found = await get<Neighbourhood>(path("/neighbours"), {
     name,
     offset: before,
     limit: NEIGHBOURS,
-    episodes: filters.kinds.has("episode"),
+    episodes: address.kinds.includes("episode"),
+    ...known(),
   });
   if (alone) {
     drawing?.clear();
@@ -266,43 +406,41 @@ async function load(name: string, alone = false): Promise<void> {
     loaded.clear();
   }
   loaded.set(found.centre, { shown: Math.min(before + NEIGHBOURS, found.total), total: found.total });
-  drawing?.grow(store.add(found), `e:${found.centre}`);
+  const fresh = store.add(found);
+  drawing?.grow(fresh, `e:${found.centre}`);
   changed();
 }
 
 async function expand(name: string): Promise<void> {
   await guarded(async () => {
-    const known = loaded.get(name);
-    if (known === undefined || known.shown < known.total) await load(name);
-    await show(name);
+    const part = loaded.get(name);
+    if (part === undefined || part.shown < part.total) await load(name);
+    go({ chosen: { kind: "name", id: name } });
   });
-}
-
-async function only(name: string): Promise<void> {
-  await guarded(async () => {
-    whole = false;
-    loaded.delete(name);
-    await load(name, true);
-    await show(name);
-    drawing?.fit();
-  });
-  at("all", HTMLElement).hidden = false;
 }
 
 // -- filters ------------------------------------------------------------------------------------------------------
 
-for (const kind of ["fact", "thesis", "episode"] as EdgeKind[]) {
-  at(`kind-${kind}`, HTMLInputElement).addEventListener("change", (event) => {
-    if ((event.target as HTMLInputElement).checked) filters.kinds.add(kind);
-    else filters.kinds.delete(kind);
-    if (kind === "episode" && filters.kinds.has(kind)) void open();
-    else redraw();
-  });
+const KINDS: EdgeKind[] = ["fact", "thesis", "episode"];
+
+for (const kind of KINDS) {
+  at(`kind-${kind}`, HTMLInputElement).addEventListener("change", () =>
+    go({ kinds: KINDS.filter((one) => at(`kind-${one}`, HTMLInputElement).checked) }),
+  );
 }
-at("show-ended", HTMLInputElement).addEventListener("change", (event) => {
-  filters.showEnded = (event.target as HTMLInputElement).checked;
-  redraw();
+at("show-ended", HTMLInputElement).addEventListener("change", (event) =>
+  go({ ended: (event.target as HTMLInputElement).checked }),
+);
+at("show-restated", HTMLInputElement).addEventListener("change", (event) =>
+  go({ restated: (event.target as HTMLInputElement).checked }),
+);
+at("recorded", HTMLSelectElement).addEventListener("change", (event) => {
+  const { value } = event.target as HTMLSelectElement;
+  go({ recorded: value === "" ? null : Number(value) });
 });
+for (const view of ["map", "graph"] as const) {
+  at(`view-${view}`, HTMLButtonElement).addEventListener("click", () => go({ view }));
+}
 const relationFilter = at("relation-filter", HTMLInputElement);
 relationFilter.addEventListener("input", whenQuiet(80, drawRelations));
 for (const [id, hide] of [
@@ -310,13 +448,29 @@ for (const [id, hide] of [
   ["relations-none", true],
 ] as const) {
   at(id, HTMLButtonElement).addEventListener("click", () => {
-    for (const [relation] of listedRelations()) {
-      if (hide) filters.hidden.add(relation);
-      else filters.hidden.delete(relation);
-    }
-    drawRelations();
-    redraw();
+    const listed = new Set(listedRelations().map(([relation]) => relation));
+    const others = address.hidden.filter((relation) => !listed.has(relation));
+    go({ hidden: hide ? [...others, ...listed] : others });
   });
+}
+
+function showFilters(): void {
+  for (const kind of KINDS) at(`kind-${kind}`, HTMLInputElement).checked = address.kinds.includes(kind);
+  at("show-ended", HTMLInputElement).checked = address.ended;
+  at("show-restated", HTMLInputElement).checked = address.restated;
+  drawRelations();
+}
+
+function showRecorded(): void {
+  const times = [...(summary?.recorded ?? [])].reverse();
+  const chosen = address.recorded;
+  if (chosen !== null && !times.includes(chosen)) times.unshift(chosen);
+  fill(
+    at("recorded", HTMLSelectElement),
+    h("option", { value: "", selected: chosen === null }, "by now"),
+    ...times.map((one) => h("option", { value: one, selected: one === chosen }, shownTime(one).replace("T", " "))),
+  );
+  document.body.classList.toggle("past-record", chosen !== null);
 }
 
 function listedRelations(): [string, number][] {
@@ -326,10 +480,8 @@ function listedRelations(): [string, number][] {
 
 function drawRelations(): void {
   const listed = listedRelations();
-  const rows = listed.slice(0, 200).map(([relation, number]) => {
-    const dot = h("span", { class: "dot", "aria-hidden": "true" });
-    dot.style.background = drawing?.relationColour(relation) ?? "";
-    return h(
+  const rows = listed.slice(0, 200).map(([relation, number]) =>
+    h(
       "li",
       {},
       h(
@@ -337,19 +489,20 @@ function drawRelations(): void {
         {},
         h("input", {
           type: "checkbox",
-          checked: !filters.hidden.has(relation),
-          change: (event) => {
-            if ((event.target as HTMLInputElement).checked) filters.hidden.delete(relation);
-            else filters.hidden.add(relation);
-            redraw();
-          },
+          checked: !address.hidden.includes(relation),
+          change: (event) =>
+            go({
+              hidden: (event.target as HTMLInputElement).checked
+                ? address.hidden.filter((other) => other !== relation)
+                : [...address.hidden, relation],
+            }),
         }),
-        dot,
+        h("span", { class: `line relation-${relationNumber(relation) + 1}`, "aria-hidden": "true" }),
         h("span", { class: "name" }, relation),
         h("span", { class: "muted" }, number),
       ),
-    );
-  });
+    ),
+  );
   fill(
     at("relations", HTMLElement),
     ...rows,
@@ -359,43 +512,19 @@ function drawRelations(): void {
 
 at("zoom-in", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1 / 1.5));
 at("zoom-out", HTMLButtonElement).addEventListener("click", () => drawing?.zoom(1.5));
-at("fit", HTMLButtonElement).addEventListener("click", () => drawing?.fit());
-at("all", HTMLButtonElement).addEventListener("click", () => {
-  at("all", HTMLElement).hidden = true;
-  clearChoice();
-  void open();
-});
+at("fit", HTMLButtonElement).addEventListener("click", () => void drawing?.fit());
+at("all", HTMLButtonElement).addEventListener("click", () => go({ only: false, chosen: null }));
 document.addEventListener("keydown", (event) => {
   const typing =
-    event.target instanceof HTMLInputElement && event.target.type !== "range" && event.target.type !== "checkbox";
+    (event.target instanceof HTMLInputElement && event.target.type !== "range" && event.target.type !== "checkbox") ||
+    event.target instanceof HTMLTextAreaElement;
   if (event.key === "/" && !typing) {
     event.preventDefault();
     at("search", HTMLInputElement).focus();
-  } else if (event.key === "Escape" && chosen !== null) {
-    clearChoice();
+  } else if (event.key === "Escape" && address.chosen !== null && document.querySelector("dialog[open]") === null) {
+    go({ chosen: null });
   }
 });
-
-// -- the address --------------------------------------------------------------------------------------------------
-
-/** Keeps what is shown in the address, so that it can be given to others. */
-function remember(): void {
-  const state = new URLSearchParams();
-  if (memory !== "file") state.set("memory", memory);
-  if (chosen?.kind === "name") state.set("name", chosen.id);
-  if (slider.moment !== null) state.set("at", String(slider.moment));
-  history.replaceState(null, "", state.size ? `#${state}` : location.pathname);
-}
-
-async function start(): Promise<void> {
-  const drawn = open(begun);
-  void listMemories();
-  await drawn;
-  const moment = address.get("at");
-  if (moment !== null && Number.isFinite(Number(moment))) slider.set(Number(moment));
-  const name = address.get("name");
-  if (name !== null) await show(name);
-}
 
 async function listMemories(): Promise<void> {
   const select = at("memories", HTMLSelectElement);
@@ -404,7 +533,7 @@ async function listMemories(): Promise<void> {
     fill(
       select,
       ...memories.map(({ key, label, exists }) =>
-        h("option", { value: key, selected: key === memory }, exists ? label : `${label} (not there yet)`),
+        h("option", { value: key, selected: key === address.memory }, exists ? label : `${label} (not there yet)`),
       ),
     );
     select.hidden = memories.length < 2;
@@ -412,10 +541,11 @@ async function listMemories(): Promise<void> {
     tell(said(error));
   }
   select.addEventListener("change", () => {
-    memory = select.value;
-    clearChoice();
-    void open();
+    address = { ...readAddress(""), memory: select.value };
+    history.pushState(null, "", location.pathname + writeAddress(address));
+    void apply();
   });
 }
 
-void start();
+void apply();
+void listMemories();

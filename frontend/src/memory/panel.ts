@@ -1,11 +1,16 @@
 // The side panel: what is known about what was chosen, since when, from where, and why it ended.
 import { type Child, count, fill, h, s } from "../common/dom";
 import { namedTime, shownInterval, shownTime } from "../common/times";
+import { relationNumber } from "../common/theme";
+import { type Choice, MOST_DEPTH } from "./address";
 import {
+  type Answer,
   type Entity,
   type Episode,
   type EpisodeHit,
+  heldWithin,
   type Hit,
+  type Interval,
   type Said,
   type Statement,
   statusAt,
@@ -14,14 +19,34 @@ import {
 } from "./data";
 
 export interface Actions {
-  choose(name: string): void;
+  /** The address of something. */
+  link(choice: Choice): string;
   expand(name: string): void;
   only(name: string): void;
+  deeper(depth: number): void;
   longer(name: string): void;
   episode(id: string): Promise<Episode>;
+  /** What can be changed about something; empty where the memory is only read. */
+  edits(about: Edited): HTMLElement[];
 }
 
-const BAR = 10; // height of a bar of the timeline
+/** What a person may change. */
+export type Edited =
+  | { kind: "name"; name: string; label: string }
+  | { kind: "statement"; statement: Said }
+  | { kind: "source"; episode: Episode };
+
+/** When it is looked at. */
+export interface When {
+  moment: number | null;
+  range: [number, number] | null;
+}
+
+const BAR = 6; // height of a bar of the timeline
+const ROW = 24; // height of a line of it
+const MOST_ROWS = 60;
+const LETTERS = 42; // of a line
+const LETTER = 5.8; // width of one
 
 export class Panel {
   constructor(
@@ -32,15 +57,16 @@ export class Panel {
   /** What the memory is, and where to begin. */
   welcome(summary: Summary): void {
     const { counts } = summary;
+    const current = (counts["current_facts"] ?? 0) + (counts["current_theses"] ?? 0);
     // of a very large memory some are not counted
     const figures: [string, number | undefined][] = [
       ["names", summary.names],
-      ["statements", counts["statements"]],
-      ["facts that hold", counts["current_facts"]],
-      ["theses that hold", counts["current_theses"]],
+      ["statements", counts["statements"] ?? (counts["facts"] ?? 0) + (counts["theses"] ?? 0)],
+      ["hold now", counts["current_facts"] === undefined ? undefined : current],
       ["ended", counts["ended"]],
-      ["episodes", counts["episodes"]],
+      ["texts remembered", counts["episodes"]],
     ];
+    const { first, last } = summary;
     fill(
       this.place,
       h("h2", {}, "This memory"),
@@ -52,12 +78,15 @@ export class Panel {
           number === undefined ? [] : [h("dt", {}, name), h("dd", {}, number.toLocaleString("en"))],
         ),
       ),
+      first === null || last === null
+        ? null
+        : h("p", { class: "muted" }, `from ${namedTime(first)} to ${shownTime(last)}`),
       summary.small
         ? null
         : h(
             "p",
             { class: "hint" },
-            `Too large to be drawn whole (${summary.most_drawn.toLocaleString("en")} vertices are the most): neighbourhoods are shown. Search for a name, or begin with one of these.`,
+            `With more than ${summary.most_drawn.toLocaleString("en")} names it is not drawn whole: you see one name with what is around it. Search for a name, or begin with one of these.`,
           ),
       h("h3", {}, "Most is known about"),
       h("ul", { class: "chips" }, ...summary.strongest.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
@@ -72,25 +101,61 @@ export class Panel {
     fill(this.place, h("h2", {}, title), h("p", { class: "error" }, message));
   }
 
-  /** A name with all that ever held about it. */
-  entity(entity: Entity, moment: number | null, loaded: { shown: number; total: number } | null): void {
-    const standing = entity.statements.map((statement) => ({ statement, status: statusAt(statement.held, moment) }));
-    const current = standing.filter(({ status }) => status === "current");
-    const ended = standing.filter(({ status }) => status === "ended");
+  /** A name with all that ever held about it, one line a fact. */
+  entity(
+    entity: Entity,
+    when: When,
+    shown: { loaded: { shown: number; total: number } | null; depth: number; restated: boolean },
+  ): void {
+    const numbers = new Set(entity.statements.map(({ number }) => number));
+    const isDouble = ({ restates }: Statement): boolean => restates !== null && numbers.has(restates);
+    const lines = shown.restated ? entity.statements : entity.statements.filter((one) => !isDouble(one));
+    const restated = entity.statements.length - lines.length;
+    const current = lines.filter(({ held }) => holds(held, when));
+    const ended = when.range === null ? lines.filter(({ held }) => statusAt(held, when.moment) === "ended") : [];
     const left = entity.total - entity.statements.length;
+    const { loaded } = shown;
     const more = loaded !== null && loaded.shown < loaded.total;
+    const list = (rows: Statement[], kind: string): HTMLElement =>
+      h("ul", { class: kind }, ...rows.map((statement) => this.statementItem(statement, entity)));
     fill(
       this.place,
-      h("p", { class: "kicker" }, "name"),
+      h("p", { class: "kicker" }, h("span", { class: `dot ${entity.type}`, "aria-hidden": "true" }), entity.type),
       h("h2", { id: "chosen" }, entity.label),
       h(
         "p",
         { class: "muted" },
-        `${count(entity.total, "statement")}, ${entity.current} of them ${entity.current === 1 ? "holds" : "hold"} now`,
+        `${count(current.length, "statement")} ${current.length === 1 ? "holds" : "hold"}${whenWords(when)}, ${ended.length} ended` +
+          (restated ? `; ${count(restated, "sentence")} that ${restated === 1 ? "says" : "say"} the same` : ""),
       ),
+      h("h3", {}, when.range !== null ? "Held in this time" : when.moment === null ? "Holds now" : `Held at ${namedTime(when.moment)}`),
+      current.length ? list(current, "statements") : h("p", { class: "muted" }, "Nothing."),
+      ended.length ? h("h3", {}, "Ended") : null,
+      ended.length ? list(ended, "statements past") : null,
+      left > 0
+        ? h(
+            "button",
+            { click: () => this.actions.longer(entity.name) },
+            `Show more of ${entity.total.toLocaleString("en")} statements`,
+          )
+        : null,
+      lines.length > 1 ? h("h3", {}, "Timeline") : null,
+      lines.length > 1 ? this.timeline(entity.label, lines, when) : null,
+      h("h3", {}, "In the graph"),
       h(
         "div",
-        { class: "buttons" },
+        { class: "buttons", role: "group", "aria-label": "How far around it" },
+        ...Array.from({ length: MOST_DEPTH }, (_, number) =>
+          h(
+            "button",
+            {
+              class: "depth",
+              "aria-pressed": String(shown.depth === number + 1),
+              click: () => this.actions.deeper(number + 1),
+            },
+            count(number + 1, "step"),
+          ),
+        ),
         more
           ? h(
               "button",
@@ -100,95 +165,103 @@ export class Panel {
           : null,
         h("button", { click: () => this.actions.only(entity.name) }, "Only its neighbourhood"),
       ),
-      h("h3", {}, moment === null ? "Holds now" : `Held at ${namedTime(moment)}`),
-      current.length
-        ? h(
-            "ul",
-            { class: "statements" },
-            ...current.map(({ statement }) => this.statementItem(statement, entity.name)),
-          )
-        : h("p", { class: "muted" }, "Nothing."),
-      ended.length ? h("h3", {}, "Ended") : null,
-      ended.length
-        ? h(
-            "ul",
-            { class: "statements past" },
-            ...ended.map(({ statement }) => this.statementItem(statement, entity.name)),
-          )
-        : null,
-      left > 0
-        ? h(
-            "button",
-            { click: () => this.actions.longer(entity.name) },
-            `Show more of ${entity.total.toLocaleString("en")} statements`,
-          )
-        : null,
-      entity.statements.length > 1 ? h("h3", {}, "Timeline") : null,
-      entity.statements.length > 1 ? this.timeline(entity, moment) : null,
+      ...this.editSection({ kind: "name", name: entity.name, label: entity.label }),
     );
     this.place.scrollTop = 0;
+  }
+
+  private editSection(about: Edited): Child[] {
+    const edits = this.actions.edits(about);
+    return edits.length ? [h("h3", {}, "Change"), h("div", { class: "buttons" }, ...edits)] : [];
   }
 
   /** One statement, opened. */
   statement(statement: Statement): void {
     fill(
       this.place,
-      h("p", { class: "kicker" }, statement.kind),
+      h("p", { class: "kicker" }, statement.kind === "fact" ? "statement" : "sentence"),
       h("h2", { id: "chosen" }, statement.text),
       h("ul", { class: "chips" }, ...statement.names.map((name) => h("li", {}, this.name(name)))),
       ...statement.versions.map((version) => h("section", { class: "card" }, ...this.versionParts(version, true))),
+      ...this.editSection({ kind: "statement", statement }),
     );
     this.place.scrollTop = 0;
   }
 
   episode(episode: Episode): void {
-    fill(this.place, h("p", { class: "kicker" }, "episode"), ...this.episodeParts(episode, "h2"));
+    fill(this.place, h("p", { class: "kicker" }, "text"), ...this.episodeParts(episode, "h2"),
+      ...this.editSection({ kind: "source", episode }));
     this.place.scrollTop = 0;
   }
 
-  /** What a question recalled. */
-  hits(question: string, hits: (Hit | EpisodeHit)[], method: string): void {
+  /** What a question is answered with, from what, and what else was recalled. */
+  answer(told: Answer): void {
+    const { answer, sources, nearest, hits } = told;
+    const asOf =
+      told.as_of === null ? "" : told.named === null ? `as of ${namedTime(told.as_of)}` : `as of the end of “${told.named}”`;
     fill(
       this.place,
-      h("p", { class: "kicker" }, `recalled by ${method}`),
-      h("h2", { id: "chosen" }, question),
+      h("p", { class: "kicker" }, ["question", asOf].filter(Boolean).join(", ")),
+      h("h2", { id: "chosen" }, told.question),
+      h(
+        "section",
+        { class: answer === null ? "card answer none" : "card answer" },
+        h("p", { id: "answer" }, answer ?? "There is not enough information to answer this."),
+        told.confidence === null || answer === null
+          ? null
+          : h("p", { class: "muted" }, `found by rule, ${Math.round(told.confidence * 100)} % sure`),
+      ),
+      sources.length ? h("h3", {}, "Because") : null,
+      h("ul", { class: "statements evidence" }, ...told.evidence.map((statement) => this.evidenceItem(statement))),
+      h("ul", { class: "hits" }, ...sources.map((hit) => (hit.kind === "episode" ? this.hit(hit, false) : null))),
+      answer === null && nearest.length ? h("h3", {}, "Nearest to it") : null,
+      answer === null ? h("ul", { class: "hits" }, ...nearest.map((hit) => this.hit(hit, false))) : null,
+      h("h3", {}, `Recalled by ${told.method}`),
       hits.length ? null : h("p", { class: "muted" }, "Nothing about this is remembered."),
-      h("ol", { class: "hits" }, ...hits.map((hit) => this.hit(hit))),
+      h("ol", { class: "hits found" }, ...hits.map((hit) => this.hit(hit, true))),
     );
     this.place.scrollTop = 0;
   }
 
-  private hit(hit: Hit | EpisodeHit): HTMLElement {
-    const path = hit.path.length ? h("p", { class: "muted trail" }, hit.path.join(" › ")) : null;
+  private evidenceItem(statement: Statement): HTMLElement {
+    const item = this.statementItem(statement, { name: "", statements: [] });
+    if (statementIsOver(statement)) item.classList.add("over");
+    return item;
+  }
+
+  private hit(hit: Hit | EpisodeHit, scored: boolean): HTMLElement {
+    const score = scored ? h("span", { class: "score muted", title: "score" }, hit.score.toFixed(2)) : null;
+    const path = scored && hit.path.length ? h("p", { class: "muted trail" }, "by way of ", hit.path.join(" › ")) : null;
     if (hit.kind === "episode") {
       return h(
         "li",
         {},
-        h("span", { class: "tag episode" }, "episode"),
+        h("p", { class: "head" }, h("span", { class: "tag episode" }, "text"), score),
         h("p", { class: "text clamped" }, hit.text),
         this.sourceButton(hit.episode, `read it (${namedTime(hit.at)})`),
         path,
       );
     }
     const version = hit.version;
+    const over = version != null && version.until !== null;
     return h(
       "li",
-      {},
-      h("span", { class: `tag ${hit.kind}` }, hit.kind),
-      h("p", { class: "text" }, hit.text),
-      version
-        ? h(
-            "p",
-            { class: version.until === null ? "muted" : "muted over" },
-            shownInterval(version.since, version.until),
-          )
-        : null,
+      { class: over ? "over" : "" },
+      h(
+        "p",
+        { class: "head" },
+        h("span", { class: `tag ${hit.kind}` }, hit.kind === "fact" ? "statement" : "sentence"),
+        score,
+      ),
+      h("p", { class: "text" }, h("a", { href: this.actions.link({ kind: "statement", id: hit.id ?? "" }) }, hit.text)),
+      version ? h("p", { class: "when" }, shownInterval(version.since, version.until)) : null,
+      over && version?.reason ? h("p", { class: "why" }, h("strong", {}, "Ended: "), version.reason) : null,
       h("ul", { class: "chips" }, ...hit.names.map((name) => h("li", {}, this.name(name)))),
       path,
     );
   }
 
-  private statementItem(statement: Statement, about: string): HTMLElement {
+  private statementItem(statement: Statement, about: Pick<Entity, "name" | "statements">): HTMLElement {
     const last = statement.versions.at(-1);
     const body = h("div", { class: "more" });
     const details = h(
@@ -196,17 +269,30 @@ export class Panel {
       {
         toggle: () => {
           if (!details.open || body.childElementCount) return;
-          const others = statement.names.filter((name) => name !== about);
+          const others = statement.names.filter((name) => name !== about.name);
+          const same = about.statements.filter(({ restates }) => restates === statement.number);
           fill(
             body,
-            others.length ? h("ul", { class: "chips" }, ...others.map((name) => h("li", {}, this.name(name)))) : null,
+            ...same.map(({ text }) => h("p", { class: "muted" }, `“${text}”`)),
+            h(
+              "ul",
+              { class: "chips" },
+              ...others.map((name) => h("li", {}, this.name(name))),
+              h(
+                "li",
+                {},
+                h("a", { class: "chip", href: this.actions.link({ kind: "statement", id: statement.id }) }, "link to this"),
+              ),
+            ),
             ...statement.versions.flatMap((version) => this.versionParts(version, false)),
+            h("div", { class: "buttons" }, ...this.actions.edits({ kind: "statement", statement })),
           );
         },
       },
       h(
         "summary",
         {},
+        h("span", { class: statement.relation === undefined ? "dot thesis" : `dot relation-${relationNumber(statement.relation) + 1}`, "aria-hidden": "true" }),
         statement.relation === undefined
           ? h("span", { class: "text" }, statement.text)
           : h(
@@ -234,7 +320,7 @@ export class Panel {
             h("strong", {}, "Ended: "),
             version.reason,
             " ",
-            version.ended_by ? this.sourceButton(version.ended_by, "by this episode") : null,
+            version.ended_by ? this.sourceButton(version.ended_by, "by this text") : null,
           ),
       h(
         "div",
@@ -248,7 +334,7 @@ export class Panel {
 
   /** A button that opens an episode below itself. */
   private sourceButton(id: string, label: string): HTMLElement {
-    const button = h("button", { class: "source", "aria-expanded": "false", title: "the episode that says so" }, label);
+    const button = h("button", { class: "source", "aria-expanded": "false", title: "the text that says so" }, label);
     let opened: HTMLElement | null = null;
     button.addEventListener("click", async () => {
       if (opened !== null) {
@@ -270,7 +356,7 @@ export class Panel {
 
   private episodeParts(episode: Episode, level: "h2" | "h4"): Child[] {
     return [
-      h(level, {}, episode.source || "Episode", " ", h("span", { class: "when" }, namedTime(episode.at))),
+      h(level, { id: level === "h2" ? "chosen" : null }, episode.source || "Text", " ", h("span", { class: "when" }, namedTime(episode.at))),
       h("p", { class: "told", dir: "auto" }, episode.text),
       episode.left_out ? h("p", { class: "muted" }, `and ${count(episode.left_out, "more character")}`) : null,
       level === "h2" ? this.saidList("It states", episode.statements) : null,
@@ -298,7 +384,7 @@ export class Panel {
         "ul",
         { class: "plain" },
         ...said.map((one) =>
-          h("li", {}, one.text, one.reason ? h("span", { class: "muted" }, ` (${one.reason})`) : null),
+          h("li", {}, h("a", { href: this.actions.link({ kind: "statement", id: one.id }) }, one.text), one.reason ? h("span", { class: "muted" }, ` (${one.reason})`) : null),
         ),
       ),
     );
@@ -306,61 +392,83 @@ export class Panel {
 
   private name(name: string, weight?: number): HTMLElement {
     return h(
-      "button",
-      { class: "chip", click: () => this.actions.choose(name) },
+      "a",
+      { class: "chip", href: this.actions.link({ kind: "name", id: name }) },
       name,
       weight === undefined ? null : h("span", { class: "muted" }, ` ${weight}`),
     );
   }
 
-  /** Bars over world time, a line each. */
-  private timeline(entity: Entity, moment: number | null): SVGElement {
-    const rows = [...entity.statements]
+  /** Bars over world time with their words, a line a statement. */
+  private timeline(label: string, lines: Statement[], when: When): SVGElement {
+    const rows = [...lines]
       .sort((a, b) => (a.versions[0]?.since ?? 0) - (b.versions[0]?.since ?? 0))
-      .slice(0, 60);
+      .slice(0, MOST_ROWS);
     const times = rows.flatMap((row) => row.held.flatMap(([from, to]) => (to === null ? [from] : [from, to])));
     const first = Math.min(...times);
     const last = Math.max(...times, first + 1);
-    const width = 320;
+    const width = 330;
     const pad = (last - first) * 0.06; // what holds goes on beyond the last moment
-    const x = (time: number): number => (width * (time - first)) / (last - first + pad);
-    const height = rows.length * (BAR + 4) + 18;
-    const bars = rows.flatMap((row, number) =>
-      row.versions.map((version) => {
+    const x = (time: number): number => (width * (Math.min(Math.max(time, first), last + pad) - first)) / (last - first + pad);
+    const height = rows.length * ROW + 18;
+    const groups = rows.map((row, number) => {
+      const y = number * ROW;
+      const colour = row.relation === undefined ? "thesis" : `relation-${relationNumber(row.relation) + 1}`;
+      const bars = row.versions.map((version) => {
         const start = x(version.since);
         const end = version.until === null ? width : x(version.until);
-        const bar = s("rect", {
-          class: version.until === null ? "span" : "span over",
+        return s("rect", {
+          class: version.until === null ? `span ${colour}` : "span over",
           x: start,
-          y: number * (BAR + 4),
+          y: y + 13,
           width: Math.max(end - start, 2),
           height: BAR,
           rx: 2,
         });
-        bar.append(s("title", {}, `${row.text}: ${shownInterval(version.since, version.until)}`));
-        return bar;
-      }),
-    );
+      });
+      const begun = row.versions[0]?.since ?? first;
+      const words = cut(aboutOf(row, label));
+      const isLate = x(begun) + words.length * LETTER > width;
+      return s(
+        "g",
+        {},
+        s("title", {}, row.versions.map(({ since, until }) => `${row.text}: ${shownInterval(since, until)}`).join("\n")),
+        s("text", { x: isLate ? width : x(begun), y: y + 10, "text-anchor": isLate ? "end" : "start" }, words),
+        ...bars,
+      );
+    });
+    const at = when.moment;
     return s(
       "svg",
       {
         class: "timeline",
         viewBox: `0 0 ${width} ${height}`,
         role: "img",
-        "aria-label": `when statements about ${entity.label} held`,
+        "aria-label": `when statements about ${label} held`,
       },
-      ...bars,
-      moment === null || moment < first
-        ? null
-        : s("line", {
-            class: "cursor",
-            x1: x(Math.min(moment, last)),
-            x2: x(Math.min(moment, last)),
-            y1: 0,
-            y2: height - 16,
-          }),
+      ...groups,
+      at === null || at < first ? null : s("line", { class: "cursor", x1: x(at), x2: x(at), y1: 0, y2: height - 16 }),
       s("text", { x: 0, y: height - 3 }, shownTime(first)),
       s("text", { x: width, y: height - 3, "text-anchor": "end" }, shownTime(last)),
     );
   }
 }
+
+const statementIsOver = ({ held }: Statement): boolean => held.every(([, to]) => to !== null);
+
+const holds = (held: Interval[], { moment, range }: When): boolean =>
+  range === null ? statusAt(held, moment) === "current" : heldWithin(held, range);
+
+function whenWords({ moment, range }: When): string {
+  if (range !== null) return ` between ${shownTime(range[0])} and ${shownTime(range[1])}`;
+  return moment === null ? " now" : ` at ${namedTime(moment)}`;
+}
+
+/** A statement without the name that it is about. */
+function aboutOf(row: Statement, label: string): string {
+  if (row.relation === undefined) return row.text;
+  const same = (name: string | undefined): boolean => name?.toLowerCase() === label.toLowerCase();
+  return same(row.subject) ? `${row.relation} ${row.object}` : row.text;
+}
+
+const cut = (text: string): string => (text.length <= LETTERS ? text : `${text.slice(0, LETTERS - 1).trimEnd()}…`);

@@ -1,4 +1,4 @@
-// The search: names as one types, and on Enter what the question recalls.
+// The box at the top: names as one types; Enter opens the only name there is, or asks.
 import { fill, h, whenQuiet } from "../common/dom";
 
 export interface Found {
@@ -9,6 +9,7 @@ export interface Found {
 export class Search {
   private found: Found[] = [];
   private active = -1;
+  private turn = 0;
 
   constructor(
     private readonly input: HTMLInputElement,
@@ -16,29 +17,29 @@ export class Search {
     private readonly parts: {
       names: (text: string) => Promise<Found[]>;
       choose: (name: string) => void;
-      recall: (question: string) => void;
+      ask: (question: string) => void;
     },
   ) {
-    const look = whenQuiet(120, () => void this.look());
-    input.addEventListener("input", look);
+    const look = whenQuiet(120, (turn: number) => void this.look(turn));
+    input.addEventListener("input", () => look(++this.turn));
     input.addEventListener("keydown", (event) => this.key(event));
     input.addEventListener("blur", () => this.close());
     // the list would lose its click to the end of the focus
     list.addEventListener("pointerdown", (event) => event.preventDefault());
     input.form?.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.submit();
+      void this.submit();
     });
   }
 
-  private async look(): Promise<void> {
+  private async look(turn: number): Promise<void> {
     const text = this.input.value.trim();
     if (!text) {
       this.close();
       return;
     }
     const found = await this.parts.names(text);
-    if (text !== this.input.value.trim() || document.activeElement !== this.input) return;
+    if (turn !== this.turn || document.activeElement !== this.input) return; // typed on, or asked meanwhile
     this.found = found;
     this.active = -1;
     this.show(text);
@@ -67,7 +68,7 @@ export class Search {
         "aria-selected": String(this.active === this.found.length),
         click: () => this.take(this.found.length),
       },
-      `Recall “${text}”`,
+      `Ask “${text}”`,
     );
     fill(this.list, ...rows, ask);
     this.list.hidden = false;
@@ -88,23 +89,34 @@ export class Search {
     }
   }
 
-  private submit(): void {
+  private async submit(): Promise<void> {
     const text = this.input.value.trim();
     if (!text) return;
-    if (!this.list.hidden && this.active >= 0) this.take(this.active);
-    else if (!this.list.hidden && this.found[0]?.name === text.toLowerCase()) this.take(0);
-    else this.take(this.found.length);
+    if (!this.list.hidden && this.active >= 0) {
+      this.take(this.active);
+      return;
+    }
+    const turn = ++this.turn; // what is still looked for does not open the list again
+    this.close();
+    const found = text.includes("?") ? [] : await this.parts.names(text);
+    if (turn !== this.turn) return;
+    const same = found.find(({ name }) => name === text.toLowerCase());
+    const only = same ?? (found.length === 1 ? found[0] : undefined);
+    if (only !== undefined) this.parts.choose(only.name);
+    else this.parts.ask(text);
   }
 
   private take(number: number): void {
     const chosen = this.found[number];
     const question = this.input.value.trim();
+    this.turn += 1;
     this.close();
     if (chosen !== undefined) this.parts.choose(chosen.name);
-    else this.parts.recall(question);
+    else this.parts.ask(question);
   }
 
   private close(): void {
+    this.active = -1;
     this.list.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
     this.input.removeAttribute("aria-activedescendant");

@@ -46,12 +46,22 @@ def web(
     ] = None,
     model: ModelOption = None,
     prompts: MemoryPromptsOption = None,
+    edit: Annotated[
+        bool | None,
+        typer.Option(
+            "--edit/--read-only",
+            help="Whether the pages may change the memory: remember, correct, merge, forget. Default: only when this "
+            "machine alone is served.",
+            show_default=False,
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
     """Serve web pages to explore a memory and recorded runs, and to play games.
 
-    The pages show the memory as a graph, and the steps of runs; you can watch agents play, or play yourself. They load
-    nothing from other servers and never change the memory. New plays are stored in the folder of runs.
+    The pages show the memory as a graph and answer questions, and show the steps of runs; you can watch agents play, or
+    play yourself. They load nothing from other servers. On this machine, you can also remember texts, correct, merge
+    and forget; [bold]--read-only[/bold] turns that off. New plays are stored in the folder of runs.
 
     [dim]Examples:[/dim]
 
@@ -64,20 +74,26 @@ def web(
     for package in ("starlette", "uvicorn"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError("the web server", extra="web", package=package)
-    from worldthread.server_access import Access, listening_socket, port_of
+    from worldthread.server_access import Access, is_loopback, listening_socket, port_of
     from worldthread.web.app import create_app
     from worldthread.web.app_state import AppState
     from worldthread.web.assets import read_assets
     from worldthread.web.serving import serve
 
     assets = read_assets()
-    if file is not None:
+    if file is not None and not edit:
         require_file(file)
     access = Access.for_web(host, port, names=allow_host or (), token=token)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with (
         listening_socket(access.host, access.port) as listening,
-        AppState(file or DEFAULT_FILE.file, namespace, runs=runs, model=model) as app_state,
+        AppState(
+            file or DEFAULT_FILE.file,
+            namespace,
+            runs=runs,
+            model=model,
+            editable=is_loopback(access.host) and not allow_host if edit is None else edit,
+        ) as app_state,
     ):
         # do not print a token that the user gave
         shown = f"?token={access.token}" if access.is_generated else ""

@@ -16,6 +16,7 @@ from worldthread.errors import (
     InputError,
     MissingExtraError,
     NotFoundError,
+    ReadOnlyError,
     StoreLockedError,
     UnknownGameError,
     WorldthreadError,
@@ -23,10 +24,15 @@ from worldthread.errors import (
 
 MAX_BODY: Final = 64 * 1024
 """The most bytes of a request body."""
+MAX_UPLOAD: Final = 4 * 1024 * 1024
+"""The most bytes of the body of a request that uploads a text or a file."""
+UPLOADS: Final = frozenset({"/api/memories/file/remember"})
+"""The paths of such requests."""
 _STATUS: Final[dict[type[WorldthreadError], int]] = {
     NotFoundError: 404,
     UnknownGameError: 404,
     InputError: 400,
+    ReadOnlyError: 403,
     StoreLockedError: 409,
     MissingExtraError: 501,
 }
@@ -53,12 +59,13 @@ async def render_error(_: Request, error: Exception) -> Response:
     return error_response(500, "InternalError", "the server failed; see its own output for the reason")
 
 
-async def read_json(request: Request, type_: type[T]) -> T:
+async def read_json(request: Request, type_: type[T], limit: int | None = None) -> T:
     """Return the JSON body of a request.
 
     Args:
         request: the request.
         type_: the type of the value, which msgspec checks.
+        limit: the most bytes of the body; ``None`` for :data:`MAX_BODY`.
 
     Returns:
         The value.
@@ -68,13 +75,14 @@ async def read_json(request: Request, type_: type[T]) -> T:
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise InputError("the body must be JSON, with the content type application/json")
-    body = b""
+    most = MAX_BODY if limit is None else limit
+    body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MAX_BODY:
-            raise InputError(f"the body must have at most {MAX_BODY} bytes")
+        if len(body) > most:
+            raise InputError(f"the body must have at most {most} bytes")
     try:
-        return decode_json(body, type_)
+        return decode_json(bytes(body), type_)
     except msgspec.MsgspecError as error:
         raise InputError(f"the body does not have the expected form: {error}") from None
 

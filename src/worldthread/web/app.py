@@ -19,6 +19,7 @@ from worldthread.web.access import Guard
 from worldthread.web.answers import json_response, render_error
 from worldthread.web.app_state import AppState
 from worldthread.web.assets import PAGES, Asset, asset_response
+from worldthread.web.edit_routes import edit_routes
 from worldthread.web.memory_routes import memory_routes
 from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
@@ -49,12 +50,13 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
         return asset_response(asset, request)
 
     async def about(_: Request) -> Response:
-        return json_response({"version": __version__})
+        return json_response({"version": __version__, "editable": app_state.editable})
 
     routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items()]
     routes += [
         Route("/static/{name}", static),
         Route("/api/about", about),
+        *edit_routes(app_state),
         *memory_routes(app_state),
         *run_routes(app_state),
         *play_routes(app_state),

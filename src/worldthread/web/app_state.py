@@ -8,9 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from worldthread.errors import NotFoundError, WorldthreadError
+from worldthread.errors import NotFoundError, ReadOnlyError, WorldthreadError
 from worldthread.memory import Memory
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.web.edits import Edits
 from worldthread.web.memories import Memories, MemoryLocation, OpenMemory
 from worldthread.web.plays import Plays
 from worldthread.web.run_folder import RunFolder
@@ -22,6 +23,7 @@ FILE_KEY: Final = "file"
 """The key of the memory that the server was started for; all other keys belong to runs."""
 _RUN_PREFIX: Final = "run-"
 _MAX_LISTED: Final = 200
+_WAIT: Final = 5.0  # seconds for which a change waits while another process writes
 
 
 def run_key(id_: str) -> str:
@@ -40,9 +42,12 @@ class AppState:
         runs: the folder of runs; it need not exist yet.
         model: name of the chat model for agents; ``None`` for the one that the environment configures.
         embedder: an embedder or its name; see :class:`~worldthread.memory.Memory`.
+        editable: whether people may change the memory.
 
     Attributes:
         location: the memory that the server was started for.
+        editable: whether people may change it.
+        edits: the changes that people make to it.
         runs: the runs.
         plays: the plays.
     """
@@ -55,7 +60,10 @@ class AppState:
         runs: Path = Path("runs"),
         model: str | None = None,
         embedder: Embedder | str | None = None,
+        editable: bool = False,
     ) -> None:
+        self.editable = editable
+        self.edits = Edits(self._open_for_writing)
         self.location = MemoryLocation(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
         self._memories = Memories(self._open)
@@ -66,6 +74,32 @@ class AppState:
         return Memory(
             location.path, namespace=location.namespace, readonly=True, model="none", embedder=self._embedder
         )  # fmt: skip
+
+    @contextmanager
+    def _open_for_writing(self) -> Iterator[Memory]:
+        """Open the memory for one change; texts are read by rule, so that no change asks a model for money."""
+        memory = Memory(
+            self.location.path, namespace=self.location.namespace, wait=_WAIT, model="none", embedder=self._embedder
+        )
+        with memory:
+            memory.share_file()
+            yield memory
+
+    def require_editable(self) -> None:
+        """Raise an error unless people may change the memory.
+
+        Raises:
+            ReadOnlyError: they may not.
+        """
+        if not self.editable:
+            raise ReadOnlyError(
+                "this server only shows the memory; start it with --edit to change it here", path=self.location.path
+            )
+
+    @property
+    def is_to_be_made(self) -> bool:
+        """Whether there is no file of the memory yet, and people may make one."""
+        return self.editable and not self.location.path.exists()
 
     @contextmanager
     def memory(self, key: str) -> Iterator[OpenMemory]:

@@ -15,7 +15,8 @@ from typing import Any, Final
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name
 from worldthread.text import cut, one_line
-from worldthread.types import Fact, Statement, Version
+from worldthread.types import Fact, Statement, Thesis, Version
+from worldthread.web.name_kinds import name_kind
 from worldthread.web.names import NameIndex
 
 MAX_WHOLE: Final = 5000
@@ -51,21 +52,25 @@ class GraphDrawing:
         """Return the drawing as data for JSON.
 
         Returns:
-            ``vertices``, each with ``id``, ``kind``, ``label``, ``name`` (of an entity) and ``weight`` (the number of
-            statements about it); and ``edges``, each with ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number``
-            (of the statement), ``episode``, and ``held``: half-open intervals of world time, with ``null`` for an open
-            end.
+            ``vertices``, each with ``id``, ``kind``, ``label``, ``name`` and ``type`` (of an entity; see
+            :func:`~worldthread.web.name_kinds.name_kind`) and ``weight`` (the number of statements about it); and
+            ``edges``, each with ``id``, ``from``, ``to``, ``kind``, ``relation``, ``number`` (of the statement),
+            ``episode``, ``restates`` (whether it belongs to a thesis that says what a drawn fact says), and ``held``:
+            half-open intervals of world time, with ``null`` for an open end.
         """
         return {"vertices": list(self._vertices.values()), "edges": list(self._edges.values())}
 
     def add_entity(self, name: str, label: str | None = None) -> str:
         """Draw a name, and return the id of its vertex."""
         id_ = f"e:{name}"
-        if id_ not in self._vertices:
-            shown = _label(label or name)
+        vertex = self._vertices.get(id_)
+        if vertex is None:
             self._vertices[id_] = {
-                "id": id_, "kind": "entity", "label": shown, "name": name, "weight": self.names.weight(name)
+                "id": id_, "kind": "entity", "label": _label(label or name), "name": name,
+                "weight": self.names.weight(name), "type": name_kind(self.graph, name),
             }  # fmt: skip
+        elif label is not None and vertex["label"] == name:
+            vertex["label"] = _label(label)
         return id_
 
     def add_statement(self, number: int) -> None:
@@ -89,9 +94,11 @@ class GraphDrawing:
                 "id": vertex, "kind": "thesis", "label": _label(statement.text), "number": number,
                 "weight": len(objects),
             }  # fmt: skip
+            restates = restated_fact(self.graph, number) is not None
             for index, name in enumerate(objects):
                 end = self.add_entity(name, written.get(name))
-                self._add_edge(f"s:{number}:{index}", vertex, end, "thesis", "speaks of", held, number)
+                id_ = f"s:{number}:{index}"
+                self._add_edge(id_, vertex, end, "thesis", "speaks of", held, number, restates=restates)
         if self.with_episodes:
             for id_ in dict.fromkeys(source for version in versions for source in version.sources[:_SOURCES]):
                 self._connect_episode(id_, number)
@@ -125,12 +132,12 @@ class GraphDrawing:
 
     def _add_edge(
         self, id_: str, start: str, end: str, kind: str, relation: str, held: list[list[float | None]],
-        number: int | None, episode: str | None = None,
+        number: int | None, episode: str | None = None, *, restates: bool = False,
     ) -> None:  # fmt: skip
         self._edges.setdefault(
             id_,
             {"id": id_, "from": start, "to": end, "kind": kind, "relation": _label(relation), "held": held,
-             "number": number, "episode": episode},
+             "number": number, "episode": episode, "restates": restates},
         )  # fmt: skip
 
 
@@ -199,6 +206,37 @@ def _add_between(drawing: GraphDrawing, others: Iterable[str]) -> None:
                 left -= 1
                 if not left:
                     return
+
+
+def restated_fact(graph: TemporalGraph, number: int) -> int | None:
+    """Return the number of a fact that says what a thesis says, so that one of both is enough to show.
+
+    The fact comes from an episode of the thesis and is about two of its objects; both state the same aspect, or the
+    sentence has the first long word of the relation.
+
+    Args:
+        graph: the graph.
+        number: the number of the thesis.
+
+    Returns:
+        The number; ``None`` if there is no such fact, or the number is one of a fact.
+    """
+    thesis = graph.numbered_statement(number)
+    if not isinstance(thesis, Thesis):
+        return None
+    objects = set(graph.names_of(number))
+    words = set(normalise_name(thesis.text).split())
+    for id_ in graph.asserting(number)[:_SOURCES]:
+        for other in graph.extracted(id_):
+            if not isinstance(other, Fact):
+                continue
+            subject, relation, object_ = other.key
+            if not objects.issuperset((subject, object_)):
+                continue
+            telling = max(relation.split(), key=len, default="")
+            if (thesis.aspect is not None and other.aspect == thesis.aspect) or telling in words:
+                return graph.number_of(other.id)
+    return None
 
 
 def intervals(versions: Iterable[Version]) -> list[list[float | None]]:

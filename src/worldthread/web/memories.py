@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from worldthread.errors import InputError
 from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
 from worldthread.web.names import NameIndex
@@ -34,6 +35,7 @@ class OpenMemory:
     memory: Memory
     names: NameIndex = field(default_factory=NameIndex)
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
+    _recorded: tuple[int, float, TemporalGraph, NameIndex] | None = field(default=None, init=False)
 
     def counts(self, graph: TemporalGraph) -> dict[str, int]:
         """Return counts as :meth:`~worldthread.memory.Memory.stats` does, computed again only after a change.
@@ -50,6 +52,28 @@ class OpenMemory:
         if cached is None or cached[0] is not graph or cached[1] != graph.change_count:
             cached = self._counts = graph, graph.change_count, graph.counts()
         return cached[2]
+
+    def graph_recorded(self, time: float) -> tuple[TemporalGraph, NameIndex]:
+        """Return the graph of what was recorded up to and including a time, with its names; the last one is kept.
+
+        Args:
+            time: seconds since 1970-01-01 UTC.
+
+        Raises:
+            InputError: the memory is too large to compute it while somebody waits.
+        """
+        with self.read_lock() as (graph, _):
+            cached = self._recorded
+            if cached is None or cached[:2] != (graph.change_count, time):
+                if len(graph.statement_numbers) > _MAX_COUNTED:
+                    raise InputError(
+                        f"a memory of more than {_MAX_COUNTED:,} statements is not shown as it was recorded: "
+                        "use Memory.as_of(recorded_time=...)"
+                    )
+                past, names = graph.as_of(None, time), NameIndex()
+                names.update(past)
+                cached = self._recorded = graph.change_count, time, past, names
+        return cached[2], cached[3]
 
     @contextmanager
     def read_lock(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
@@ -10,16 +12,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from worldthread.answer import Answer
 from worldthread.errors import InputError, NotFoundError
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
 from worldthread.play.run_page import map_drawing
-from worldthread.types import Episode, Fact, Hit, Statement, Version
+from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, shown_path, text_parameter
-from worldthread.web.app_state import AppState
-from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, whole
+from worldthread.web.app_state import FILE_KEY, AppState
+from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, restated_fact, whole
 from worldthread.web.memories import OpenMemory
+from worldthread.web.name_kinds import name_kind
+from worldthread.web.names import NameIndex
+from worldthread.web.question_times import question_time
 
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40
@@ -31,6 +37,9 @@ _MAX_HITS: Final = 50
 _SOURCES: Final = 8  # episodes named for one version: a common statement has thousands
 _TEXT: Final = 20_000  # characters of an episode
 _QUESTION: Final = 2000  # characters
+_DATES: Final = 1e8  # times nearer to zero are turns
+_MAX_EVIDENCE: Final = 8
+_MAX_RECORDED: Final = 200  # times of recording that are listed
 
 
 def memory_routes(app_state: AppState) -> list[Route]:
@@ -39,8 +48,15 @@ def memory_routes(app_state: AppState) -> list[Route]:
     def route(path: str, query: Any) -> Route:
         async def endpoint(request: Request) -> Response:
             def work() -> Any:
-                with app_state.memory(request.path_params["key"]) as opened:
-                    return query(opened, request)
+                key = request.path_params["key"]
+                if key == FILE_KEY and app_state.is_to_be_made and query in _EMPTY:
+                    named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
+                    return {**_EMPTY[query], **named}
+                with app_state.memory(key) as opened:
+                    found = query(opened, request)
+                    if query is _summary:
+                        found["editable"] = app_state.editable and key == FILE_KEY
+                    return found
 
             return json_response(await run_in_threadpool(work))
 
@@ -56,6 +72,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
         route("/neighbours", _neighbours),
         route("/names", _names),
         route("/recall", _recall),
+        route("/ask", _ask),
         route("/entity", _entity),
         route("/statement", _statement),
         route("/episode", _episode),
@@ -63,9 +80,10 @@ def memory_routes(app_state: AppState) -> list[Route]:
     ]
 
 
-def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
+def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the size of a memory, and the names to begin with."""
-    with opened.read_lock() as (graph, names):
+    with _reading(opened, request) as (graph, names):
+        first, last = _first_and_last(graph)
         return {
             "file": shown_path(opened.path),
             "namespace": opened.memory.namespace,
@@ -73,6 +91,9 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
             "names": len(names),
             "strongest": [{"name": name, "weight": names.weight(name)} for name in names.strongest],
             "small": is_small(graph, names),
+            "first": first,
+            "last": last,
+            "recorded": _recorded_times(graph),
             "most_drawn": MAX_WHOLE,
         }
 
@@ -80,14 +101,14 @@ def _summary(opened: OpenMemory, _: Request) -> dict[str, Any]:
 def _graph(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the first drawing: all of a small graph, or the neighbourhood of the strongest name."""
     wants_episodes = _with_episodes(request)
-    with opened.read_lock() as (graph, names):
+    with _reading(opened, request) as (graph, names):
         if is_small(graph, names):
             with_episodes = wants_episodes and is_small(graph, names, with_episodes=True)
             drawing = whole(graph, names, with_episodes=with_episodes)
             return {**drawing.as_json(), "whole": True, "episodes": with_episodes, "centre": None, "total": None}
         centre = next(iter(names.strongest), None)
         if centre is None:
-            return {"vertices": [], "edges": [], "whole": True, "episodes": False, "centre": None, "total": None}
+            return _NO_DRAWING
         drawing, total = neighbourhood(
             graph, names, centre, offset=0, limit=_NEIGHBOURS, with_episodes=wants_episodes
         )  # fmt: skip
@@ -98,7 +119,7 @@ def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return a part of the neighbourhood of a name."""
     limit = number_parameter(request, "limit", _NEIGHBOURS, _MAX_NEIGHBOURS)
     offset = number_parameter(request, "offset", 0, 10**9)
-    with opened.read_lock() as (graph, names):
+    with _reading(opened, request) as (graph, names):
         centre = _known_name(graph, text_parameter(request, "name"))
         drawing, total = neighbourhood(
             graph, names, centre, offset=offset, limit=limit, with_episodes=_with_episodes(request)
@@ -109,36 +130,117 @@ def _neighbours(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _names(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return names that contain a text."""
     limit = number_parameter(request, "limit", _NAMES, _MAX_STATEMENTS)
-    with opened.read_lock() as (graph, names):
+    with _reading(opened, request) as (graph, names):
         found = [name for name in names.matching(text_parameter(request, "q"), limit) if graph.numbers_about(name)]
         return {"names": [{"name": name, "weight": names.weight(name)} for name in found]}
 
 
 def _recall(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the hits for a question, now or at a given time."""
-    question = text_parameter(request, "q")
-    if not question.strip() or len(question) > _QUESTION:
-        raise InputError(f"a question has 1 to {_QUESTION} characters")
+    question = _question(request)
     k = max(number_parameter(request, "k", _HITS, _MAX_HITS), 1)
     given = request.query_params.get("at")
     at = world_time(given, 0.0) if given else None
     # without a time, the past is included and marked; with one, only what held then
     found = opened.memory.recall(question, k=k, as_of=at, only_current=at is not None)
-    return {"question": question, "method": found.method, "hits": [_hit(hit) for hit in found.hits]}
+    return {"question": question, **_recalled(opened, found)}
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """Answer a question by rule, and show what was recalled.
+
+    The question is answered as of the time that is given, or that it names. What texts say later of a time is not known
+    as of that time: without an answer there, all is asked.
+
+    Args:
+        opened: the memory.
+        request: a request with ``q`` and perhaps ``at``.
+
+    Returns:
+        The answer with its evidence and sources, the time that it is ``as_of``, and the hits of a recall.
+    """
+    question = _question(request)
+    given = request.query_params.get("at")
+    at = world_time(given, 0.0) if given else None
+    with opened.read_lock() as (graph, _):
+        has_dates = (_first_and_last(graph)[1] or 0.0) >= _DATES
+    named = question_time(question) if at is None and has_dates else None
+    answer = opened.memory.ask(question, as_of=at if named is None else named.last)
+    if named is not None and answer.text is None:
+        later = opened.memory.ask(question)
+        named, answer = (None, later) if later.text is not None else (named, answer)
+    as_of = at if named is None else named.last
+    found = opened.memory.recall(question, k=_HITS, as_of=as_of, only_current=as_of is not None)
+    with opened.read_lock() as (graph, _):
+        return {
+            "question": question,
+            "answer": answer.text,
+            "confidence": answer.confidence,
+            "as_of": as_of,
+            "named": None if named is None else named.words,
+            "evidence": [_statement_with_versions(graph, number) for number in _evidence(graph, answer, as_of)],
+            "sources": [_hit(graph, hit) for hit in answer.sources],
+            "nearest": [_hit(graph, hit) for hit in answer.nearest],
+            "method": found.method,
+            "hits": [_hit(graph, hit) for hit in found.hits],
+        }
+
+
+def _evidence(graph: TemporalGraph, answer: Answer, at: float | None) -> list[int]:
+    """Return the numbers of the statements behind an answer.
+
+    These are its sources, and what its texts state of the answer: if possible about what the question names.
+    """
+    sources = [graph.number_of(hit.item.id) for hit in answer.sources if not isinstance(hit.item, Episode)]
+    texts = [hit.item.id for hit in answer.sources if isinstance(hit.item, Episode)]
+    stated = [graph.number_of(statement.id) for id_ in texts for statement in graph.extracted(id_)]
+    key, asked = normalise_name(answer.text or ""), f" {normalise_name(answer.question)} "
+
+    def says_answer(number: int) -> bool:
+        return key in graph.names_of(number) and (at is None or graph.statement_holds(number, at))
+
+    def is_asked_for(number: int) -> bool:
+        return any(f" {name}" in asked for name in graph.names_of(number) if name != key)
+
+    telling = [number for number in stated if number is not None and says_answer(number)]
+    chosen = [number for number in telling if is_asked_for(number)] or telling
+    found = [number for number in sources if number is not None and graph.numbered_versions(number)]
+    found += [number for number in chosen if graph.numbered_versions(number)]
+    unique = dict.fromkeys(found)
+    return [number for number in unique if restated_fact(graph, number) not in unique][:_MAX_EVIDENCE]
+
+
+def _question(request: Request) -> str:
+    question = text_parameter(request, "q")
+    if not question.strip() or len(question) > _QUESTION:
+        raise InputError(f"a question has 1 to {_QUESTION} characters")
+    return question
+
+
+def _recalled(opened: OpenMemory, found: Recall) -> dict[str, Any]:
+    with opened.read_lock() as (graph, _):
+        return {"method": found.method, "hits": [_hit(graph, hit) for hit in found.hits]}
+
+
+def _hit(graph: TemporalGraph, hit: Hit) -> dict[str, Any]:
     item = hit.item
     common: dict[str, Any] = {"kind": hit.kind, "score": round(hit.score, 4), "path": list(hit.path)}
     if isinstance(item, Episode):
         return {**common, "text": item.text[:_TEXT], "names": [], "episode": item.id, "at": item.at}
-    return {**common, **_statement_fields(item), "version": _version_fields(hit.version) if hit.version else None}
+    number = graph.number_of(item.id)
+    return {
+        **common,
+        **_statement_fields(item),
+        "number": number,
+        "held": [] if number is None else intervals(graph.numbered_versions(number)),
+        "version": _version_fields(hit.version) if hit.version else None,
+    }
 
 
 def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return what ever held about a name: first what holds now, then what was recorded last."""
     limit = number_parameter(request, "limit", _STATEMENTS, _MAX_STATEMENTS)
-    with opened.read_lock() as (graph, _):
+    with _reading(opened, request) as (graph, _):
         name = _known_name(graph, text_parameter(request, "name"))
         numbers = graph.numbers_about(name)
         current = sum(map(graph.statement_holds, numbers))
@@ -146,6 +248,7 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
         return {
             "name": name,
             "label": _label(graph, name, shown),
+            "type": name_kind(graph, name),
             "current": current,
             "total": len(numbers),
             "statements": [_statement_with_versions(graph, number) for number in shown],
@@ -154,9 +257,11 @@ def _entity(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 def _statement(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return a statement with all its versions."""
-    number = number_parameter(request, "number", 0, 10**12)
-    with opened.read_lock() as (graph, _):
-        if number not in graph.statement_numbers or not graph.numbered_versions(number):
+    id_ = request.query_params.get("id")
+    given = number_parameter(request, "number", 0, 10**12) if id_ is None else None
+    with _reading(opened, request) as (graph, _):
+        number = given if id_ is None else graph.number_of(id_)
+        if number is None or number not in graph.statement_numbers or not graph.numbered_versions(number):
             raise NotFoundError("this statement is not in the memory, or was forgotten")
         return _statement_with_versions(graph, number)
 
@@ -184,7 +289,7 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the map of a game, now or at a given time; see :func:`worldthread.play.run_page.map_drawing`."""
     at = request.query_params.get("at")
-    with opened.read_lock() as (graph, _):
+    with _reading(opened, request) as (graph, _):
         return map_drawing(graph.view(world_time(at, 0.0) if at else None))
 
 
@@ -193,6 +298,7 @@ def _statement_with_versions(graph: TemporalGraph, number: int) -> dict[str, Any
     return {
         **_statement_fields(versions[0].statement),
         "number": number,
+        "restates": restated_fact(graph, number),
         "held": intervals(versions),
         "versions": [_version_fields(version) for version in versions],
     }
@@ -203,8 +309,8 @@ def _statement_fields(statement: Statement) -> dict[str, Any]:
         subject, _, object_ = statement.key
         parts = {"subject": statement.subject, "relation": statement.relation, "object": statement.object}
         text = f"{statement.subject} {statement.relation} {statement.object}"
-        return {"kind": "fact", "text": text, "names": [subject, object_], **parts}
-    return {"kind": "thesis", "text": statement.text, "names": list(statement.key[1])}
+        return {"kind": "fact", "id": statement.id, "text": text, "names": [subject, object_], **parts}
+    return {"kind": "thesis", "id": statement.id, "text": statement.text, "names": list(statement.key[1])}
 
 
 def _version_fields(version: Version) -> dict[str, Any]:
@@ -255,3 +361,42 @@ def _label(graph: TemporalGraph, name: str, numbers: list[int]) -> str:
 
 def _with_episodes(request: Request) -> bool:
     return request.query_params.get("episodes") == "1"
+
+
+@contextmanager
+def _reading(opened: OpenMemory, request: Request) -> Iterator[tuple[TemporalGraph, NameIndex]]:
+    """Lock the graph; with the parameter ``recorded``, yield the graph of what was recorded up to that time."""
+    given = request.query_params.get("recorded")
+    if given is None:
+        with opened.read_lock() as both:
+            yield both
+    else:
+        yield opened.graph_recorded(world_time(given, 0.0))
+
+
+def _first_and_last(graph: TemporalGraph) -> tuple[float | None, float | None]:
+    """Return the world times of the first and of the last episode; ``None`` if there is none."""
+    times = graph.episode_columns()[0]
+    live = [times[number] for number in graph.live_episodes]
+    return min(live, default=None), max(live, default=None)
+
+
+def _recorded_times(graph: TemporalGraph) -> list[float]:
+    """Return the times at which something was recorded, in seconds since 1970, the last ones if there are many."""
+    recorded = graph.episode_columns()[2]
+    times = {time for number in graph.live_episodes if (time := recorded[number]) is not None}
+    return sorted(times)[-_MAX_RECORDED:]
+
+
+_NO_DRAWING: Final = {
+    "vertices": [], "edges": [], "whole": True, "episodes": False, "centre": None, "total": None
+}  # fmt: skip
+_EMPTY: Final[dict[Any, dict[str, Any]]] = {
+    _graph: _NO_DRAWING,
+    _names: {"names": []},
+    _summary: {
+        "file": "", "namespace": "", "counts": {}, "names": 0, "strongest": [], "small": True, "first": None,
+        "last": None, "recorded": [], "most_drawn": MAX_WHOLE, "editable": True,
+    },
+}  # fmt: skip
+"""What is told of a memory whose file a person is about to make."""

@@ -1,0 +1,81 @@
+// What is shown, as the address of the page says it: links, Back and pasted addresses all lead through here.
+import type { EdgeKind } from "./data";
+
+export type Choice =
+  | { kind: "name"; id: string }
+  | { kind: "statement"; id: string }
+  | { kind: "source"; id: string }
+  | { kind: "question"; id: string };
+
+export interface Address {
+  memory: string;
+  chosen: Choice | null;
+  /** World time; `null` is now. */
+  at: number | null;
+  range: [number, number] | null;
+  /** Recorded time; `null` is all that is known by now. */
+  recorded: number | null;
+  depth: number;
+  only: boolean;
+  view: "graph" | "map" | null;
+  kinds: EdgeKind[];
+  ended: boolean;
+  restated: boolean;
+  hidden: string[];
+}
+
+export const OWN = "file"; // the memory that the server was started for
+export const MOST_DEPTH = 3;
+const KINDS: EdgeKind[] = ["fact", "thesis"];
+const CHOICES = ["name", "statement", "source"] as const;
+
+export function readAddress(hash: string): Address {
+  const told = new URLSearchParams(hash.replace(/^#/, ""));
+  const number = (name: string): number | null => {
+    const text = told.get(name);
+    return text !== null && text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : null;
+  };
+  const [from, to] = [number("from"), number("to")];
+  const kind = CHOICES.find((one) => told.has(one));
+  const question = told.get("q");
+  const view = told.get("view");
+  const kinds = told.get("show")?.split(",");
+  return {
+    memory: told.get("memory") ?? OWN,
+    chosen: question
+      ? { kind: "question", id: question }
+      : kind === undefined
+        ? null
+        : { kind, id: told.get(kind) ?? "" },
+    at: number("at"),
+    range: from !== null && to !== null && from <= to ? [from, to] : null,
+    recorded: number("recorded"),
+    depth: Math.min(Math.max(Math.round(number("depth") ?? 1), 1), MOST_DEPTH),
+    only: told.has("only"),
+    view: view === "graph" || view === "map" ? view : null,
+    kinds: kinds === undefined ? [...KINDS] : (["fact", "thesis", "episode"] as const).filter((k) => kinds.includes(k)),
+    ended: told.has("ended"),
+    restated: told.has("restated"),
+    hidden: told.getAll("without"),
+  };
+}
+
+export function writeAddress(address: Address): string {
+  const told = new URLSearchParams();
+  if (address.memory !== OWN) told.set("memory", address.memory);
+  if (address.chosen !== null) told.set(address.chosen.kind === "question" ? "q" : address.chosen.kind, address.chosen.id);
+  if (address.at !== null) told.set("at", String(address.at));
+  if (address.range !== null) {
+    told.set("from", String(address.range[0]));
+    told.set("to", String(address.range[1]));
+  }
+  if (address.recorded !== null) told.set("recorded", String(address.recorded));
+  if (address.depth > 1) told.set("depth", String(address.depth));
+  if (address.only) told.set("only", "1");
+  if (address.view !== null) told.set("view", address.view);
+  if (address.kinds.join() !== KINDS.join()) told.set("show", address.kinds.join() || "none");
+  if (address.ended) told.set("ended", "1");
+  if (address.restated) told.set("restated", "1");
+  for (const relation of address.hidden) told.append("without", relation);
+  return told.size ? `#${told}` : "";
+}

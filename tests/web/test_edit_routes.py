@@ -1,0 +1,251 @@
+"""Changes by hand: what they do, that they are taken back, and who may make them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread import Memory
+from worldthread.web.question_times import question_time
+
+pytestmark = pytest.mark.web
+
+FILE = "/api/memories/file"
+WRITES = {
+    "remember": {"text": "Zoe lives in Paris."},
+    "sample": {},
+    "correct": {"statement": "0" * 32},
+    "merge": {"name": "anna", "into": "rex"},
+    "forget": {"ids": ["0" * 32]},
+    "undo": {"key": "nothing"},
+}
+
+
+@pytest.fixture
+def copied(home_memory: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(home_memory, tmp_path / "copied.worldthread"))
+
+
+@pytest.fixture
+def editor(serve: Callable[..., Any], copied: Path) -> Any:
+    client = serve(copied)
+    client.app_state.editable = True
+    return client
+
+
+def statements_of(client: Any, name: str) -> dict[str, Any]:
+    return {s["text"]: s for s in client.get(f"{FILE}/entity?name={name}").json()["statements"]}
+
+
+def state(path: Path) -> str:
+    with Memory(path, readonly=True, model="none", embedder="fake") as memory:
+        return memory.record.graph.state_hash()
+
+
+@pytest.fixture
+def unchanged(copied: Path) -> Iterator[None]:
+    before = state(copied)
+    yield
+    assert state(copied) == before
+
+
+@pytest.mark.parametrize("path", WRITES)
+@pytest.mark.usefixtures("unchanged")
+def test_without_the_right_to_change_nothing_is_changed(serve: Callable[..., Any], copied: Path, path: str) -> None:
+    answer = serve(copied).post(f"{FILE}/{path}", json=WRITES[path])
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (403, "ReadOnlyError")
+
+
+@pytest.mark.parametrize("path", WRITES)
+@pytest.mark.usefixtures("unchanged")
+def test_other_pages_and_clients_without_the_token_change_nothing(
+    serve: Callable[..., Any], editor: Any, copied: Path, path: str
+) -> None:
+    for headers in (
+        {"sec-fetch-site": "cross-site"},
+        {"origin": "http://evil.example"},
+        {"host": "evil.example"},
+        {"content-type": "text/plain"},
+    ):
+        answer = editor.post(f"{FILE}/{path}", content=b"{}", headers=headers)
+        assert answer.status_code in (400, 403, 421)
+    guarded = serve(copied, token="a-token-of-the-tests-0123456789")
+    guarded.app_state.editable = True
+    assert guarded.post(f"{FILE}/{path}", json=WRITES[path]).status_code == 401
+    assert editor.get(f"{FILE}/{path}").status_code == 405
+
+
+@pytest.mark.parametrize("path", WRITES)
+@pytest.mark.usefixtures("unchanged")
+def test_memories_of_runs_are_only_read(editor: Any, path: str) -> None:
+    assert editor.post(f"/api/memories/run-x/{path}", json=WRITES[path]).status_code in (404, 405)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("remember", {"text": " "}),
+        ("remember", {"text": "x", "at": "soon"}),
+        ("remember", {"text": "x", "owner": "me"}),
+        ("remember", {"text": '{"a": ', "source": "x.json", "is_file": True}),
+        ("correct", {"statement": "nothing"}),
+        ("correct", {"statement": "0" * 32, "replacement": ["Anna", "lives in"]}),
+        ("merge", {"name": "anna", "into": "nobody"}),
+        ("merge", {"name": "anna", "into": "anna"}),
+        ("forget", {"ids": []}),
+        ("forget", {"ids": ["../../etc/passwd"]}),
+        ("undo", {"key": "nothing"}),
+    ],
+)
+@pytest.mark.usefixtures("unchanged")
+def test_what_cannot_be_changed_is_told(editor: Any, path: str, body: dict[str, Any]) -> None:
+    answer = editor.post(f"{FILE}/{path}", json=body)
+    assert answer.status_code in (400, 404, 500)
+    assert answer.json()["error"]["kind"] != "InternalError"
+    assert answer.json()["error"]["message"]
+
+
+def test_long_texts_are_taken_and_longer_ones_refused(editor: Any) -> None:
+    assert editor.post(f"{FILE}/remember", json={"text": "Tea. " * 20_000, "at": "9"}).json()["added"] > 0
+    assert editor.post(f"{FILE}/remember", json={"text": "x" * 5_000_000}).status_code == 413
+
+
+def test_what_is_remembered_is_taken_back(editor: Any, copied: Path) -> None:
+    before = state(copied)
+    body = {"text": "Zoe lives in Paris.", "at": "2024-05-01", "source": "a call"}
+    told = editor.post(f"{FILE}/remember", json=body).json()
+    assert (told["added"], told["known"], told["unread"]) == (1, 0, 0)
+    assert "Zoe lives in Paris" in statements_of(editor, "zoe")
+    again = editor.post(f"{FILE}/remember", json=body).json()
+    assert (again["added"], again["undo"]) == (0, None)
+    assert editor.post(f"{FILE}/undo", json={"key": told["undo"]}).status_code == 200
+    assert state(copied) == before
+    assert editor.post(f"{FILE}/undo", json={"key": told["undo"]}).status_code == 404
+
+
+def test_a_file_is_read_by_the_form_that_its_name_tells(editor: Any) -> None:
+    lines = '{"at": 7, "content": "Zoe lives in Paris."}\n{"at": 8, "content": "Zoe loves tea."}\n'
+    name = "../../notes.jsonl"
+    told = editor.post(f"{FILE}/remember", json={"text": lines, "source": name, "is_file": True}).json()
+    assert told["added"] == 2
+    (version,) = statements_of(editor, "zoe")["Zoe lives in Paris"]["versions"]
+    source = editor.get(f"{FILE}/episode?id={version['sources'][0]}").json()
+    assert (source["source"], source["at"]) == (name, 7.0)
+
+
+def test_a_correction_and_a_change_are_taken_back(editor: Any, copied: Path) -> None:
+    before = state(copied)
+    paris = statements_of(editor, "anna")["Anna lives in Paris"]["id"]
+    right = ["Anna", "lives in", "Lyon"]
+    for has_changed in (False, True):
+        body = {"statement": paris, "replacement": right, "reason": "she said so", "has_changed": has_changed}
+        told = editor.post(f"{FILE}/correct", json=body).json()
+        (version,) = statements_of(editor, "anna")["Anna lives in Paris"]["versions"]
+        assert (version["since"] == version["until"]) == (not has_changed)
+        assert "Anna lives in Lyon" in statements_of(editor, "anna")
+        editor.post(f"{FILE}/undo", json={"key": told["undo"]})
+        assert state(copied) == before
+
+
+def test_names_are_merged_and_parted_again(editor: Any, copied: Path) -> None:
+    before = state(copied)
+    told = editor.post(f"{FILE}/merge", json={"name": "Rex", "into": "Anna"}).json()
+    assert "tea" in str(statements_of(editor, "rex"))
+    editor.post(f"{FILE}/undo", json={"key": told["undo"]})
+    assert state(copied) == before
+
+
+def test_what_would_go_is_told_and_then_goes_and_comes_back(editor: Any, copied: Path) -> None:
+    before = state(copied)
+    ran = editor.get(f"{FILE}/entity?name=rex").json()["statements"][0]["versions"][0]["ended_by"]
+    told = editor.get(f"{FILE}/forgetting?episode={ran}").json()
+    assert (told["gone"], told["back"]) == ([], ["Anna has dog Rex"])
+    told = editor.get(f"{FILE}/forgetting?entity=rex").json()
+    assert told["episodes"] == 2
+    assert sorted(told["gone"]) == ["Anna has dog Rex", "Anna lives in Paris"]
+    assert told["back"] == ["Anna lives in Rome"]
+    assert "Rex ran away." in [text["text"] for text in told["texts"]]
+    assert state(copied) == before
+    gone = editor.post(f"{FILE}/forget", json={"ids": told["ids"]}).json()
+    assert gone["forgotten"] == 2
+    assert editor.get(f"{FILE}/entity?name=rex").status_code == 404
+    (version,) = statements_of(editor, "anna")["Anna lives in Rome"]["versions"]
+    assert version["until"] is None
+    editor.post(f"{FILE}/undo", json={"key": gone["undo"]})
+    assert state(copied) == before
+
+
+def test_a_memory_that_is_to_be_made_is_empty_and_then_there(serve: Callable[..., Any], tmp_path: Path) -> None:
+    client = serve(tmp_path / "new.worldthread")
+    client.app_state.editable = True
+    assert client.get(f"{FILE}/graph").json()["vertices"] == []
+    assert client.get(FILE).json()["editable"]
+    assert list(tmp_path.glob("*.worldthread")) == []
+    assert client.post(f"{FILE}/remember", json={"text": "Zoe lives in Paris."}).json()["added"] == 1
+    assert {v["label"] for v in client.get(f"{FILE}/graph").json()["vertices"]} >= {"Zoe", "Paris"}
+
+
+def test_sentences_that_restate_a_fact_are_marked_and_names_have_kinds(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    client = serve(tmp_path / "new.worldthread")
+    client.app_state.editable = True
+    for day, text in (
+        ("2016-01-01", "Zoe lives in Paris."),
+        ("2018-01-01", "Zoe lives in Rome."),
+        ("2018-02-01", "Zoe was glad."),
+    ):
+        client.post(f"{FILE}/remember", json={"text": text, "at": day})
+    told = client.get(f"{FILE}/graph").json()
+    assert {v["label"]: v["type"] for v in told["vertices"] if v["kind"] == "entity"} == {
+        "Zoe": "person", "Paris": "place", "Rome": "place"
+    }  # fmt: skip
+    labels = {vertex["id"]: vertex["label"] for vertex in told["vertices"]}
+    theses = {labels[e["from"]]: e["restates"] for e in told["edges"] if e["kind"] == "thesis"}
+    assert theses == {"Zoe lives in Paris.": True, "Zoe was glad.": False, "Zoe lives in Rome.": True}
+
+
+def test_a_question_is_answered_as_of_the_time_that_it_names(serve: Callable[..., Any], tmp_path: Path) -> None:
+    client = serve(tmp_path / "new.worldthread")
+    client.app_state.editable = True
+    for day, home in (("2015-01-05", "Bergen"), ("2016-09-04", "Rome"), ("2018-04-11", "Lyon")):
+        for text in (f"Anna lives in {home}.", f"Jonas likes {home}."):
+            client.post(f"{FILE}/remember", json={"text": text, "at": day})
+    asked = client.get(f"{FILE}/ask?q=Where+did+Anna+live+in+2017%3F").json()
+    assert (asked["answer"], asked["named"]) == ("Rome", "2017")
+    assert [s["text"] for s in asked["evidence"]] == ["Anna lives in Rome"]
+    assert asked["hits"][0]["text"] == "Anna lives in Rome"
+    assert client.get(f"{FILE}/ask?q=Where+does+Anna+live%3F").json()["answer"] == "Lyon"
+    assert client.get(f"{FILE}/ask?q=Where+does+Anna+live%3F&at=2015-05-05").json()["answer"] == "Bergen"
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "day"),
+    [
+        ("Where did Anna live in 2017?", "2017", "2017-12-31"),
+        ("Where was she in March 2018?", "March 2018", "2018-03-31"),
+        ("Where was she on 5 May 2020?", "5 May 2020", "2020-05-05"),
+        ("Where was she on May 5th, 2020?", "May 5th, 2020", "2020-05-05"),
+        ("Where was she on 2020-02-29?", "2020-02-29", "2020-02-29"),
+        ("Who came in 2019-11?", "2019-11", "2019-11-30"),
+    ],
+)
+def test_the_time_of_a_question_is_the_end_of_what_it_names(question: str, words: str, day: str) -> None:
+    from datetime import UTC, datetime
+
+    found = question_time(question)
+    assert found is not None
+    assert found.words == words
+    assert datetime.fromtimestamp(found.last, UTC).isoformat() == f"{day}T23:59:59+00:00"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Where does Anna live?", "Where did she live before 2017?", "Who has 20170 stamps?", "Who came on 2019-02-31?"],
+)
+def test_a_question_without_a_time_of_its_own_has_none(question: str) -> None:
+    assert question_time(question) is None
