@@ -23,10 +23,12 @@ from worldthread.models.base import embed_queries
 from worldthread.play.statistics import bootstrap_interval
 from worldthread.retrieve import Query, RetrievalIndex, Scores
 from worldthread.retrieve import method as method_named
+from worldthread.retrieve.published.linking import pending_names
 from worldthread.retrieve.query import names_in
 from worldthread.retrieve.select import best_episodes, best_statements
 
 CUTOFFS: Final = (2, 5, 10)
+_COMPARE_NAMES: Final = frozenset({"astar", "mixture"})  # methods that use the vectors of names
 Triples: TypeAlias = Literal["given", "none"]
 """Source of the facts: the data set, or rules. Rules always extract the theses."""
 
@@ -162,6 +164,8 @@ def measure(
             start = time.perf_counter()
             with memory.record.index() as index:
                 index.links  # noqa: B018  computed on first access
+                if not _COMPARE_NAMES.isdisjoint(methods):
+                    _embed_names(index, timed, show_progress)
                 seconds, embed_seconds = time.perf_counter() - start, timed.seconds
                 size = index.episodes.rows.nbytes + index.statements.rows.nbytes
                 statements, names = len(index.statements), len(index.names)
@@ -185,6 +189,14 @@ def measure(
         disk_megabytes=round(on_disk / 2**20, 2),
         methods=reports,
     )
+
+
+def _embed_names(index: RetrievalIndex, embedder: Embedder, show_progress: Callable[[str, int, int], None]) -> None:
+    """Give the name of every object its vector, as a memory of PersonalAI has it."""
+    parts = pending_names(index)
+    for number, part in enumerate(parts, 1):
+        index.put(part, embedder.embed(part.texts))
+        show_progress("embedding names", number, len(parts))
 
 
 def _measured(
