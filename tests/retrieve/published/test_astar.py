@@ -55,6 +55,27 @@ def test_without_a_heuristic_paths_are_as_short_as_those_of_networkx(
         assert networkx.is_path(expected, path)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("vertices", ["TE", "E", "OE"])
+def test_start_and_target_may_be_of_a_kind_that_paths_may_not_pass(random_graph: Any, seed: int, vertices: str) -> None:
+    graph = random_graph(seed, count=30, objects=40)
+    filtered = graph.full.filtered(vertices=vertices)
+    whole = graph.networkx(graph.full.filtered())
+    closed = {vertex for vertex in whole if "OTE"[vertex % KINDS] not in vertices}
+    ends = [vertex for vertex in sorted(whole) if vertex in closed][:9]
+    pairs = list(combinations(ends, 2))
+    for heuristic in ("none", "weighted"):
+        settings = AStarSettings(heuristic, max_depth=99, max_passed_vertices=10_000, vertices=vertices)  # type: ignore[arg-type]
+        found = {(path[0], path[-1]): path for path in paths_between(pairs, filtered, graph.index, settings)}
+        for pair in pairs:
+            expected = whole.subgraph(whole.nodes - (closed - set(pair)))
+            assert (pair in found) == networkx.has_path(expected, *pair)
+            if pair in found:
+                assert networkx.is_path(expected, found[pair])
+                assert heuristic != "none" or len(found[pair]) - 1 == networkx.shortest_path_length(expected, *pair)
+    assert any(len(path) > 2 for path in found.values())
+
+
 class Plain:
     """A* as a textbook writes it, over dictionaries."""
 
@@ -167,23 +188,32 @@ def test_a_path_may_lead_over_theses_and_episodes_and_finds_them(small: Any) -> 
     assert over_episode.episode_paths[number] == ("anna", "is named with", "ben")
 
 
+def test_without_objects_on_the_way_a_path_still_ends_at_an_object(small: Any) -> None:
+    graph = small()
+    thesis = Thesis("Anna met Ben in Oslo", ("Anna", "Ben", "Oslo"))
+    episode = graph.state(thesis, Fact("Ben", "knows", "Cleo"))
+    found = graph.found(astar(graph.query("Anna and Oslo"), graph.index, AStarSettings(vertices="TE")))
+    assert set(found) <= {str(thesis), episode.text}
+    assert found
+
+
 def test_with_one_start_there_is_its_neighbourhood_or_nothing_as_published(small: Any) -> None:
     graph = chain(small)
     query = graph.query("What of Oslo?")
     facts = {str(fact) for fact in FACTS if "Oslo" in str(fact)}
-    scores = astar(query, graph.index, AStarSettings(vertices="O"))
+    scores = astar(query, graph.index, AStarSettings(vertices="O", neighbourhood=True))
     assert graph.found(scores).keys() == facts
     assert graph.paths(scores)[str(FACTS[4])] == ("oslo", "likes", "ben")
-    assert graph.found(astar(query, graph.index, AStarSettings(neighbourhood=False))) == {}
+    assert graph.found(astar(query, graph.index)) == {}
 
 
 def test_an_unreached_target_gives_the_path_to_the_last_vertex_only_when_asked(small: Any) -> None:
     graph = chain(small)
     graph.state(Fact("Zoe", "owns", "Rex"))
     query = graph.query("Is Anna related to Zoe?")
-    plain = AStarSettings(vertices="O", neighbourhood=False)
+    plain = AStarSettings(vertices="O")
     assert graph.found(astar(query, graph.index, plain)) == {}
-    published = AStarSettings(vertices="O", neighbourhood=False, last_expanded=True)
+    published = AStarSettings(vertices="O", last_expanded=True)
     assert str(FACTS[0]) in graph.found(astar(query, graph.index, published))
 
 
@@ -191,7 +221,7 @@ def test_what_has_ended_is_on_no_path(small: Any) -> None:
     graph = small()
     graph.state(Fact("Anna", "lives in", "Oslo", aspect="home of anna"), at=1)
     graph.state(Fact("Anna", "lives in", "Rome", aspect="home of anna"), at=2)
-    settings = AStarSettings(neighbourhood=False)
+    settings = AStarSettings()
     assert graph.found(astar(graph.query("Anna and Oslo"), graph.index, settings)) == {}
     then = astar(graph.query("Anna and Oslo", at=1.0), graph.index, settings)
     assert "Anna, lives in, Oslo" in graph.found(then)

@@ -141,7 +141,7 @@ def test_a_search_that_begins_at_a_thesis_returns_it_and_goes_on_from_its_object
     scores = water_circles(graph.query("who was singing loudly, somebody?"), graph.index, given)
     assert graph.found(scores).keys() == {str(thesis), "singer, is, Anna", episode.text}
     assert graph.paths(scores)["singer, is, Anna"] == ("singer", "is", "anna")
-    assert graph.found(water_circles(graph.query("nothing"), graph.index, WaterCirclesSettings(nearest=0))) == {}
+    assert graph.found(water_circles(graph.query("nothing"), graph.index)) == {}
 
 
 def test_a_circle_has_at_least_one_step() -> None:

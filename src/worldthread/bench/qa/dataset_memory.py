@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -57,6 +57,8 @@ class MemoryFigures:
         read: number of passages that the last extraction processed.
         seconds: duration of that extraction, without embedding.
         megabytes: size of the memory's file and the files beside it, in MiB.
+        lengths: of the questions, answers and passages of the data set, their number and the median, mean and standard
+            deviation of their length in characters.
     """
 
     dataset: str
@@ -77,6 +79,7 @@ class MemoryFigures:
     read: int
     seconds: float
     megabytes: float
+    lengths: Mapping[str, Mapping[str, float]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures, ready for JSON."""
@@ -222,8 +225,32 @@ def figures_of(
         read=read,
         seconds=round(took, 2),
         megabytes=round(sum(file.stat().st_size for file in files if file.is_file()) / 2**20, 2),
+        lengths=lengths_of(dataset),
         **counted,
     )
+
+
+def lengths_of(dataset: Dataset) -> dict[str, dict[str, float]]:
+    """Return the figures of a data set in PersonalAI's Table 13.
+
+    Args:
+        dataset: the data set.
+
+    Returns:
+        For ``questions``, ``answers`` (the first right answer of each question) and ``passages``: their ``number``, and
+        ``median``, ``mean`` and population standard deviation (``std``) of their length in characters.
+    """
+    texts = {
+        "questions": [question.text for question in dataset.questions],
+        "answers": [question.answers[0] for question in dataset.questions],
+        "passages": [passage.text for passage in dataset.passages],
+    }
+    found = {}
+    for what, listed in texts.items():
+        lengths = np.array([len(text) for text in listed] or [0])
+        figures = {"median": np.median(lengths), "mean": lengths.mean(), "std": lengths.std()}
+        found[what] = {"number": len(listed), **{name: round(float(value), 2) for name, value in figures.items()}}
+    return found
 
 
 def _counted(index: RetrievalIndex) -> dict[str, Any]:

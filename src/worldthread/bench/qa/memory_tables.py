@@ -1,4 +1,4 @@
-"""Figures of memories in the shape of PersonalAI's Tables 15 to 18."""
+"""Figures of memories in the shape of PersonalAI's Tables 13 and 15 to 18."""
 
 from __future__ import annotations
 
@@ -16,16 +16,23 @@ _TITLES: Final = (
     "objects beside an episode", "theses beside an episode", "objects beside a thesis", "objects beside an object",
 )  # fmt: skip
 
+_MEASURES: Final = ("median", "mean", "std")
+_LENGTHS_CAPTION: Final = "Sizes of the data sets; lengths in characters, answers by their first form."
+_LENGTHS_TITLES: Final = tuple(
+    title for what in ("questions", "answers", "passages") for title in (what, *(f"{what}: {m}" for m in _MEASURES))
+)
+
 Figures = Mapping[str, Any]
 """See :class:`worldthread.bench.qa.dataset_memory.MemoryFigures`."""
 
 
 def memory_tables(memories: Sequence[Figures]) -> list[Table]:
-    """Return Tables 15 to 18 for the given memories."""
+    """Return Tables 13 and 15 to 18 for the given memories."""
     rows = [[m["dataset"], _by(m), *_sizes([m])] for m in memories]
     sources = list(dict.fromkeys(_by(m) for m in memories))
     by_source = {source: [m for m in memories if _by(m) == source] for source in sources}
     return [
+        Table("table-13", _LENGTHS_CAPTION, ["data set", *_LENGTHS_TITLES], _lengths(memories)),
         Table("table-15", "Sizes of the memories.", ["data set", "triples", *_TITLES], rows),
         Table(
             "table-16",
@@ -46,6 +53,16 @@ def memory_tables(memories: Sequence[Figures]) -> list[Table]:
             [[m["dataset"], _by(m), *_speed(m)] for m in memories],
         ),
     ]
+
+
+def _lengths(memories: Sequence[Figures]) -> list[list[str]]:
+    """Return a row for each data set; figures of an older release have no lengths."""
+    rows = {}
+    for memory in memories:
+        if lengths := memory.get("lengths"):
+            cells = ([str(part["number"]), *(f"{part[name]:.2f}" for name in _MEASURES)] for part in lengths.values())
+            rows[memory["dataset"]] = [memory["dataset"], *(cell for part in cells for cell in part)]
+    return list(rows.values())
 
 
 def _by(figures: Figures) -> str:

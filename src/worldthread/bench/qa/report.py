@@ -1,4 +1,4 @@
-"""Tables and plots of a sweep, in the shape of PersonalAI's Tables 2 to 6 and 15 to 19."""
+"""Tables and plots of a sweep in the shape of PersonalAI's Tables 2 to 6, 13 and 15 to 20, the published ones beside."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from worldthread.bench.qa.groups import Cell, ConfigurationGroup, describe_metri
 from worldthread.bench.qa.memory_tables import memory_tables
 from worldthread.bench.qa.personalai import RESTRICTIONS, UNRESTRICTED
 from worldthread.bench.qa.plot import plot
+from worldthread.bench.qa.published import published_tables
 from worldthread.bench.qa.results import QuestionResults
 from worldthread.bench.qa.tables import NOTHING, Table, mean_of, percent, two
 from worldthread.errors import InputError
@@ -23,7 +24,7 @@ _RESTRICTED: Final = tuple(name for name in RESTRICTIONS if name != UNRESTRICTED
 
 
 def tables_of(group: ConfigurationGroup) -> list[Table]:
-    """Return Tables 2 to 6 and 19 for a group of configurations."""
+    """Return Tables 2 to 6, 19 and 20 for a group of configurations."""
     return [
         _best("table-2", "Best configurations", group, group.metric),
         _restrictions(group),
@@ -31,7 +32,21 @@ def tables_of(group: ConfigurationGroup) -> list[Table]:
         _no_answer(group),
         _latency(group),
         _best("table-19", "Best configurations by exact match", group, "exact_personalai"),
+        _exact_matches(group),
     ]
+
+
+def _exact_matches(group: ConfigurationGroup) -> Table:
+    """Return the highest exact match of every model on every data set, as in Table 20."""
+    rows = []
+    for dataset in group.datasets:
+        for model in group.models:
+            found = [c for c in group.cells if (c.dataset, c.model) == (dataset, model)]
+            best = max(found, key=lambda c: c.figures["exact_personalai"], default=None)
+            if best is not None:
+                where = f"{model}, {best.algorithm} / {best.restriction}"
+                rows.append([dataset, where, f"{100 * best.figures['exact_personalai']:.1f}"])
+    return Table("table-20", "Highest exact match in per cent.", ["data set", "system", "exact match"], rows)
 
 
 def _best(name: str, title: str, group: ConfigurationGroup, metric: str) -> Table:
@@ -178,18 +193,24 @@ def write_report(results: QuestionResults, folder: Path) -> Path:
         number_asked = " to ".join(str(n) for n in dict.fromkeys((questions[0], questions[-1])))
         lines += [f"## {group.title}", "", f"{len(group.cells)} configurations, {number_asked} questions each.", ""]
         for table in tables_of(group):
-            lines += [table.markdown(), ""]
+            lines += _beside_published(table)
             _write_csv(table, folder / f"{table.name}{suffix}.csv")
         if importlib.util.find_spec("matplotlib") is not None:
             plot(group, folder / f"sweep{suffix}.svg")
             lines += [f"![{group.metric_description}](sweep{suffix}.svg)", ""]
     lines += ["## Memories", ""]
     for table in memory_tables(list(results.memories.values())):
-        lines += [table.markdown(), ""]
+        lines += _beside_published(table)
         _write_csv(table, folder / f"{table.name}.csv")
     page = folder / "report.md"
     write_private_file(page, "\n".join(lines))
     return page
+
+
+def _beside_published(table: Table) -> list[str]:
+    """Return the lines of a table and, if the paper has it, of the published one."""
+    published = published_tables().get(table.name)
+    return [line for each in (table, published) if each is not None for line in (each.markdown(), "")]
 
 
 def _write_csv(table: Table, path: Path) -> None:

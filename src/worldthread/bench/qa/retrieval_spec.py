@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, Final, get_args, get_type_hints
@@ -15,6 +15,9 @@ from worldthread.retrieve import method as method_named
 
 UNION: Final = "mixture"
 
+NEEDED: Final[Mapping[str, str]] = {"synonym_edges": "embed", "fact_filter": "keep"}
+"""Settings that are true or false in a description, and the field that a function of the caller then fills."""
+
 
 @dataclass(frozen=True)
 class RetrievalSpec:
@@ -22,7 +25,8 @@ class RetrievalSpec:
 
     Args:
         method: a key of :data:`worldthread.retrieve.METHODS`; checked by :meth:`bound`.
-        settings: fields of the method's settings, by name; other fields keep their defaults.
+        settings: fields of the method's settings, by name; other fields keep their defaults. The method ``pagerank``
+            also takes ``synonym_edges`` and ``fact_filter``, each true or false: see :meth:`bound`.
         parts: methods that ``mixture`` unites, instead of its default.
 
     Raises:
@@ -72,38 +76,55 @@ class RetrievalSpec:
             "parts": [part.to_dict() for part in self.parts],
         }
 
-    def bound(self, entities: tuple[str, ...] | None = None) -> Method:
+    def bound(
+        self, entities: tuple[str, ...] | None = None, functions: Mapping[str, Callable[..., Any]] | None = None
+    ) -> Method:
         """Return the retrieval function with its settings bound.
 
         Args:
             entities: names of objects of the graph at which a traversal starts; ``None``: the method finds them.
+            functions: what embeds names (``embed``), for ``synonym_edges``, and what keeps the facts that matter
+                (``keep``), for ``fact_filter``. ``None``: only the names and kinds of settings are checked.
 
         Returns:
             The function; methods that do not start at objects ignore ``entities``.
 
         Raises:
-            InputError: there is no such method, or it has no such setting.
+            InputError: there is no such method, it has no such setting, or a function that it needs is missing.
         """
         function = method_named(self.method)
         options: dict[str, Any] = {}
         if self.settings or self.parts:
             values = dict(self.settings)
             if self.parts:
-                values["methods"] = tuple(part.bound(entities) for part in self.parts)
-            options["settings"] = _made(self.method, function, values)
+                values["methods"] = tuple(part.bound(entities, functions) for part in self.parts)
+            options["settings"] = _made(self.method, function, values, functions)
         if entities is not None and "entities" in inspect.signature(function).parameters:
             options["entities"] = entities
         return partial(function, **options) if options else function
 
 
-def _made(name: str, function: Method, values: Mapping[str, Any]) -> Any:
+def _made(
+    name: str, function: Method, values: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]] | None
+) -> Any:
     """Create the settings object of a method from its fields."""
     hint = get_type_hints(function).get("settings")
     kind = next((arg for arg in (hint, *get_args(hint)) if isinstance(arg, type) and is_dataclass(arg)), None)
-    known = [each.name for each in fields(kind)] if kind is not None else []
+    fillable = {each.name for each in fields(kind)} if kind is not None else set()
+    needed = {setting: into for setting, into in NEEDED.items() if into in fillable}
+    known = sorted((fillable - set(needed.values())) | needed.keys())
     unknown = [key for key in values if key not in known]
     if kind is None or unknown:
         raise InputError(
             f"the method {name!r} has no setting {', '.join(map(repr, unknown))}; it has: {', '.join(known) or 'none'}"
         )
-    return kind(**values)
+    options = {key: value for key, value in values.items() if key not in needed}
+    for setting, into in needed.items():
+        wanted = values.get(setting, False)
+        if not isinstance(wanted, bool):
+            raise InputError(f"the setting {setting!r} must be true or false, not {wanted!r}")
+        if wanted and functions is not None:
+            if into not in functions:
+                raise InputError(f"the setting {setting!r} needs a chat model: give one with --model")
+            options[into] = functions[into]
+    return kind(**options)

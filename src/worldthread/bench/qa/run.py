@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, Final
 
 from worldthread.bench.datasets import Dataset, Question
+from worldthread.bench.qa import fact_filter, stages
 from worldthread.bench.qa import judge as judging
-from worldthread.bench.qa import stages
 from worldthread.bench.qa.dataset_memory import digest_of, is_dated
 from worldthread.bench.qa.metrics import exact_match, f1
 from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
@@ -44,6 +44,13 @@ ENTITIES: Final[Mapping[str, stages.EntityStage]] = {
 PROMPTS: Final = ("answer/1", f"entities/{stages.PROMPT_VERSION}", f"judge/{judging.PROMPT_VERSION}")
 
 _PERSONALAI: Final = "personalai"
+
+
+def _prompts_of(spec: RetrievalSpec) -> tuple[str, ...]:
+    """Return the prompts that a retrieval method uses."""
+    if any(each.settings.get("fact_filter") for each in (spec, *spec.parts)):
+        return (f"fact-filter/{fact_filter.PROMPT_VERSION}",)
+    return ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ class QASetup:
             max_tokens=self.max_tokens,
             model="" if self.model is None else self.model.name,
             judge="" if self.judge is None else self.judge.name,
-            prompts=PROMPTS if self.model is not None else (),
+            prompts=() if self.model is None else (*PROMPTS, *_prompts_of(spec)),
             release=self.release,
         )
 

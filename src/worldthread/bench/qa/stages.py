@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from worldthread.answer import Answer
 from worldthread.answer import answer as answer_from
+from worldthread.bench.qa.fact_filter import FactFilter
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
 from worldthread.errors import InputError
 from worldthread.extract.prose.entities import entities as prose_entities
@@ -169,7 +170,10 @@ class Retriever:
         matched = (index.find(name) for name in vertices)
         named = (*names_in(question.text, index.find), *(number for number in matched if number is not None))
         query = Query(question.text, question.vector, tuple(dict.fromkeys(named)), question.at, question.only_current)
-        return self.spec.bound(vertices or None)(query, index)
+        functions: dict[str, Callable[..., Any]] = {"embed": question.embed}
+        if question.model is not None:
+            functions["keep"] = FactFilter(question.model)
+        return self.spec.bound(vertices or None, functions)(query, index)
 
 
 def keep_all(question: QuestionInProgress, found: Sequence[Candidate], index: RetrievalIndex) -> Sequence[Candidate]:

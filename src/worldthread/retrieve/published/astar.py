@@ -26,7 +26,7 @@ import numpy as np
 from worldthread.errors import InputError
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.published.astar_search import BatchedSearch, Heuristic
-from worldthread.retrieve.published.linking import NEAREST, entities_of
+from worldthread.retrieve.published.linking import entities_of
 from worldthread.retrieve.published.paths import GraphPath, QuestionSimilarity, labels_on, nothing, scores
 from worldthread.retrieve.published.traversal import KINDS, LETTERS, OBJECT, FilteredGraph, vertex_graph
 from worldthread.retrieve.query import Query, Scores
@@ -38,27 +38,27 @@ _ROOM: Final = 1 << 24  # pairs searched at once, times vertices
 
 @dataclass(frozen=True)
 class AStarSettings:
-    """Settings of :func:`astar`; the defaults are those of PersonalAI, Appendix E, but for ``neighbourhood``.
+    """Settings of :func:`astar`; the defaults are those of PersonalAI, Appendix E.
 
     Args:
         heuristic: see the module.
         max_depth: vertices this many steps from the start are not expanded.
         max_passed_vertices: how many vertices one search expands at most, at least 1.
-        neighbourhood: when no path is found, as with a single start, return what is next to the starts. The published
-            code returns nothing for a single start.
+        neighbourhood: when no path is found, as with a single start, return what is next to the starts. PersonalAI
+            has no such step: it finds nothing for a single start.
         last_expanded: when the target is not reached, return the path to the vertex expanded last, as the published
             code does.
-        vertices: letters of the kinds of vertices that may be stepped on, the target included.
+        vertices: letters of the kinds of vertices that a path may pass; a start or target may be of any kind.
         nearest: see :func:`~worldthread.retrieve.published.linking.entities_of`.
     """
 
     heuristic: Literal["ip", "weighted", "averaged", "unaveraged", "none"] = "ip"
     max_depth: int = 10
     max_passed_vertices: int = 150
-    neighbourhood: bool = True
+    neighbourhood: bool = False
     last_expanded: bool = False
     vertices: str = LETTERS
-    nearest: int = NEAREST
+    nearest: int = 0
 
     def __post_init__(self) -> None:
         if self.heuristic not in HEURISTICS:
@@ -89,10 +89,11 @@ def astar(
     settings = settings or AStarSettings()
     graph = vertex_graph(index).filtered(query.at, query.only_current, settings.vertices)
     similarity = QuestionSimilarity(index, query.vector)
-    starts = entities_of(query, index, graph, entities, nearest=settings.nearest).starts.tolist()
+    named = entities_of(query, index, graph, entities, nearest=settings.nearest).starts
+    starts = named.tolist()
     found: dict[int, GraphPath] = {}
     for path in sorted(paths_between(list(combinations(starts, 2)), graph, index, settings), key=len):
-        for label, through in _triples(path, graph):
+        for label, through in _triples(path, graph.with_ends(named)):
             found.setdefault(label, through)
     if not found and settings.neighbourhood:
         for start in starts:
@@ -141,11 +142,12 @@ def paths_between(
     """
     if not pairs:
         return []
-    heuristic = Heuristic(settings.heuristic, index, graph)
+    opened = graph.with_ends(np.unique(pairs))
+    heuristic = Heuristic(settings.heuristic, index, opened, graph)
     together = max(1, _ROOM // graph.size)
     found = []
     for first in range(0, len(pairs), together):
-        search = BatchedSearch(np.array(pairs[first : first + together]), graph, heuristic)
+        search = BatchedSearch(np.array(pairs[first : first + together]), opened, heuristic)
         search.run(settings.max_passed_vertices, settings.max_depth)
         found += [path for row in range(search.count) if (path := search.path(row, settings.last_expanded))]
     return found

@@ -27,11 +27,14 @@ class Heuristic:
     Args:
         heuristic: its name.
         index: the index, for vectors.
-        graph: the part of the graph that the query may use.
+        graph: the part of the graph that the query may use, with the ends of the searches.
+        around: the same part without these ends; the vectors of ends without a name vector come from it.
     """
 
-    def __init__(self, heuristic: str, index: RetrievalIndex, graph: FilteredGraph) -> None:
-        self.vectors = VertexVectors(index, graph) if heuristic != "none" else None
+    def __init__(
+        self, heuristic: str, index: RetrievalIndex, graph: FilteredGraph, around: FilteredGraph | None = None
+    ) -> None:
+        self.vectors = VertexVectors(index, around or graph) if heuristic != "none" else None
         self.weighs = heuristic in ("weighted", "averaged", "unaveraged")
         self.sums_up = heuristic in ("averaged", "unaveraged")
         self._averages = heuristic == "averaged"
@@ -67,7 +70,7 @@ class BatchedSearch:
 
     Args:
         pairs: start and target of each search, shape (searches, 2).
-        graph: the part of the graph that the query may use.
+        graph: the part of the graph that the query may use, with the ends of the searches.
         heuristic: estimates what is left of a path.
     """
 
@@ -147,6 +150,8 @@ class BatchedSearch:
     def _expand(self, rows: Numbers, places: Numbers) -> None:
         owners, far, edges = self._graph.steps(self._vertices[rows, places])
         rows, parents = rows[owners], places[owners]
+        own = self._graph.may_pass(far) | (far == self._targets[rows])  # not the target of another search
+        rows, parents, far, edges = rows[own], parents[own], far[own], edges[own]
         flat = rows * self._graph.size + far
         steps = self._steps[rows, parents] + 1
         old = self._placed[flat]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.retrieve.index import RetrievalIndex
-from worldthread.retrieve.published.linking import NEAREST, entities_of
+from worldthread.retrieve.published.linking import entities_of
 from worldthread.retrieve.published.paths import (
     GraphPath,
     QuestionSimilarity,
@@ -69,7 +69,7 @@ class BeamSettings:
     mean_alpha: float = 0.75
     final_sorting_mode: Literal["mixed", "ended_first", "continuous_first"] = "mixed"
     vertices: str = LETTERS
-    nearest: int = NEAREST
+    nearest: int = 0
 
     def __post_init__(self) -> None:
         if self.max_depth < 1 or self.max_paths < 1:

@@ -101,7 +101,8 @@ class HopDistances:
             _, far, _ = self._graph.steps(self._frontier)
             far = np.unique(far[self._found[far] == 0])
             self._found[far] = self._depth + 1
-            self._frontier = far.astype(np.int64)
+            # an end of another search is reached, but no path leads through it
+            self._frontier = far[self._graph.may_pass(far)].astype(np.int64)
         found = self._found[vertices].astype(np.float64) - 1
         found[found < 0] = np.inf
         return np.asarray(found)

@@ -22,7 +22,6 @@ Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 
 PROPER: Final = 1.0
 COMMON: Final = 0.5
-NEAREST: Final = 3
 
 _BATCH: Final = 512  # names embedded at a time
 
@@ -48,7 +47,7 @@ def entities_of(
     filtered: FilteredGraph,
     names: Sequence[str] | None = None,
     *,
-    nearest: int = NEAREST,
+    nearest: int = 0,
 ) -> Entities:
     """Return the entities of a question: the objects that it mentions and that have an edge.
 

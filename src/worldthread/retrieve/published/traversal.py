@@ -189,20 +189,47 @@ class FilteredGraph:
         at: a world time; ``None`` for now.
         only_current: leave out what does not hold at that time.
         vertices: letters of the kinds that may be stepped on.
+        ends: vertices that may be stepped on whatever their kind.
     """
 
-    def __init__(self, full: VertexGraph, at: float | None, only_current: bool, vertices: str) -> None:
+    def __init__(
+        self,
+        full: VertexGraph,
+        at: float | None,
+        only_current: bool,
+        vertices: str,
+        ends: NDArray[np.integer[Any]] | None = None,
+    ) -> None:
         self.full = full
         self.labels = full.labels
         self.adjacency = full.adjacency
         self._graph = full.graph
         self._at = at
         self._only_current = only_current
+        self._vertices = vertices
+        self._ends = ends
         self.may = np.array([letter in vertices for letter in LETTERS])
         """For each kind, whether it may be stepped on."""
         self._states = np.zeros(len(self.adjacency.far), np.int8)  # of entries of the adjacency
         self._statements = np.zeros(len(full.graph.statement_numbers), np.int8)
         self._episodes = np.zeros(len(full.graph.episode_numbers), np.int8)
+
+    def with_ends(self, ends: NDArray[np.integer[Any]]) -> FilteredGraph:
+        """Return this graph with some vertices that may be stepped on whatever their kind.
+
+        Args:
+            ends: the vertices, such as the starts and targets of searches, shape (n,).
+
+        Returns:
+            A graph that is valid as long as this one; this one if the kinds of ``ends`` may be stepped on.
+        """
+        if self.may_pass(ends).all():
+            return self
+        return FilteredGraph(self.full, self._at, self._only_current, self._vertices, np.unique(ends))
+
+    def may_pass(self, vertices: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return which vertices are of a kind that may be stepped on, shape (len(vertices),)."""
+        return np.asarray(self.may[vertices % KINDS])
 
     @property
     def size(self) -> int:
@@ -249,6 +276,8 @@ class FilteredGraph:
         labels = self.labels[self.adjacency.edge[places]]
         numbers, kinds = np.divmod(far, KINDS)
         is_open = self.may[kinds]
+        if self._ends is not None:
+            is_open |= np.isin(far, self._ends)
         for chosen, lookup, those in (
             (labels >= 0, self.holds, labels),
             (labels < 0, self.present, -1 - labels),

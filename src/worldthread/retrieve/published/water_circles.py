@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from worldthread.errors import InputError
 from worldthread.retrieve.index import RetrievalIndex
-from worldthread.retrieve.published.linking import NEAREST, Entities, entities_of
+from worldthread.retrieve.published.linking import Entities, entities_of
 from worldthread.retrieve.published.paths import GraphPath, QuestionSimilarity, lowest, nothing, scores
 from worldthread.retrieve.published.traversal import (
     EPISODE,
@@ -49,7 +49,7 @@ _SIMILARITY: Final = 0.49  # of the score; below the least difference of two cou
 
 @dataclass(frozen=True)
 class WaterCirclesSettings:
-    """Settings of :func:`water_circles`; the defaults are those of PersonalAI, Appendix E, which does not name a depth.
+    """Settings of :func:`water_circles`; the defaults are those of PersonalAI, Appendix E, but for ``depth``.
 
     Args:
         strict_filter: see the module.
@@ -57,7 +57,8 @@ class WaterCirclesSettings:
         episodic_num: the most episodes that are returned.
         chain_triplets_num: the most primary facts that are returned.
         other_triplets_num: the most secondary facts that are returned.
-        depth: the radius of a circle in steps, at least 1.
+        depth: the radius of a circle in steps, at least 1. Appendix E does not name it, and the published code takes 1;
+            at 1 two circles meet only where one of them touches the start of the other.
         vertices: letters of the kinds of vertices that may be stepped on.
         nearest: see :func:`~worldthread.retrieve.published.linking.entities_of`.
     """
@@ -69,7 +70,7 @@ class WaterCirclesSettings:
     other_triplets_num: int = 6
     depth: int = 2
     vertices: str = LETTERS
-    nearest: int = NEAREST
+    nearest: int = 0
 
     def __post_init__(self) -> None:
         if self.depth < 1:
