@@ -68,7 +68,7 @@ class TestStandardOfRetrievers(RetrieversIntegrationTests):  # type: ignore[misc
 
     @property
     def retriever_constructor_params(self) -> dict[str, Any]:
-        return {"memory": letters(), "only_current": False}
+        return {"memory": letters()}
 
     @property
     def retriever_query_example(self) -> str:
