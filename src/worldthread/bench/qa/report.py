@@ -1,4 +1,4 @@
-"""Tables and plots of a sweep in the shape of PersonalAI's Tables 2 to 6, 13 and 15 to 20, the published ones beside."""
+"""Tables and plots of a sweep, as PersonalAI's Tables 2 to 6, 13 and 15 to 20, with the published ones beside."""
 
 from __future__ import annotations
 
