@@ -2,6 +2,7 @@
 
     python benchmarks/replay_ariadne.py [DATA] [--json]
     python benchmarks/replay_ariadne.py --calls [FILE] [--show N]
+    python benchmarks/replay_ariadne.py --games GAME...
 
 The first form replays the logs with the faithful extractor and our graph. It prints how many steps our graph
 reproduces, the causes of all differences, and how the texts of the model are parsed. DATA is a folder with ariadne_logs
@@ -12,6 +13,8 @@ calls, plays the game again with the recorded actions, once with three calls and
 of prompts and answers. A token is counted as four characters, as the recorded figures are. With three calls every
 prompt must be the recorded one. With one call the answers are written from the recorded ones: the thought and the
 action; the plan, where a new one is wanted, without reasons; as reached, the sub-goals that the recorded plan lacks.
+The third form plays generated games (seed 1) to their end with three calls and with one, with a scripted model that
+gives the commands of the shortest known solution and a plan of two sub-goals, and compares the tokens in the same way.
 """
 
 from __future__ import annotations
@@ -131,6 +134,66 @@ def replayed(decisions: list[RecordedDecision], calls: str) -> tuple[RecordedPla
     return player, play
 
 
+class ScriptedPlayer:
+    """Answers Ariadne's requests with the commands of a solution."""
+
+    name = "scripted"
+    concurrency = 1
+
+    def __init__(self, commands: list[str]) -> None:
+        self._left = iter(commands)
+        self.calls = 0
+        self.characters = 0
+        self.plans = 0
+
+    def complete(self, request: ChatRequest) -> ChatAnswer:
+        answer = self._answer(request)
+        text = json.dumps(answer)
+        self.calls += 1
+        self.characters += sum(len(message.content) for message in request.messages) + len(text)
+        return ChatAnswer(text, model=self.name, usage=Usage(0, 0))
+
+    def _answer(self, request: ChatRequest) -> dict[str, Any]:
+        goals = ["do what the task says first", "do what the task says then"]
+        if request.purpose == "explore":
+            return {"explore": True}
+        if request.purpose == "plan":
+            self.plans += 1
+            steps = [{"goal": goal, "reason": "The task asks for it."} for goal in goals]
+            rest = {
+                "changes": "Nothing.",
+                "main_goal": "the task",
+                "emotion": "calm",
+                "emotion_reason": "It goes well.",
+            }
+            return {**rest, "sub_goals": steps}
+        chosen = {"thought": "The plan asks for it.", "action": next(self._left)}
+        if request.schema is None or "done" not in request.schema["properties"]:
+            return chosen
+        wanted = "A new plan is wanted" in request.messages[-1].content
+        self.plans += wanted
+        return {**chosen, "done": [], "plan": {"sub_goals": goals, "explore": True} if wanted else None}
+
+
+def report_of_games(games: list[str]) -> Iterator[str]:
+    """Yield a line for each game and number of calls."""
+    for game in games:
+        for calls in ("three", "one"):
+            graph = TemporalGraph()
+            with make(game, seed=1) as env:
+                env.reset(1)
+                player = ScriptedPlayer(list(env.truth().walkthrough))
+                play = Play(env, Ariadne(graph, player, calls=calls), graph, 1, audit=False)
+                for _ in play:
+                    pass
+            count = play.decisions
+            yield (
+                f"{game}, {calls} call(s): {play.info.score:g} of {play.info.max_score:g}, {count} decisions, "
+                f"{player.calls / count:.2f} calls, {player.characters / 4 / count:,.0f} tokens a decision, "
+                f"{player.characters / 4:,.0f} in all, {player.plans} plans"
+            )
+
+
 def report_of_calls(file: Path, shown: int | None) -> Iterator[str]:
     """Yield the lines of the report about recorded calls."""
     decisions = recorded_decisions(file)
@@ -163,7 +226,12 @@ def main() -> None:
     recorded = shared / "data" / "strong_model" / "calls.jsonl.gz"
     parser.add_argument("--calls", type=Path, nargs="?", const=recorded, help="compare tokens with recorded calls")
     parser.add_argument("--show", type=int, metavar="N", help="print the prompts of decision N with one call, from 0")
+    parser.add_argument("--games", nargs="+", metavar="GAME", help="compare tokens on generated games")
     options = parser.parse_args()
+    if options.games:
+        for line in report_of_games(options.games):
+            print(line)
+        return
     if options.calls is not None:
         for line in report_of_calls(options.calls, options.show):
             print(line)

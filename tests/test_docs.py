@@ -57,3 +57,16 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_the_table_of_prompts_is_that_of_the_package() -> None:
+    """To renew the rows, print ``row`` for every prompt."""
+    from worldthread.models.prompts import shipped_prompts
+
+    page = (ROOT / "docs" / "play-games.md").read_text("utf-8")
+    rows = [
+        f"| `{name}` | {', '.join(f'`${variable}`' for variable in sorted(prompt.placeholders)) or 'none'} |"
+        for name, prompt in shipped_prompts().items()
+    ]
+    table = page.partition("| prompt | variables |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == rows

@@ -331,3 +331,59 @@ def test_every_step_is_on_the_disk_when_it_is_written(tmp_path: Path) -> None:
         "finished", "recalled", "observation", "inventory", "score", "reward", "over", "state", "valid_actions",
         "learned", "ended", "facts", "vertices", "model_calls", "prompt_tokens", "completion_tokens",
     }, "what the player saw and thought; nothing of the truth"  # fmt: skip
+
+
+# -- rules 2 ----------------------------------------------------------------------------------------------------------
+
+
+class Talkative(ScriptedWorld):
+    """Lists two actions, and understands others."""
+
+    lists_all_actions = False
+
+    def __init__(self) -> None:
+        super().__init__(tiny_house, seed=1)
+
+    def step(self, action: str) -> Any:
+        if action == "sing":
+            _, reward, terminated, truncated, info = super().step("look")
+            return "You sing, and the house listens.", reward, terminated, truncated, info
+        if action == "xyzzy":
+            _, reward, terminated, truncated, info = super().step("look")
+            return 'I don\'t know the word "xyzzy".', reward, terminated, truncated, info
+        return super().step(action)
+
+
+@pytest.mark.parametrize("rules", [1, 2])
+def test_an_action_that_is_not_listed_counts_by_its_effect(rules: int) -> None:
+    script = ["look", "sing", "xyzzy", "go north"]
+    play, _, records = scripted(script, kind=Scripted, env=Talkative(), max_moves=4, rules=rules)
+    assert [record.valid for record in records] == [None, True, rules > 1, False, True]
+    assert play.summary()["valid_share"] == (0.75 if rules > 1 else 0.5)
+    assert [record.percept.lists_all for record in records] == [rules == 1] * 5
+    assert records[0].percept.max_score == 2
+
+
+def test_a_limit_of_decisions_counts_a_walk_once() -> None:
+    answers = iter(["go north", "go south", "go west", "go to kitchen", "look"])
+    model = FakeChat(lambda request: json.dumps({"thought": "", "done": [], "plan": None, "action": next(answers)}))
+    graph = TemporalGraph()
+    agent = make_agent("ariadne", graph, model=model)
+    with make("tiny", seed=1) as env:
+        play = Play(env, agent, graph, 1, max_decisions=4, audit=False)
+        actions = [record.decision.action for record in play if record.decision]
+    assert play.ended_by == "decisions"
+    assert (play.decisions, play.moves) == (4, 5)
+    assert actions[-1] == "go north", "the walk of the last decision ends where it leads"
+
+
+@pytest.mark.parametrize("rules", [1, 2])
+def test_an_agent_that_pays_for_calls_stops_when_everything_is_won(rules: int) -> None:
+    actions = iter([*WINNING, *["look"] * 90])
+    model = FakeChat(lambda request: json.dumps({"thought": "", "action": next(actions)}))
+    graph = TemporalGraph()
+    agent = make_agent("react", graph, model=model, attempt_moves=20)
+    play = Play(ScriptedWorld(tiny_house, seed=1), agent, graph, 1, max_moves=30, audit=False, rules=rules)
+    list(play)
+    assert play.won
+    assert (play.ended_by, play.moves) == (("moves", 30) if rules == 1 else ("won", len(WINNING)))

@@ -32,7 +32,7 @@ PROBLEMS: Final = 2
 """Unusable choices in this state that a prompt quotes; it names the number of all. Chosen by hand, not tuned."""
 CALLS: Final = ("one", "three")
 """The values of the argument ``calls``."""
-TEXT_LIMIT: Final = 300
+TEXT_LIMIT: Final = 600
 """Default length of an observation among the last moves with one call, in characters. Chosen by hand, not tuned."""
 LEAST_TEXT_LIMIT: Final = 20
 """The least value of the argument ``text_limit``."""

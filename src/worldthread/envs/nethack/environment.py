@@ -137,7 +137,20 @@ def make_nethack(
     character: str = "valkyrie",
     observation: Mode = "room",
 ) -> NetHackEnvironment:
-    """Make the registered game ``nethack``; ``cache_dir`` is ignored."""
+    """Make the registered game ``nethack``; ``cache_dir`` is ignored.
+
+    Args:
+        spec: the registered game.
+        seed: seed of the dungeon.
+        goal: the task in words.
+        max_moves: the limit of moves.
+        cache_dir: ignored.
+        character: the role of the player, such as "valkyrie" or "wizard".
+        observation: what the text describes: the present "room" or the whole "level".
+
+    Returns:
+        The environment.
+    """
     return NetHackEnvironment(
         id=spec.id, seed=seed, goal=goal, max_moves=max_moves, character=character, observation=observation
     )
