@@ -183,7 +183,8 @@ def test_a_memory_that_is_to_be_made_is_empty_and_then_there(serve: Callable[...
     client = serve(tmp_path / "new.worldthread")
     client.app_state.editable = True
     assert client.get(f"{FILE}/graph").json()["vertices"] == []
-    assert client.get(FILE).json()["editable"]
+    assert client.get(FILE).json()["names"] == 0
+    assert client.get("/api/about").json()["editable"]
     assert list(tmp_path.glob("*.worldthread")) == []
     assert client.post(f"{FILE}/remember", json={"text": "Zoe lives in Paris."}).json()["added"] == 1
     assert {v["label"] for v in client.get(f"{FILE}/graph").json()["vertices"]} >= {"Zoe", "Paris"}

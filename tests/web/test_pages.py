@@ -288,7 +288,7 @@ def is_hacked(page: Any) -> bool:
 
 
 def test_two_hundred_hostile_names_are_text(open_page: Any, hostile: str) -> None:
-    page = open_page(hostile)
+    page = open_page(f"{hostile}#restated=1")
     assert page.text_content(".path").endswith("<img src=x onerror=hacked=1>.worldthread")
     page.fill("#search", "hub")
     page.click("#found-0")
@@ -690,9 +690,11 @@ def axe() -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_serious(open_page: Any, family: str, axe: str, width: int, scheme: str) -> None:
-    for path in ("", "#name=anna&ended=1", f"#q={ASKED.replace(' ', '+')}", "runs", "play"):
-        page = open_page(f"{family}{path}", width=width, scheme=scheme)
+def test_axe_finds_nothing_serious(
+    open_page: Any, family: str, homes: tuple[str, Path], axe: str, width: int, scheme: str
+) -> None:
+    for path in ("", "#name=anna&ended=1", f"#q={ASKED.replace(' ', '+')}", "runs", "runs#find=tiny", "play"):
+        page = open_page(f"{family if 'runs' not in path else homes[0]}{path}", width=width, scheme=scheme)
         if path.startswith("#"):
             page.wait_for_selector("#chosen")
         page.evaluate(axe)
@@ -724,6 +726,23 @@ def test_the_keyboard_alone_asks_opens_and_closes(open_page: Any, family: str) -
     assert page.locator("#editor").is_hidden()
     page.keyboard.press("Escape")
     page.wait_for_selector("#panel h2:has-text('This memory')")
+
+
+def test_the_search_for_runs_has_an_address(open_page: Any, homes: tuple[str, Path]) -> None:
+    page = open_page(f"{homes[0]}runs")
+    rows = page.locator(".list tbody tr").count()
+    page.fill(".tools input", "random")
+    until(lambda: "find=random" in page.url)
+    assert 0 < page.locator(".list tbody tr").count() < rows
+    again = open_page(page.url)
+    assert again.locator(".list tbody tr").count() == page.locator(".list tbody tr").count()
+    again.click(".list a >> nth=0")
+    again.wait_for_selector(".run[data-step='0']")
+    again.keyboard.press("ArrowRight")
+    until(lambda: "step=1" in again.url)
+    again.go_back()
+    again.wait_for_selector(".list")
+    assert again.input_value(".tools input") == "random"
 
 
 def test_on_a_phone_the_statements_come_first(open_page: Any, family: str) -> None:

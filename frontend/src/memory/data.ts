@@ -62,7 +62,6 @@ export interface Summary {
   last: number | null;
   /** When something was recorded, in seconds since 1970. */
   recorded: number[];
-  editable: boolean;
   most_drawn: number;
 }
 

@@ -3,7 +3,6 @@ import { get, post, said } from "../common/api";
 import { at, type Child, count, fill, h } from "../common/dom";
 import { namedTime } from "../common/times";
 import type { Choice } from "./address";
-import type { Summary } from "./data";
 import type { Edited } from "./panel";
 
 interface Remembered {
@@ -31,6 +30,7 @@ export class Editing {
   private readonly done = at("done", HTMLElement);
   private readonly opener = at("remember", HTMLButtonElement);
   private editable = false;
+  private allowed: Promise<boolean> | null = null;
 
   constructor(
     private readonly parts: { path: (tail?: string) => string; changed: (chosen: Choice | null) => void },
@@ -50,6 +50,7 @@ export class Editing {
 
   /** What can be changed about something. */
   buttons(about: Edited): HTMLElement[] {
+    if (!this.editable) return [];
     const button = (words: string, click: () => void): HTMLElement => h("button", { type: "button", click }, words);
     if (about.kind === "name") {
       return [
@@ -67,15 +68,12 @@ export class Editing {
     ];
   }
 
-  /** Where nothing is remembered: a sample, a file, or a game. */
-  offerStart(isEmpty: boolean, summary: Summary | null): void {
-    void this.offer(isEmpty, summary);
-  }
-
-  private async offer(isEmpty: boolean, summary: Summary | null): Promise<void> {
+  /** Offers what can be done with this memory; where nothing is remembered: a sample, a file, or a game. */
+  async offerStart(isOwn: boolean, isEmpty: boolean): Promise<void> {
     const place = at("nothing", HTMLElement);
-    this.editable = summary?.editable ?? (await get<{ editable: boolean }>("/api/about")).editable;
-    this.opener.hidden = !this.editable || (summary !== null && !summary.editable);
+    this.allowed ??= get<{ editable: boolean }>("/api/about").then(({ editable }) => editable);
+    this.editable = (await this.allowed) && isOwn;
+    this.opener.hidden = !this.editable;
     place.hidden = !isEmpty;
     if (!isEmpty) return;
     fill(at("panel", HTMLElement), h("h2", {}, "Nothing is remembered yet"), h("p", { class: "muted" }, "A memory keeps what texts say: who and what there is, what holds, since when, and what has ended."));

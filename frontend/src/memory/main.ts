@@ -65,13 +65,14 @@ const editing = new Editing({
   },
 });
 const panel = new Panel(at("panel", HTMLElement), {
+  label: (name) => store.vertices.get(`e:${name}`)?.label ?? name,
   link: (chosen) => writeAddress({ ...address, chosen, only: false }) || "#",
   expand: (name) => void expand(name),
   only: (name) => go({ chosen: { kind: "name", id: name }, only: true }),
   deeper: (depth) => go({ depth }),
   longer: (name) => void guarded(() => showName(name, MANY_STATEMENTS)),
   episode: (id) => get<Episode>(path("/episode"), { id }),
-  edits: (about) => (summary?.editable ? editing.buttons(about) : []),
+  edits: (about) => editing.buttons(about),
 });
 const time = new TimeAxis(
   {
@@ -226,16 +227,22 @@ async function open(): Promise<void> {
     if (first.whole && address.kinds.includes("episode") && !first.episodes)
       tell("With its texts this memory is too large to be drawn whole: choose a name to see them.");
     changed();
-    summary = await get<Summary>(path(), known());
+    await editing.offerStart(address.memory === OWN, store.vertices.size === 0);
+    void guarded(() => welcome(wanted));
   } catch (error) {
     store.clear();
     drawing?.clear();
     drawnFor = "";
-    editing.offerStart(address.memory === OWN, null);
     throw error;
   }
+}
+
+async function welcome(wanted: string): Promise<void> {
+  const about = await get<Summary>(path(), known());
+  if (wanted !== loadedFor(address)) return;
+  summary = about;
   document.title = `${summary.file.split("/").at(-1) ?? "memory"} · worldthread`;
-  editing.offerStart(address.memory === OWN && store.vertices.size === 0, summary);
+  if (address.chosen === null && store.vertices.size) panel.welcome(summary);
   showRecorded();
   redraw();
 }
@@ -309,7 +316,7 @@ async function showChoice(): Promise<void> {
   else if (chosen?.kind === "question") await showAnswer(chosen.id);
   else {
     drawing?.choose(null);
-    if (summary !== null) panel.welcome(summary);
+    if (summary !== null && store.vertices.size) panel.welcome(summary);
   }
 }
 

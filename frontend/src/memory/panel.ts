@@ -19,6 +19,8 @@ import {
 } from "./data";
 
 export interface Actions {
+  /** A name as it is written. */
+  label(name: string): string;
   /** The address of something. */
   link(choice: Choice): string;
   expand(name: string): void;
@@ -394,7 +396,7 @@ export class Panel {
     return h(
       "a",
       { class: "chip", href: this.actions.link({ kind: "name", id: name }) },
-      name,
+      this.actions.label(name),
       weight === undefined ? null : h("span", { class: "muted" }, ` ${weight}`),
     );
   }

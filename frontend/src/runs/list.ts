@@ -58,7 +58,13 @@ class RunList {
     autocomplete: "off",
     placeholder: "Find a game, an agent, a name",
     "aria-label": "Find a game, an agent, a name",
-    input: whenQuiet(100, () => this.drawTable()),
+    value: new URLSearchParams(location.hash.slice(1)).get("find"),
+    input: whenQuiet(100, () => {
+      this.drawTable();
+      if (!this.search.isConnected) return; // a run is shown by now
+      const find = new URLSearchParams({ find: this.search.value });
+      history.replaceState(null, "", this.search.value ? `#${find}` : location.pathname);
+    }),
   });
   private readonly compare = h(
     "button",

@@ -12,7 +12,7 @@ export interface Ticks {
 export function runTable(runs: ListedRun[], ticks: Ticks | null = null): HTMLElement {
   return h(
     "div",
-    { class: "scroll" },
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" },
     h(
       "table",
       { class: "list" },

@@ -53,10 +53,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
                     named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
                     return {**_EMPTY[query], **named}
                 with app_state.memory(key) as opened:
-                    found = query(opened, request)
-                    if query is _summary:
-                        found["editable"] = app_state.editable and key == FILE_KEY
-                    return found
+                    return query(opened, request)
 
             return json_response(await run_in_threadpool(work))
 
@@ -396,7 +393,7 @@ _EMPTY: Final[dict[Any, dict[str, Any]]] = {
     _names: {"names": []},
     _summary: {
         "file": "", "namespace": "", "counts": {}, "names": 0, "strongest": [], "small": True, "first": None,
-        "last": None, "recorded": [], "most_drawn": MAX_WHOLE, "editable": True,
+        "last": None, "recorded": [], "most_drawn": MAX_WHOLE,
     },
 }  # fmt: skip
 """What is told of a memory whose file a person is about to make."""
