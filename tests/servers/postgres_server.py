@@ -125,6 +125,23 @@ class PostgresServer:
         self._run("createdb", "-h", self.socket, "-p", str(self.port), "-U", "owner", "-T", "template0", name)
         return self.address(name)
 
+    def has_tls(self, key: Path, certificate: Path) -> bool:
+        """Start again with TLS; return whether this server can."""
+        self.stop()
+        for path, name in ((key, "server.key"), (certificate, "server.crt")):
+            copy = self.data / name
+            shutil.copy(path, copy)
+            copy.chmod(0o600)
+            self._hand_over(copy)
+        self._settings |= {"ssl": "on"}
+        try:
+            self.start()
+        except AssertionError:
+            del self._settings["ssl"]
+            self.start()
+            return False
+        return True
+
     def new_address(self) -> str:
         """Make an empty database with a name of its own, and return its address as its owner."""
         return self.create_database(f"empty_{next(self._numbers)}")

@@ -209,7 +209,7 @@ class _Change:
                 ("BEGIN", ()),
                 (_LOCKED_ROW, (state.key,)),
                 (
-                    "SELECT FROM worldthread.change WHERE namespace = %s AND number = %s AND token = %b",
+                    "SELECT true FROM worldthread.change WHERE namespace = %s AND number = %s AND token = %b",
                     (self.namespace, self.position.number, self.position.token),
                 ),
                 ("COMMIT", ()),

@@ -269,6 +269,10 @@ class PostgresConnection:
             "lock_timeout": "0" if math.isinf(wait) else str(min(int(wait * 1000), 2**31 - 1)),
             "default_transaction_read_only": "on" if self.readonly else "off",
             "jit": "off",
+            # a client that vanishes in the middle of a change would hold its lock for hours
+            "tcp_keepalives_idle": "30",
+            "tcp_keepalives_interval": "10",
+            "tcp_keepalives_count": "3",
         }
         statements: list[Statement] = [("SELECT set_config(%s, %s, false)", pair) for pair in settings.items()]
         if self._durability == "full":
@@ -303,8 +307,11 @@ class PostgresConnection:
 
     def _version(self) -> int:
         """Return the number of the last migration; 0 when there are no tables."""
+        # not to_regclass: it may answer from before the wait for another process that made the tables
         schema, table = self.fetch_one(
-            "SELECT to_regnamespace('worldthread') IS NOT NULL, to_regclass('worldthread.migration') IS NOT NULL"
+            "SELECT count(*) > 0, coalesce(bool_or(EXISTS (SELECT FROM pg_catalog.pg_class WHERE"
+            " relnamespace = pg_namespace.oid AND relname = 'migration')), false)"
+            " FROM pg_catalog.pg_namespace WHERE nspname = 'worldthread'"
         )
         if not schema:
             return 0
