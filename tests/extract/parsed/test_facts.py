@@ -43,6 +43,7 @@ STATED = [
     ("I collect old tools, such as planes and saws.", ["Tom, collects, old tools, such as planes and saws"]),
     ("I wanted to meet people and learn a trade.", []),
     ("I sorted my photos using a small program.", ["Tom, sorted, Tom's photos using a small program"]),
+    ("I drew a plot with sides 15 m, 20 m and 25 m.", ["Tom, drew, plot with sides 15 m, 20 m and 25 m"]),
     ("I'm in hospital.", ["Tom, is in, hospital"]),
     ("I'm looking for a flat in Leeds.", ["Tom, is looking for, flat in Leeds"]),
     ("A beer costs 4 euros.", ["beer, costs, 4 euros"]),
@@ -90,6 +91,9 @@ EMPTY = [
     "Debugger prints the stack.",
     "I bought a flat here.",
     "We need better schools.",
+    "I stored the last three visited cities.",
+    "We have regular meetings.",
+    "My shop has been a roller coaster.",
 ]
 
 

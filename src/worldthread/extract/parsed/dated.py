@@ -158,7 +158,7 @@ class _DatedClause:
         """Return a noun with what belongs to it; ``None`` for what names nothing by itself: "it", "the project"."""
         if noun.tag_ not in ("NN", "NNS", "NNP", "NNPS") or noun in self._timed:
             return None
-        if noun.lemma_.lower() in WORDS["abstract"] - _MEALS:
+        if noun.lemma_.lower() in WORDS["abstract"] - _MEALS or noun.lower_ in ("%", "percent"):
             return None
         phrase = noun_phrase(noun, self._referents, self._last(noun))
         if phrase is None or phrase.is_vague or is_stretch(phrase) or is_own_matter(phrase):

@@ -791,7 +791,7 @@ class _ClauseReader:
         if phrase is None or phrase.is_vague or phrase.owner is not None or (phrase.is_unspecific and not is_illness):
             return []
         is_bare = phrase.determiner in ("", "some") and phrase.lemma not in WORDS["relations"] | WORDS["pets"]
-        adjectives = [c for c in thing.lefts if c.dep_ not in ("det", "punct")]
+        adjectives = [] if phrase.end > thing.i + 1 else [c for c in thing.lefts if c.dep_ not in ("det", "punct")]
         is_judged = bool(adjectives) and all(c.lower_ in WORDS["judging"] - WORDS["sizes"] for c in adjectives)
         if is_bare and (
             (phrase.determiner == "some" and not phrase.is_modified) or (is_judged and thing.tag_ == "NNS")
