@@ -6,6 +6,7 @@ memory for writing and owns the schema upgrades it. Values travel as parameters 
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 import threading
@@ -52,6 +53,8 @@ _ADDRESS_FORM: Final = (
     " ~/.pgpass)"
 )
 
+_LOG: Final = logging.getLogger("psycopg")
+
 _Result = TypeVar("_Result")
 
 
@@ -61,6 +64,8 @@ def _driver() -> Any:
         import psycopg
     except ImportError as error:
         raise MissingExtraError("a memory on PostgreSQL", extra="postgres", package="psycopg") from error
+    if not _LOG.handlers:  # else what it logs of a lost connection goes to standard error, beside our own error
+        _LOG.addHandler(logging.NullHandler())
     return psycopg
 
 
