@@ -51,7 +51,7 @@ test-core: .venv-core/core.stamp  ## The tests of the core, with no extra instal
 
 .PHONY: test-adapters
 test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, ... with these packages (MARK=slow for more)
-	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" tests/adapters
+	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters
 
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
