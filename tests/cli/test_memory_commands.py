@@ -270,7 +270,10 @@ def _answer(body: dict[str, Any]) -> Any:
     """A model that finds one fact, no ending, and answers from its first source."""
     asked = body["response_format"]["json_schema"]["schema"]["properties"]
     fact = {"subject": "Bob", "relation": "has", "object": "a boat"}
-    values = {"facts": [fact], "theses": [], "ended": [], "reasoning": "so", "answer": "A boat.", "sources": [1]}
+    values = {
+        "facts": [fact], "theses": [], "same": [], "changed": [], "ended": [],
+        "reasoning": "so", "answer": "A boat.", "sources": [1], "look_up": [],
+    }  # fmt: skip
     return chat_server.Reply(json.dumps({name: values[name] for name in asked}))
 
 
@@ -282,10 +285,29 @@ def test_a_model_reads_and_answers_and_its_use_is_printed(monkeypatch: pytest.Mo
         assert (read["added"], read["facts"], read["usage"]["model"]) == (1, 1, "tiny")
         assert read["usage"]["calls"] == len(server.requests) >= 1
         answered = run("ask", "What does Bob have?", "--model", "tiny")
-        assert answered.stdout.startswith("A boat.\n\nSources:\n- Bob has a boat (since ")
+        assert answered.stdout.startswith("A boat.\n\nSources:\n- ")
+        assert "Bob bought a boat." in answered.stdout
         assert re.search(r"tiny: \d+ calls?, [\d,]+ tokens?, ", answered.stderr)
         monkeypatch.setenv("WORLDTHREAD_MODEL", "tiny")
         assert lines("ask", "What does Bob have?", "--model", "none")[0]["model"] is None
+
+
+@pytest.mark.model
+def test_a_schema_and_an_instruction_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("schema.toml").write_text('[[relations]]\nname = "owns"\nsubject = "person"\n')
+
+    def answer(body: dict[str, Any]) -> Any:
+        facts = [{"subject": "Bob", "relation": one, "object": "boat"} for one in ("owns", "likes")]
+        kinds = [{"name": "Bob", "kind": "person"}]
+        return chat_server.Reply(json.dumps({"facts": facts, "kinds": kinds, "same": [], "changed": []}))
+
+    settings = ("--schema", "schema.toml", "--instruction", "Only boats.", "--language", "German")
+    with chat_server.ChatServer(default=answer) as server:
+        monkeypatch.setenv("WORLDTHREAD_BASE_URL", server.url)
+        assert lines("remember", "-t", "Bob bought a boat.", "--model", "tiny", *settings)[0]["facts"] == 1
+    without = run("remember", "-t", "Bob bought a car.", "--model", "none", *settings)
+    assert without.exit_code == 2
+    assert "need a chat model" in without.stderr
 
 
 @pytest.mark.model

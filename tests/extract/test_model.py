@@ -323,12 +323,14 @@ def test_the_model_is_asked_only_about_what_can_clash() -> None:
     assert extraction.endings[0].at is None
 
 
-def test_an_aspect_on_one_side_only_is_for_the_model_to_judge() -> None:
+def test_facts_of_one_relation_and_different_aspects_are_for_the_model_to_judge() -> None:
     seat = Fact("Voltaris", "has its seat in", "Leipzig")
     new = fact("Voltaris", "has its seat in", "Berlin", aspect="seat of Voltaris")
     assert outdated(told(new), view_of(seat))[1] == ["1. Voltaris, has its seat in, Leipzig"]
     with_aspect = Fact("Voltaris", "has its seat in", "Leipzig", aspect="seat of voltaris")
     assert outdated(told(new), view_of(with_aspect))[1] == []
+    other = Fact("Voltaris", "has its seat in", "Leipzig", aspect="headquarters of voltaris")
+    assert len(outdated(told(new), view_of(other))[1]) == 1
 
 
 @pytest.mark.parametrize(

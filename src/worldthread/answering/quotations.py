@@ -12,7 +12,7 @@ from worldthread.retrieve.text import estimated_tokens, indented
 from worldthread.retrieve.words import content_words
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
 
-PASSAGES: Final = 8
+PASSAGES: Final = 7
 """The most passages of one look-up that are shown."""
 STATEMENTS: Final = 5
 """The most sentences and the most facts of one look-up that are shown."""

@@ -14,6 +14,7 @@ from worldthread.cli.output import note
 from worldthread.errors import InputError, NotFoundError, StoreLockedError
 
 if TYPE_CHECKING:
+    from worldthread.extract.base import Extractor
     from worldthread.memory import Memory
     from worldthread.models.chat import ChatModel
 
@@ -169,6 +170,7 @@ def opened_to_write(
     model: ChatModel | str | None = None,
     embedder: str | None = None,
     must_exist: bool = False,
+    extractor: Extractor | None = None,
 ) -> Iterator[Memory]:
     """Open a memory for writing, and create the file when it does not exist.
 
@@ -181,6 +183,7 @@ def opened_to_write(
         model: the chat model of the memory.
         embedder: the embedder of the memory.
         must_exist: do not create the file.
+        extractor: reads the texts; ``None`` for the one that fits the model.
 
     Yields:
         The memory.
@@ -195,7 +198,9 @@ def opened_to_write(
     if must_exist:
         require_place(place)
     try:
-        with Memory(place.location, namespace=namespace, wait=wait, model=model, embedder=embedder) as memory:
+        with Memory(
+            place.location, namespace=namespace, wait=wait, model=model, extractor=extractor, embedder=embedder
+        ) as memory:
             memory.share_file()
             yield memory
     except StoreLockedError as error:

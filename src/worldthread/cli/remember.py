@@ -37,8 +37,10 @@ from worldthread.cli.output import (
 from worldthread.errors import InputError
 
 if TYPE_CHECKING:
+    from worldthread.extract.base import Extractor
     from worldthread.extract.documents import Document
     from worldthread.ingestion import Remembered
+    from worldthread.models.chat import ChatModel
 
 _STDIN = "-"
 _PROBLEMS_SHOWN = 3
@@ -73,6 +75,29 @@ def remember(
     metadata: MetadataOption = None,
     model: ModelOption = None,
     prompts: MemoryPromptsOption = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Extract only the kinds of things and relations of this TOML file ([bold]kinds[/bold], "
+            "[bold]relations[/bold]). Needs a chat model. Default: any.",
+        ),
+    ] = None,
+    instruction: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="An instruction added to the prompt for extracting, of at most 4,000 characters. Needs a chat model.",
+        ),
+    ] = "",
+    language: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The language of the relations and sentences that a chat model writes, whatever the language of a "
+            "text.",
+        ),
+    ] = "English",
     memory: MemoryOption = DEFAULT_FILE,
     embedder: EmbedderOption = None,
     namespace: NamespaceOption = "default",
@@ -91,6 +116,8 @@ def remember(
 
         worldthread remember notes/ diary.md --model ollama/qwen2.5:7b
 
+        worldthread remember mails/ --model gpt-4o-mini --schema people.toml --language German
+
         git log --format=%B | worldthread remember - --source commits
     """
     from worldthread.extract.when import world_time
@@ -101,11 +128,14 @@ def remember(
     # errors in the arguments, the model or the first text come before the file is created
     world_time(at, 0.0)
     chat = chat_model(model)
+    extractor = _extractor(chat, schema, instruction, language)
     contents = _contents(texts, paths, source, at is not None)
     first = next(contents, None)
     if first is None:
         raise InputError("there is nothing to remember: the input is empty")
-    with opened_to_write(memory, namespace, wait, model=chat or "none", embedder=embedder) as store:
+    with opened_to_write(
+        memory, namespace, wait, model=chat or "none", embedder=embedder, extractor=extractor
+    ) as store:
         result = store.remember_many(
             chain([first], contents), at=at, source=source, user=user, agent=agent, session=session, metadata=values
         )
@@ -134,6 +164,18 @@ def remember(
     show_problems(result)
     if result.unread:
         raise typer.Exit(NOT_ALL_READ)
+
+
+def _extractor(chat: ChatModel | None, schema: Path | None, instruction: str, language: str) -> Extractor | None:
+    """Return the extractor with the settings of the user; ``None`` for the default one."""
+    if schema is None and not instruction.strip() and language.strip().lower() == "english":
+        return None
+    if chat is None:
+        raise InputError("--schema, --instruction and --language need a chat model: give one with --model")
+    from worldthread.extract.model import ModelExtractor, ReadingSchema
+
+    rules = None if schema is None else ReadingSchema.from_file(schema)
+    return ModelExtractor(chat, schema=rules, instruction=instruction, language=language)
 
 
 def _require_contents(files: list[str] | None, texts: list[str] | None) -> tuple[list[str], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from worldthread.answer import Answer
@@ -145,24 +145,42 @@ class Pipeline:
             raise InputError("a question must not be empty")
         start = time.perf_counter()
         meter = None if self.model is None else Meter(self.model)
-        vector = embed_queries(self.embedder, [question])[0]
-        in_progress = QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
+        seconds: list[float] = []
+
+        def look_up(query: str) -> Recall:
+            in_progress = self._begin(query, meter, at, only_current)
+            entities = self.entities(in_progress)
+            before = time.perf_counter()
+            recall, _, _ = self._retrieved(in_progress, entities, source)
+            seconds.append(time.perf_counter() - before)
+            return recall
+
+        in_progress = replace(self._begin(question, meter, at, only_current), look_up=look_up)
         entities = self.entities(in_progress)
         before = time.perf_counter()
+        recall, vertices, found = self._retrieved(in_progress, entities, source)
+        seconds.append(time.perf_counter() - before)
+        answer = self.answer(in_progress, recall)
+        totals = UsageTotals() if meter is None else meter.overall()
+        return AnsweredQuestion(answer, entities, vertices, found, totals, time.perf_counter() - start, sum(seconds))
+
+    def _begin(self, question: str, meter: Meter | None, at: float | None, only_current: bool) -> QuestionInProgress:
+        vector = embed_queries(self.embedder, [question])[0]
+        return QuestionInProgress(question, vector, self.embedder.embed, meter, at, only_current)
+
+    def _retrieved(
+        self, in_progress: QuestionInProgress, entities: tuple[str, ...], source: RecallSource
+    ) -> tuple[Recall, tuple[str, ...], int]:
+        """Return what is recalled for a question, the matched objects, and the number of candidates."""
         with source.index() as index:
             vertices = self.match(in_progress, entities, index)
             scores = self.retrieve(in_progress, vertices, index)
             found = self._best(in_progress, scores, index)
             kept = self.filter(in_progress, found, index)
             hits = tuple(_hits(kept, in_progress, scores, index, source))
-        retrieve_seconds = time.perf_counter() - before
         method = str(getattr(self.retrieve, "name", ""))
-        recall = Recall(question, hits, hits_as_text(hits, RECALL_TOKENS), method, at)
-        answer = self.answer(in_progress, recall)
-        totals = UsageTotals() if meter is None else meter.overall()
-        return AnsweredQuestion(
-            answer, entities, vertices, len(found), totals, time.perf_counter() - start, retrieve_seconds
-        )
+        text = hits_as_text(hits, RECALL_TOKENS)
+        return Recall(in_progress.text, hits, text, method, in_progress.at), vertices, len(found)
 
     def _best(self, question: QuestionInProgress, scores: Scores, index: RetrievalIndex) -> Sequence[Candidate]:
         """Return the best candidates of every kind, facts first."""

@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.answer import Answer
+from worldthread.answer import Answer, AnswerContext
 from worldthread.answer import answer as answer_from
 from worldthread.bench.qa.fact_filter import FactFilter
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
@@ -56,6 +56,7 @@ class QuestionInProgress:
         model: chat model for the stages that need one; ``None`` without one.
         at: world time that the question asks about; ``None`` for now.
         only_current: whether to leave out what does not hold at that time.
+        look_up: retrieves for another query, through the same stages; ``None`` where nothing can be looked up.
     """
 
     text: str
@@ -64,6 +65,7 @@ class QuestionInProgress:
     model: ChatModel | None = None
     at: float | None = None
     only_current: bool = True
+    look_up: Callable[[str], Recall] | None = None
 
 
 @dataclass(frozen=True)
@@ -215,9 +217,11 @@ class Answerer:
 
     Args:
         max_tokens: the most tokens that the statements take in the prompt, as an estimate.
+        look_ups: how often the model may name what to look up, instead of an answer.
     """
 
     max_tokens: int = 3000
+    look_ups: int = 2
 
     def __call__(self, question: QuestionInProgress, recall: Recall) -> Answer:
         """Answer a question.
@@ -235,7 +239,8 @@ class Answerer:
         """
         if question.model is None:
             return _best_match(recall)
-        return answer_from(recall, question.model, max_tokens=self.max_tokens)
+        context = AnswerContext(question.look_up, self.look_ups, question.at)
+        return answer_from(recall, question.model, max_tokens=self.max_tokens, context=context)
 
 
 def _best_match(recall: Recall) -> Answer:

@@ -15,8 +15,8 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
     """Return the statements that hold and can clash with an extraction, the likeliest first.
 
     These are the statements about what has changed, by its name or another name of it; and the facts that differ from a
-    new fact in one end only, where one of the two, but not both, has an aspect: two facts of one aspect need no
-    judgement, and two without one stand side by side.
+    new fact of the same relation in one end and in the aspect. Two facts of one aspect need no judgement, and two
+    without any stand side by side.
 
     Args:
         extraction: the new statements.
@@ -58,11 +58,11 @@ def _other_names(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
 
 
 def _differs_by_aspect(old: Statement, new: Iterable[Statement]) -> bool:
-    """Return whether an old fact differs from a new one in one end, and only one of them has an aspect."""
+    """Return whether an old fact differs from a new one in one end and in its aspect."""
     return isinstance(old, Fact) and any(
         isinstance(fact, Fact)
         and fact.key[1] == old.key[1]
         and (fact.key[0] == old.key[0]) != (fact.key[2] == old.key[2])
-        and (fact.aspect is None) != (old.aspect is None)
+        and fact.aspect != old.aspect
         for fact in new
     )

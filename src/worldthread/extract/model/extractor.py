@@ -245,8 +245,8 @@ class ModelExtractor:
         """Return ``extraction`` with the endings of the statements of ``view`` that have ended, as the model judges.
 
         The model is asked only if a stored statement can clash: if it is about something that has changed by the
-        text, or differs from a new fact in one end, where an aspect is known for one of them only. An unusable answer
-        is added to the failures, and no statement ends.
+        text, or differs from a new fact of the same relation in one end and in the aspect. An unusable answer is added
+        to the failures, and no statement ends.
 
         Args:
             text: the passage.
