@@ -113,6 +113,7 @@ class RetrievalIndex:
         self.derived_by_graph = DerivedCache()
         """Values that follow the graph as it changes; dropped when the index takes another graph."""
         self._links: Links | None = None
+        self._links_before: Links | None = None  # of an earlier state of the same graph
         self._conversation: Conversation | _Unknown | None = _UNKNOWN
         self._conversation_order = ConversationOrder()
 
@@ -165,7 +166,7 @@ class RetrievalIndex:
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
         if not pending:
             self._change_count = graph.change_count
-        self._links = None
+        self._links, self._links_before = None, self._links or self._links_before
         self._conversation = _UNKNOWN
         self.derived.clear()
         return pending
@@ -276,7 +277,8 @@ class RetrievalIndex:
             title, _ = title_of(episode.text)
             if title is not None:
                 mentioned |= dict.fromkeys(map(self.names.number, _names_of_title(title)), 1)
-        self._mentioned.extend([(number, name, is_title) for name, is_title in mentioned.items()])
+        # ascending, which makes them quick to sort
+        self._mentioned.extend([(number, name, is_title) for name, is_title in sorted(mentioned.items())])
         self.episode_words.add(number, episode.text)
         return statements
 
@@ -346,7 +348,9 @@ class RetrievalIndex:
                 name_words=self.names.words.rows,
                 names=len(self.names),
                 within=self.names.within.rows,
+                before=self._links_before,
             )
+            self._links_before = None
         return self._links
 
     @property

@@ -94,6 +94,7 @@ def make_links(
     name_words: NDArray[np.int32],
     names: int,
     within: NDArray[np.int32],
+    before: Links | None = None,
 ) -> Links:
     """Return the links of an index from the tables that it keeps.
 
@@ -107,6 +108,7 @@ def make_links(
         name_words: (name, word), names ascending.
         names: number of names.
         within: (longer name, shorter name).
+        before: earlier links of the same index; they change nothing but the time that it takes.
 
     Returns:
         The links; what only forgotten episodes assert or mention has none.
@@ -121,10 +123,15 @@ def make_links(
     within = within[np.bincount(mentioned[:, 1], minlength=names)[within[:, 1]] > 0]
     names_of, weights, titles = _mentions(len(present), names, mentioned, within, mass)
     df = np.bincount(names_of.columns, minlength=names)
-    commonest = np.full(names, count, np.int64)
-    np.minimum.at(commonest, name_words[:, 0], np.maximum(word_df, 1)[name_words[:, 1]])
-    commonest[np.bincount(name_words[:, 0], minlength=names) == 0] = 1
+    commonest = np.ones(names, np.int64)
+    first_words = np.flatnonzero(np.diff(name_words[:, 0], prepend=-1))
+    if len(first_words):
+        least = np.minimum.reduceat(np.maximum(word_df, 1)[name_words[:, 1]], first_words)
+        commonest[name_words[first_words, 0]] = np.minimum(least, count)
     statements_of = CSRRows.of_sorted(asserted[:, 0], asserted[:, 1].copy(), len(present))
+    if before is not None:
+        names_of.follow(before.names_of)
+        statements_of.follow(before.statements_of)
     return Links(
         statements_of=statements_of,
         episodes_of=statements_of.transposed(statements),
@@ -160,7 +167,7 @@ def _mentions(
     weights = np.concatenate((np.ones(len(mentioned)), share[by_longer][places] ** 2))
     titles = np.concatenate((mentioned[:, 2] > 0, np.zeros(len(places), bool)))
     keys = rows.astype(np.int64) * max(names, 1) + columns
-    order = np.argsort(keys)  # unstable: of equal keys the greatest weight counts
+    order = np.argsort(keys, kind="stable")  # of equal keys the greatest weight counts; a merge, since most ascend
     keys, columns, weights, titles = keys[order], columns[order], weights[order], titles[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     if len(starts):

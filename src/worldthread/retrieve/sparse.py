@@ -132,7 +132,22 @@ class CSRRows:
     @cached_property
     def by_column(self) -> Numbers:
         """The places of all entries, ordered by column, then row."""
-        return stable_order(self.columns)
+        # things are numbered as they come, so columns nearly ascend, and a merge sort makes use of that
+        return np.argsort(self.columns, kind="stable").astype(np.int64, copy=False)
+
+    def follow(self, before: CSRRows) -> None:
+        """Derive :attr:`by_column` from that of earlier rows, if it is known there and these begin with their entries.
+
+        Args:
+            before: the rows before some were added at the end; where they differ otherwise, everything is sorted.
+        """
+        early = len(before.columns)
+        if "by_column" not in vars(before) or not np.array_equal(self.columns[:early], before.columns):
+            return
+        later = self.columns[early:]
+        order = np.argsort(later, kind="stable")
+        places = np.searchsorted(before.columns[before.by_column], later[order], "right")
+        vars(self)["by_column"] = np.insert(before.by_column, places, early + order)
 
     def transposed(self, count: int = 0) -> CSRRows:
         """Return for every column its rows, ascending; ``count``: how many columns there are at least."""
