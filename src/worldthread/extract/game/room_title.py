@@ -48,7 +48,7 @@ class RoomTitle(NamedTuple):
         name: the name of the room.
         before: the text before the title, which is feedback to the action.
         after: the text after the title, which describes the room.
-        is_marked: whether marks set the title apart; games that do this give every room a title of its own.
+        is_marked: whether it has the marks of TextWorld (``-= Attic =-``), which gives every room a title of its own.
     """
 
     name: str
@@ -74,7 +74,9 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     titles = list(_MARKED_TITLE.finditer(text))
     if titles:
         marked = titles[-1]
-        return RoomTitle(marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :], True)
+        return RoomTitle(
+            marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :], bool(marked["title"])
+        )
     moves = action is not None and (
         direction_of(action) is not None or action.lower() in ("look", "l") or _ENTERS.match(action) is not None
     )
