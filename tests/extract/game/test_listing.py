@@ -73,6 +73,15 @@ def test_an_inventory_is_read_by_its_shape(text: str) -> None:
     assert not later.facts(relation="is in", object="inventory")
 
 
+def test_a_group_in_an_inventory_holds_nothing_and_a_container_does() -> None:
+    coins = "  three coins:\n    a gold coin\n    a beautiful, shiny coin\n"
+    text = f"You are carrying:\n{coins}  a sack\n  The sack contains:\n    a pear"
+    view = view_after(GameStep(ROOM, inventory=text))
+    carried = {fact.key[0] for fact in view.facts(relation="is in", object="inventory")}
+    assert carried == {"gold coin", "beautiful, shiny coin", "sack"}
+    assert view.value("pear", "is in") == "sack"
+
+
 def test_what_is_taken_under_another_name_is_no_longer_where_it_was() -> None:
     start = GameStep(f"{ROOM}\nOn the bench is an elongated brown sack.\nIn the nest is a large egg with stripes.")
     view = view_after(start, GameStep("Taken.", "take sack", "You are carrying:\n  a brown sack"))

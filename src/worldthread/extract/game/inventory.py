@@ -71,23 +71,35 @@ def _listed(
 ) -> list[MentionedThing]:
     """Return the items of a list; what deeper lines name is added to ``inside``, with what holds it."""
     carried: list[MentionedThing] = []
-    outer = min(len(line) - len(line.lstrip()) for line in lines)
-    latest: str | None = None
+    above: list[tuple[int, str | None]] = []  # depth of the lines above, and what holds the deeper lines below each
     for line in lines:
+        depth = len(line) - len(line.lstrip())
+        while above and above[-1][0] >= depth:
+            above.pop()
+        holder = above[-1][1] if above else None
         heading = _HEADING.match(line.strip())
         if heading is not None:
             named = collector.mentioned_thing(heading["holder"])
-            latest = latest if named is None else named.name
-            continue
-        depth = len(line) - len(line.lstrip())
-        found = collector.mentioned_thing(re.sub(r"\s*\([^()]*\)", "", line).strip().rstrip("."))
-        if found is not None:
-            if depth > outer and latest is not None:
-                inside.append((found, latest))
-            else:
-                carried.append(found)
-                latest = found.name
+            above.append((depth, holder if named is None else named.name))
+        elif line.rstrip().endswith(":"):  # it names a group
+            above.append((depth, holder))
+        else:
+            for found in _items(line.strip(), collector):
+                if holder is None:
+                    carried.append(found)
+                else:
+                    inside.append((found, holder))
+                above.append((depth, found.name))
     return carried
+
+
+def _items(line: str, collector: StatementCollector) -> list[MentionedThing]:
+    """Return the things of one line of a list; adjectives with a comma between them belong to one thing."""
+    found = _enumerated(line, collector)
+    if len(found) == 1 and len(found[0].name.split()) == 1 and re.search(rf"\b{re.escape(found[0].name)},", line):
+        whole = collector.mentioned_thing(re.sub(r"\s*\([^()]*\)", "", line).rstrip("."))
+        return found if whole is None else [whole]
+    return found
 
 
 def _enumerated(listing: str, collector: StatementCollector) -> list[MentionedThing]:

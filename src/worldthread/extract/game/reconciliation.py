@@ -35,7 +35,6 @@ _NOT_HERE: Final = re.compile(
     r"|\b(?:there is|there's) no [\w' -]+ here\b|\b(?:isn't|aren't|is not|are not) here\b",
     re.I,
 )
-_DEPTH: Final = 5
 
 
 def reconcile(
@@ -63,8 +62,11 @@ def reconcile(
     if new or is_missing:
         known = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
         places = {fact.key[0]: fact for fact in known if fact.key[0] != v.PLAYER}
+        near: dict[str, bool] = {v.INVENTORY: True} | ({} if here is None else {here: True})
         at_hand = {
-            name: fact for name, fact in places.items() if name not in said and _is_at_hand(fact, here, places, view)
+            name: fact
+            for name, fact in places.items()
+            if name not in said and _is_near(fact.key[2], near, places, view)
         }
         _end_other_names(action, new, at_hand, collector)
         named = _NAMES.match(action) if action is not None and is_missing else None
@@ -123,16 +125,26 @@ def _end_other_names(
             collector.end([fact], "goes by another name")
 
 
-def _is_at_hand(fact: Fact, here: str | None, places: dict[str, Fact], view: GraphView) -> bool:
-    """Whether a thing is carried, in this room, or in something of which no place is known."""
-    where = fact.key[2]
-    for _ in range(_DEPTH):
-        if where in (here, v.INVENTORY):
-            return True
-        if where not in places:
-            return not view.holds(v.kind(where, "room"))
-        where = places[where].key[2]
-    return False
+def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact], view: GraphView) -> bool:
+    """Whether a place is the inventory, this room, in one of them, or a thing of which no place is known.
+
+    Args:
+        place: the place.
+        near: what is decided already; takes what is found.
+        places: where things are.
+        view: what the memory holds before the step.
+
+    Returns:
+        Whether it is; recorded in ``near`` too.
+    """
+    if place not in near:
+        near[place] = False  # for things that are said to be in each other
+        inside = places.get(place)
+        if inside is not None:
+            near[place] = _is_near(inside.key[2], near, places, view)
+        else:
+            near[place] = not view.holds(v.kind(place, "room"))
+    return near[place]
 
 
 def _was_carried(name: str, view: GraphView) -> bool:

@@ -123,19 +123,14 @@ class RoomFinder:
 
     def _namesakes(self, title: str) -> Iterator[str]:
         """Yield the known rooms of a title."""
-        name = title
-        number = 1
-        while rooms := self._view.facts(name, v.IS_A, "room"):
-            if normalise_name(rooms[0].subject) == normalise_name(name):  # else it is one with another by now
-                yield rooms[0].subject
+        name, number = title, 1
+        while self._view.holds(v.kind(name, "room")):
+            yield name
             number += 1
             name = f"{title} ({number})"
 
     def _new_name(self, title: str) -> str:
-        number = 2
-        while self._view.facts(f"{title} ({number})", v.IS_A, "room"):
-            number += 1
-        return f"{title} ({number})"
+        return f"{title} ({1 + len(list(self._namesakes(title)))})"
 
     def _digests(self, room: str) -> set[str]:
         return {fact.key[2] for fact in self._view.facts(room, v.IS_DESCRIBED_BY)}
