@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from worldthread.envs.jericho import TrueTree, open_jericho
-from worldthread.envs.zmachine_objects import StoryObjects
+from worldthread.envs.jericho import open_jericho
+from worldthread.envs.zmachine_objects import StoryObjects, TrueTree
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import TemporalGraph

@@ -18,13 +18,14 @@ _OFFSETS = {
 
 @dataclass(frozen=True)
 class Exit:
-    """An exit that was seen and not yet taken.
+    """An exit that was seen or is presumed, and that was not yet taken.
 
     Args:
         room: normalised name of the room.
         direction: the direction of the exit.
         door: normalised name of the door in it; ``None`` when there is none.
-        presumed: the known room to which it should lead by dead reckoning; ``None`` when there is none.
+        presumed: the known room to which it should lead, by dead reckoning or since it is the way back of one that was
+            taken; ``None`` when there is none.
     """
 
     room: str
@@ -43,9 +44,11 @@ class WorldMap:
         here: the room of the player; ``None`` when it is not known.
         rooms: the known rooms.
         exits: room -> direction -> room, for exits that were taken.
+        presumed: room -> direction -> room, for ways that were taken in the opposite direction only. They may not exist
+            or lead elsewhere: paths use them only where that is asked for.
         doors: (room, direction) -> door.
         positions: room -> (x, y, z) by dead reckoning; a move in a direction is one step, east is +x, north +y, up +z.
-        unexplored: the exits that were seen and not taken.
+        unexplored: the exits that were seen or are presumed, and that were not taken.
     """
 
     def __init__(self, view: GraphView) -> None:
@@ -57,14 +60,23 @@ class WorldMap:
             for fact in view.facts(relation=relation):
                 there, _, here = fact.key
                 self.exits.setdefault(here, {})[direction] = there
+        self.presumed: dict[str, dict[str, str]] = {}
+        for relation, direction in v.PRESUMED_DIRECTION_OF.items():
+            for fact in view.facts(relation=relation):
+                there, _, here = fact.key
+                if direction not in self.exits.get(here, {}):
+                    self.presumed.setdefault(here, {})[direction] = there
         self.doors: dict[tuple[str, str], str] = {}
         for relation, direction in v.DOOR_LEADS.items():
             for fact in view.facts(relation=relation):
                 self.doors[fact.key[2], direction] = fact.key[0]
         self.positions = self._reckon()
         self.unexplored = self._unexplored()
-        self._cache: dict[str, dict[str, tuple[int, tuple[str, ...]]]] = {}
-        self._presumed = {(e.room, e.direction): e.presumed for e in self.unexplored if e.presumed is not None}
+        self._cache: dict[tuple[str, bool], dict[str, tuple[int, tuple[str, ...]]]] = {}
+        self._guessed: dict[str, dict[str, str]] = {room: dict(ways) for room, ways in self.presumed.items()}
+        for exit_ in self.unexplored:
+            if exit_.presumed is not None:
+                self._guessed.setdefault(exit_.room, {}).setdefault(exit_.direction, exit_.presumed)
 
     def _reckon(self) -> dict[str, tuple[int, int, int]]:
         """Return the positions of rooms by dead reckoning over the exits taken; the first one found counts."""
@@ -76,7 +88,8 @@ class WorldMap:
         while queue:
             room = queue.popleft()
             x, y, z = positions[room]
-            for direction, there in sorted(self.exits.get(room, {}).items()):
+            ways = self.presumed.get(room, {}) | self.exits.get(room, {})
+            for direction, there in sorted(ways.items()):
                 if there not in positions and direction in _OFFSETS:
                     dx, dy, dz = _OFFSETS[direction]
                     positions[there] = (x + dx, y + dy, z + dz)
@@ -89,6 +102,7 @@ class WorldMap:
             (fact.key[0], fact.key[2])
             for fact in self._view.facts(relation=v.HAS_EXIT)
             if fact.key[2] not in self.exits.get(fact.key[0], {})
+            and fact.key[2] not in self.presumed.get(fact.key[0], {})
         }
         at = {position: room for room, position in self.positions.items()}
         found = []
@@ -100,7 +114,9 @@ class WorldMap:
                 if target is not None and (target, v.OPPOSITE[direction]) in exits:
                     presumed = target
             found.append(Exit(room, direction, self.doors.get((room, direction)), presumed))
-        return found
+        for room, ways in self.presumed.items():
+            found += [Exit(room, way, self.doors.get((room, way)), there) for way, there in ways.items()]
+        return sorted(found, key=lambda exit_: (exit_.room, exit_.direction))
 
     def is_locked(self, door: str | None) -> bool:
         """Return whether the memory holds that ``door`` is locked."""
@@ -110,28 +126,41 @@ class WorldMap:
         """Return whether the memory holds that ``door`` is closed."""
         return door is not None and bool(self._view.facts(door, v.IS, v.CLOSED))
 
-    def distances(self) -> dict[str, int]:
+    def distances(self, *, presumed: bool = False) -> dict[str, int]:
         """Return the distances from here.
+
+        Args:
+            presumed: whether to use ways too that are presumed and were never taken.
 
         Returns:
             By room that can be reached the number of moves: steps, and doors to open. Paths avoid doors that are
             known to be locked.
         """
-        return {} if self.here is None else {room: cost for room, (cost, _) in self._paths_from(self.here).items()}
+        if self.here is None:
+            return {}
+        return {room: cost for room, (cost, _) in self._paths_from(self.here, presumed).items()}
 
-    def distance(self, start: str, end: str) -> float:
+    def distance(self, start: str, end: str, *, presumed: bool = False) -> float:
         """Return the moves from one room to another; infinite when no path is known."""
-        found = self._paths_from(start).get(end)
+        found = self._paths_from(start, presumed).get(end)
         return float("inf") if found is None else found[0]
 
-    def path(self, room: str) -> list[str] | None:
-        """Return the directions of a shortest path from here to ``room``; ``None`` when none is known."""
-        found = None if self.here is None else self._paths_from(self.here).get(room)
+    def path(self, room: str, *, presumed: bool = False) -> list[str] | None:
+        """Return the directions of a shortest path from here to ``room``.
+
+        Args:
+            room: the normalised name of the room.
+            presumed: whether to use ways too that are presumed and were never taken.
+
+        Returns:
+            The directions; ``None`` when no path is known.
+        """
+        found = None if self.here is None else self._paths_from(self.here, presumed).get(room)
         return None if found is None else list(found[1])
 
-    def _paths_from(self, start: str) -> dict[str, tuple[int, tuple[str, ...]]]:
+    def _paths_from(self, start: str, presumed: bool) -> dict[str, tuple[int, tuple[str, ...]]]:
         """Return the moves and directions to every room that can be reached from ``start`` (Dijkstra 1959)."""
-        known = self._cache.get(start)
+        known = self._cache.get((start, presumed))
         if known is not None:
             return known
         found: dict[str, tuple[int, tuple[str, ...]]] = {}
@@ -141,12 +170,12 @@ class WorldMap:
             if room in found:
                 continue
             found[room] = (cost, path)
-            presumed = {direction: there for (begin, direction), there in self._presumed.items() if begin == room}
-            for direction, there in (self.exits.get(room, {}) | presumed).items():
+            guessed = self._guessed.get(room, {}) if presumed else {}
+            for direction, there in (guessed | self.exits.get(room, {})).items():
                 door = self.doors.get((room, direction))
                 if there not in found and not self.is_locked(door):
                     heapq.heappush(queue, (cost + 1 + self.is_shut(door), (*path, direction), there))
-        self._cache[start] = found
+        self._cache[start, presumed] = found
         return found
 
 

@@ -19,7 +19,7 @@ import struct
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -40,6 +40,7 @@ from worldthread.envs.jericho_cache import ActionCache
 from worldthread.envs.jericho_engine import SUFFIXES, EngineState, GameObject, JerichoEngine, require_jericho
 from worldthread.envs.jericho_state import StateDigest, learn_noise
 from worldthread.envs.spec import GameSpec
+from worldthread.envs.zmachine_objects import TrueTree, read_tree
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
 
 _LONGEST_SAVED = 1 << 28  # bytes of an unpacked state, most of which is what the player did and read
@@ -74,24 +75,11 @@ _MAX_CACHED_STATES = 10_000
 """States that are cached in memory: some 30 MB."""
 
 
-_DIRECTIONS = (
-    *("north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest"),
-    *("up", "down", "in", "out"),
-)
-
-
-class TrueTree(NamedTuple):
-    """The tree of a game's objects at one moment.
-
-    Args:
-        player: the number of the player's object.
-        parents: for each number, from 0 on, the object in which the object is; 0 for none.
-        attributes: for each number the attributes that are set.
-    """
-
-    player: int
-    parents: tuple[int, ...]
-    attributes: tuple[frozenset[int], ...]
+_DIRECTIONS = {
+    "north": "n", "south": "s", "east": "e", "west": "w", "northeast": "ne", "northwest": "nw", "southeast": "se",
+    "southwest": "sw", "up": "u", "down": "d", "in": "in", "out": "out",
+}  # fmt: skip
+"""Directions, with the words that every game knows for them."""
 
 
 class JerichoEnvironment(RestorableEnvironment):
@@ -243,10 +231,7 @@ class JerichoEnvironment(RestorableEnvironment):
         """
         if not self._was_reset:
             raise EpisodeOverError("there is no true state yet: call reset() first")
-        things = self._engine.things()
-        parents = [thing.parent if 0 < thing.parent < len(things) else 0 for thing in things]
-        parents[0] = 0
-        return TrueTree(self._engine.player, tuple(parents), self._engine.attributes())
+        return read_tree(self._engine.story, self._engine.memory(), self._engine.player)
 
     def true_ways(self) -> dict[str, tuple[tuple[int, ...], str]]:
         """Return where each direction leads from here, for audits and tests and never for an agent.
@@ -267,15 +252,10 @@ class JerichoEnvironment(RestorableEnvironment):
             return {}
         now = engine.save()
         found = {}
-        for direction in _DIRECTIONS:
-            reply = clean_text(engine.step(direction))
-            things = engine.things()
-            chain: list[int] = []
-            holder = things[engine.player].parent
-            while 0 < holder < len(things) and holder not in chain:
-                chain.append(holder)
-                holder = things[holder].parent
-            found[direction] = (tuple(chain), reply)
+        for direction, word in _DIRECTIONS.items():
+            reply = clean_text(engine.step(word))
+            tree = read_tree(engine.story, engine.memory(), engine.player)
+            found[direction] = (tree.holders(engine.player), reply)
             engine.restore(now)
         return found
 

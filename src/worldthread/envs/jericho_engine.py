@@ -232,18 +232,10 @@ class JerichoEngine:
             for thing in self._objects
         ]
 
-    def attributes(self) -> tuple[frozenset[int], ...]:
-        """Return the attributes that are set, for each object from number 0 on (Z-Machine Standard 1.1, section 12)."""
+    def memory(self) -> bytes:
+        """Return the dynamic memory."""
         self._quick.getRAM(self._ram)
-        ram = bytes(self._ram)
-        defaults, size, flags = (31, 9, 4) if self.story[0] <= 3 else (63, 14, 6)
-        first = int.from_bytes(self.story[0x0A:0x0C], "big") + 2 * defaults
-        found = [frozenset[int]()]
-        for number in range(self.object_count):
-            at = first + size * number
-            bits = int.from_bytes(ram[at : at + flags], "big")
-            found.append(frozenset(n for n in range(8 * flags) if bits >> (8 * flags - 1 - n) & 1))
-        return tuple(found)
+        return bytes(self._ram)
 
     def world_bytes(self) -> bytes:
         """Return the tree of objects without what jericho counts as noise in this game, and its special memory."""

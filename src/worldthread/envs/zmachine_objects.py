@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 _ALPHABETS: Final = (
@@ -36,6 +36,78 @@ class StoryObject(NamedTuple):
     number: int
     name: str
     words: frozenset[str]
+
+
+class TrueTree(NamedTuple):
+    """The tree of a game's objects at one moment.
+
+    Args:
+        player: the number of the player's object.
+        parents: for each number, from 0 on, the object in which the object is; 0 for none.
+        attributes: for each number the attributes that are set.
+    """
+
+    player: int
+    parents: tuple[int, ...]
+    attributes: tuple[frozenset[int], ...]
+
+    def holders(self, number: int) -> tuple[int, ...]:
+        """Return what holds an object, from the inside out."""
+        found: list[int] = []
+        parent = self.parents[number]
+        while 0 < parent < len(self.parents) and parent not in found:  # a damaged tree may be a ring
+            found.append(parent)
+            parent = self.parents[parent]
+        return tuple(found)
+
+
+def read_tree(story: bytes, memory: bytes, player: int) -> TrueTree:
+    """Read the tree of objects from the dynamic memory of a game.
+
+    Args:
+        story: the story file.
+        memory: the dynamic memory.
+        player: the number of the player's object.
+
+    Returns:
+        The tree.
+    """
+    early = story[0] <= 3
+    size, flags, width = (9, 4, 1) if early else (14, 6, 2)
+    first = _first_entry(story)
+    parents = [0]
+    attributes = [frozenset[int]()]
+    for number in range(1, _object_count(story) + 1):
+        at = first + size * (number - 1)
+        parents.append(int.from_bytes(memory[at + flags : at + flags + width], "big"))
+        attributes.append(_set_bits(memory[at : at + flags]))
+    return TrueTree(player, tuple(parents), tuple(attributes))
+
+
+@lru_cache(maxsize=100_000)
+def _set_bits(flags: bytes) -> frozenset[int]:
+    """Return the numbers of the bits that are set, the first being the highest."""
+    bits, count = int.from_bytes(flags, "big"), 8 * len(flags)
+    return frozenset(n for n in range(count) if bits >> (count - 1 - n) & 1)
+
+
+def _first_entry(story: bytes) -> int:
+    return int.from_bytes(story[0x0A:0x0C], "big") + 2 * (31 if story[0] <= 3 else 63)
+
+
+@lru_cache(maxsize=8)
+def _object_count(story: bytes) -> int:
+    """Return the number of objects: the tree ends where the first table of properties begins."""
+    size = 9 if story[0] <= 3 else 14
+    first = _first_entry(story)
+    end, number = len(story), 0
+    while (entry := first + number * size) + size <= end:
+        table = int.from_bytes(story[entry + size - 2 : entry + size], "big")
+        if not first < table < len(story):
+            break
+        end = min(end, table)
+        number += 1
+    return number
 
 
 class StoryObjects:
@@ -76,20 +148,13 @@ class StoryObjects:
     @cached_property
     def _properties(self) -> dict[int, tuple[str, dict[int, bytes]]]:
         """The short name and the properties of each object."""
-        start = self._word(0x0A)
-        defaults, size = (31, 9) if self._early else (63, 14)
-        first = start + 2 * defaults
+        first, size = _first_entry(self._story), 9 if self._early else 14
         found: dict[int, tuple[str, dict[int, bytes]]] = {}
-        end, number = len(self._story), 1
-        while (entry := first + (number - 1) * size) + size <= end:
-            table = self._word(entry + size - 2)
-            if not first < table < len(self._story):
-                break
-            end = min(end, table)  # the tables of properties follow the tree
+        for number in range(1, _object_count(self._story) + 1):
+            table = self._word(first + number * size - 2)
             length = self._story[table]
             name = self._text(table + 1) if length else ""
             found[number] = name, self._read_properties(table + 1 + 2 * length)
-            number += 1
         return found
 
     def _read_properties(self, at: int) -> dict[int, bytes]:

@@ -287,7 +287,7 @@ class GamePlay:
         world = WorldMap(self.memory.view())
         found = matching_names(name, world.rooms)
         if not found:
-            near = sorted(world.distances().items(), key=lambda item: (item[1], item[0]))
+            near = sorted(world.distances(presumed=True).items(), key=lambda item: (item[1], item[0]))
             known = ", ".join(room for room, _ in near[:_LISTED]) or "none"
             raise NotFoundError(f"no known room is called {name!r}; rooms that can be walked to: {known}")
         if len(found) > 1:
@@ -295,7 +295,7 @@ class GamePlay:
         (room,) = found
         if room == world.here:
             raise InputError(f"you are in {room} already")
-        if world.path(room) is None:
+        if world.path(room, presumed=True) is None:
             raise NotFoundError(f"no open way from here to {room} is known")
         return room
 
@@ -305,7 +305,8 @@ class GamePlay:
         score = self.now.info.score
         while True:
             world = WorldMap(self.memory.view())
-            path = world.path(room)
+            # ways that are only presumed are taken where no other is known; every step is checked
+            path = world.path(room) or world.path(room, presumed=True)
             if world.here is None or not path:
                 return steps, f"the way on to {room} is not known any more"
             if steps:

@@ -47,7 +47,9 @@ _STATEMENTS: Final = 4
 _PASSAGES: Final = 3
 
 _PLACES: Final = frozenset({v.IS_IN, v.IS_ON})
-_SHOWN_ELSEWHERE: Final = frozenset({*_PLACES, v.IS, v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS})
+_SHOWN_ELSEWHERE: Final = frozenset(
+    {*_PLACES, v.IS, v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS, *v.BOOKKEEPING}
+)
 
 
 def outcome_text(play: GamePlay, outcome: CallOutcome) -> str:
@@ -275,7 +277,11 @@ def _known_exits(view: GraphView, world: WorldMap, room: str) -> list[str]:
 
 def _new_exits(view: GraphView, world: WorldMap, room: str) -> list[str]:
     exits = [exit_ for exit_ in world.unexplored if exit_.room == room]
-    return [exit_.direction + _door(view, world, room, exit_.direction) for exit_ in exits]
+    return [
+        f"{exit_.direction}{f' (to {exit_.presumed}?)' if exit_.presumed else ''}"
+        + _door(view, world, room, exit_.direction)
+        for exit_ in exits
+    ]
 
 
 def _door(view: GraphView, world: WorldMap, room: str, direction: str) -> str:
@@ -287,7 +293,7 @@ def _door(view: GraphView, world: WorldMap, room: str, direction: str) -> str:
 
 def _by_distance(world: WorldMap) -> list[tuple[str, int | None]]:
     """Return the known rooms with the number of moves to each, the nearest first; ``None``: no path is known."""
-    distances = world.distances()
+    distances = world.distances(presumed=True)
     far = max(distances.values(), default=0) + 1
     rooms = sorted(world.rooms, key=lambda room: (distances.get(room, far), room))
     return [(room, distances.get(room)) for room in rooms]
@@ -315,7 +321,7 @@ def _away(world: WorldMap, room: str) -> str:
     """Return how far away a room is, in words."""
     if room == world.here:
         return "here"
-    moves = world.distances().get(room)
+    moves = world.distances(presumed=True).get(room)
     return "no way known" if moves is None else count_of(moves, "move")
 
 

@@ -10,7 +10,7 @@ kind       statements, and when they are right
 player     (player, is in, room): the engine's room is the one for which the memory began to use this name
 carried    (thing, is in, inventory): an object of this name is in the player's object
 thing      (thing, is in or on, place): an object of this name is in the place, directly or within other things
-fixture    the same of objects that cannot be taken away: scenery, and people in games that do not mark them
+fixture    the same of objects that cannot be taken: scenery, and in some games people; attributes mark them
 way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here
 exit       (room, has or has no exit, direction): tried in the same way; a refusal in other words than the game's
            usual ones leaves the exit open to both readings, since something may bar it
@@ -29,12 +29,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from worldthread.envs.jericho import JerichoEnvironment, TrueTree, open_jericho
-from worldthread.envs.zmachine_objects import StoryObject, StoryObjects
+from worldthread.envs.jericho import JerichoEnvironment, open_jericho
+from worldthread.envs.zmachine_objects import StoryObject, StoryObjects, TrueTree
 from worldthread.extract.base import GameStep
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
@@ -49,8 +49,9 @@ KINDS: Final = ("player", "carried", "thing", "fixture", "way", "exit")
 _TARGETED: Final = ("player", "carried", "thing", "way", "exit")
 _MOST_ROOMLIKE: Final = 25
 """An object with more children than this, at the top of the tree, holds the rooms."""
-_SCENERY, _STATIC, _ANIMATE = 17, 19, 0
-"""Attributes in the library of Inform 6."""
+_COMMON_MARK: Final = 0.3
+_RARE_MARK: Final = 0.1
+"""An attribute marks scenery when this share of what is never taken has it, and at most this share of what is."""
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 
 
@@ -290,13 +291,13 @@ class StoryAuditor:
 
     def _find_room_holder(self) -> int:
         tree = self._played[0].tree
-        chain = [tree.player, *_ancestors(tree, tree.player)]
+        chain = [tree.player, *tree.holders(tree.player)]
         top = chain[-1]
         return top if sum(parent == top for parent in tree.parents) > _MOST_ROOMLIKE else 0
 
     def _room_of(self, tree: TrueTree, number: int) -> int:
         """Return the room of an object; 0 when it is in none."""
-        return self._room_among(tuple(_ancestors(tree, number)))
+        return self._room_among(tree.holders(number))
 
     def _room_among(self, chain: tuple[int, ...]) -> int:
         """Return the room among what holds an object, listed from the inside out; 0 when there is none."""
@@ -318,28 +319,26 @@ class StoryAuditor:
         return frozenset(moving - staying)
 
     def _find_movable(self) -> frozenset[int]:
-        """Return the objects that can be taken or that move by themselves, by the attributes of the story."""
+        """Return the objects that can be taken, by the attributes that set those apart which the player takes."""
         first = self._played[0].tree
-        if self._story.is_inform:
-            return frozenset(
-                n
-                for n in self._objects
-                if not {_SCENERY, _STATIC} & first.attributes[n] or _ANIMATE in first.attributes[n]
-            )
         taken = {
             n
             for true in self._played
             for n, parent in enumerate(true.tree.parents)
             if parent == true.tree.player and first.parents[n] != first.player
         }
-        shares = {
-            attribute: (
-                sum(attribute in first.attributes[n] for n in taken),
-                -sum(attribute in first.attributes[n] for n in self._objects),
-            )
-            for attribute in range(32)
-        }
-        mark = max(shares, key=lambda attribute: shares[attribute])
+        others = {
+            n for true in self._played for n, parent in enumerate(true.tree.parents) if parent in self._room_numbers
+        } - {*taken, first.player}
+
+        def share(attribute: int, among: set[int]) -> float:
+            return sum(attribute in first.attributes[n] for n in among) / len(among) if among else 0.0
+
+        if self._story.is_inform:  # scenery is marked, and what is static
+            marks = {a for a in range(48) if share(a, others) >= _COMMON_MARK and share(a, taken) <= _RARE_MARK}
+            return frozenset(n for n in self._objects if not marks & first.attributes[n])
+        # what can be taken is marked
+        mark = max(range(32), key=lambda a: (share(a, taken), -share(a, others)))
         return frozenset(taken | {n for n in self._objects if mark in first.attributes[n]})
 
     def _find_usual_refusal(self) -> str:
@@ -375,7 +374,7 @@ class StoryAuditor:
             self._seen.update(here)
             self._resolved.clear()
         self._floats_in[room] = frozenset(n for n in here if n in self._floating)
-        carried = {n for n in here if tree.player in _ancestors(tree, n)}
+        carried = {n for n in here if tree.player in tree.holders(n)}
         shown_text = f" {text} {_words(step.action or '')} "
         inventory = f" {_words(step.inventory or '')} "
         counts: Counter[str] = Counter(word for n in here for word in self._objects[n].words)
@@ -483,7 +482,7 @@ class StoryAuditor:
         inside = {n for n in candidates if self._is_judged(n, tree)}
         if not inside:
             return None
-        carried = {n for n in inside if tree.player in _ancestors(tree, n)}
+        carried = {n for n in inside if tree.player in tree.holders(n)}
         if where == v.INVENTORY:
             return bool(carried)
         room = self._meaning.get(where)
@@ -495,7 +494,7 @@ class StoryAuditor:
         holders = self._resolve(where)
         if not holders:
             return None
-        return any(holders & set(_ancestors(tree, n)) for n in inside)
+        return any(holders & set(tree.holders(n)) for n in inside)
 
     def _is_judged(self, number: int, tree: TrueTree) -> bool:
         """Whether the tree tells where an object is: early games keep what is in several rooms elsewhere."""
@@ -579,16 +578,6 @@ class StoryAuditor:
     def _name(self, number: int) -> str:
         thing = self._objects.get(number, StoryObject(number, "", frozenset()))
         return f"{thing.name} ({number})"
-
-
-def _ancestors(tree: TrueTree, number: int) -> Iterator[int]:
-    """Yield what holds an object, from the inside out."""
-    parent = tree.parents[number]
-    for _ in tree.parents:  # a damaged tree may be a ring
-        if not 0 < parent < len(tree.parents):
-            return
-        yield parent
-        parent = tree.parents[parent]
 
 
 def _words(text: str) -> str:

@@ -105,5 +105,6 @@ def test_the_map_presumes_that_loose_ends_meet() -> None:
         agent.perceive(percept(text, action, turn=turn))
     world = WorldMap(graph.view())
     assert {(e.room, e.direction, e.presumed) for e in world.unexplored} == {("d", "north", "a"), ("a", "south", "d")}
-    assert world.path("a") == ["north"], "the presumed way is the short one"
+    assert world.path("a", presumed=True) == ["north"], "the presumed way is the short one"
+    assert world.path("a") == ["east", "north", "west"], "what is certain is the way that was walked"
     assert world.positions["c"] == (1, 0, 0)

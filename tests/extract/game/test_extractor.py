@@ -93,12 +93,101 @@ def graph_of(*steps: GameStep) -> TemporalGraph:
     return graph
 
 
-def test_moves_link_rooms_both_ways() -> None:
+HALL = "Hall\nThis is a large hall with pictures of kings and queens on all of its walls."
+
+
+def test_a_way_that_was_walked_is_known_and_the_way_back_presumed() -> None:
     graph = graph_of(GameStep("-= Attic =-\nAn attic."), GameStep("-= Cellar =-\nA cellar.", "go down"))
     view = graph.view()
     assert view.holds(Fact("cellar", "is down of", "attic"))
-    assert view.holds(Fact("attic", "is up of", "cellar"))
+    assert view.holds(Fact("attic", "may be up of", "cellar"))
+    assert not view.holds(Fact("attic", "is up of", "cellar"))
     assert view.facts("player", "is in") == [Fact("player", "is in", "cellar")]
+
+
+def test_a_marked_room_that_lists_the_way_back_makes_it_known() -> None:
+    graph = graph_of(GameStep("-= Hall =-\nA hall."), GameStep("-= Den =-\nThere is an exit to the south.", "go north"))
+    assert graph.view().holds(Fact("hall", "is south of", "den"))
+
+
+def test_a_presumed_way_ends_when_it_fails_and_is_known_when_it_was_walked() -> None:
+    steps = [GameStep(HALL), GameStep("Den\nThis is a small den with rugs all over its floor.", "north")]
+    failed = graph_of(*steps, GameStep("The rocks are in the way.", "south")).view()
+    assert not failed.facts(relation="may be south of")
+    assert not failed.facts(relation="is south of")
+    assert failed.holds(Fact("den", "is north of", "hall"))
+    again = graph_of(
+        *steps, GameStep("The rocks are in the way.", "south"), GameStep("Hall", "out"), GameStep("Den", "north")
+    )
+    assert not again.view().facts(relation="may be south of"), "it was refused once"
+    walked = graph_of(*steps, GameStep("Hall", "south")).view()
+    assert walked.holds(Fact("hall", "is south of", "den"))
+    assert not walked.facts(relation="may be south of")
+
+
+def test_a_text_that_denies_a_way_back_presumes_none() -> None:
+    text = "Ledge\nThis is a narrow ledge. It is unlikely you could get back up from here."
+    view = graph_of(GameStep(HALL), GameStep(text, "down")).view()
+    assert view.holds(Fact("ledge", "is down of", "hall"))
+    assert not view.facts(relation="may be up of")
+    assert not view.facts("ledge", "has exit", "up")
+
+
+def test_a_way_that_leads_to_different_rooms_leads_to_none_for_sure() -> None:
+    den, pit = (
+        "Den\nThis is a small den with rugs all over its floor.",
+        "Pit\nThis is a deep pit with rocks all over it.",
+    )
+    steps = [GameStep(HALL), GameStep(den, "north"), GameStep("Hall", "south"), GameStep(pit, "north")]
+    view = graph_of(*steps).view()
+    assert not view.facts(relation="is north of", object="hall")
+    assert view.holds(Fact("hall", "leads differently", "north"))
+
+
+def test_rooms_of_a_maze_are_told_apart_by_their_descriptions() -> None:
+    maze = "Maze\nThis is part of a maze of little passages, all alike."
+    graph = graph_of(
+        GameStep(HALL),
+        GameStep(maze, "north"),
+        GameStep("Hall", "south"),
+        GameStep("Maze", "north"),
+        GameStep(maze, "west"),
+        GameStep(maze, "east"),
+        GameStep("Maze", "west"),
+    )
+    view = graph.view()
+    assert {fact.key[0] for fact in view.facts(relation="is a", object="room")} == {
+        "hall",
+        "maze",
+        "maze (2)",
+        "maze (3)",
+    }
+    assert view.holds(Fact("maze (2)", "is west of", "maze"))
+    assert view.holds(Fact("maze (3)", "is east of", "maze (2)"))
+    assert view.value("player", "is in") == "Maze (2)"
+
+
+def test_a_known_room_that_is_described_again_after_a_change_is_the_same() -> None:
+    graph = graph_of(
+        GameStep(HALL),
+        GameStep("Dam\nYou are standing on the top of a dam. The gates are closed and a path leads south.", "north"),
+        GameStep("Hall", "south"),
+        GameStep("Dam\nYou are standing on the top of a dam. The gates are open and a path leads south.", "north"),
+    )
+    assert graph.view().value("player", "is in") == "Dam"
+
+
+def test_where_nothing_tells_alike_rooms_apart_the_place_of_the_player_is_not_known() -> None:
+    first, second = "Store\nThis is a store with a way south.", "Store\nThis is another store with a way north."
+    graph = graph_of(
+        GameStep(HALL),
+        GameStep(f"{first} It is full of boxes.", "north"),
+        GameStep("Hall", "south"),
+        GameStep(f"{second} It is full of jars.", "south"),
+        GameStep("You suddenly find yourself elsewhere!", "wave wand"),
+        GameStep("Store", "east"),
+    )
+    assert graph.view().value("player", "is in") is None
 
 
 def test_a_refused_move_is_remembered_and_moves_nobody() -> None:

@@ -7,6 +7,7 @@ its knowledge of the world is in the memory; it keeps itself only which of its a
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterator
@@ -120,7 +121,7 @@ class Explorer(PerceivingAgent):
     def _choose(self, view: GraphView, world: WorldMap) -> Decision:
         if world.here is None:
             return self._find_out_where()
-        distances = world.distances()
+        distances = world.distances(presumed=True)
         errands = [
             errand
             for errand in self._errands(view, world)
@@ -175,7 +176,7 @@ class Explorer(PerceivingAgent):
             source = "" if fact.key[2] in world.rooms else f" from {fact.object}"
             errand = Errand(room or "", f"take {fact.subject}{source}", f"{fact.subject} seems to be out of place")
             tried = (errand.room, errand.action) in self._failed
-            if suggestion.thing in self._destinations or tried or errand.room not in world.distances():
+            if suggestion.thing in self._destinations or tried or errand.room not in world.distances(presumed=True):
                 continue  # nothing is moved twice
             if errand.room != here:
                 return self._walk(errand, world)
@@ -205,7 +206,7 @@ class Explorer(PerceivingAgent):
             problem.holds,
             problem.goal,
             problem.operators,
-            world.distance,
+            functools.partial(world.distance, presumed=True),
             room_to_carry=self._capacity - carried,
             max_states=self.settings.planned_states,
         )
@@ -219,7 +220,7 @@ class Explorer(PerceivingAgent):
 
     def _walk(self, errand: Errand, world: WorldMap) -> Decision:
         """Return the next move towards an errand; a fresh decision when it is another errand than before."""
-        path = world.path(errand.room)
+        path = world.path(errand.room, presumed=True)
         assert path
         is_new = errand != self._errand
         self._errand = errand
@@ -245,6 +246,7 @@ class Explorer(PerceivingAgent):
             exit_
             for exit_ in world.unexplored
             if exit_.room in distances
+            and exit_.direction not in world.presumed.get(exit_.room, {})  # walked when something lies that way
             and not world.is_locked(exit_.door)
             and (exit_.room, f"go {exit_.direction}") not in self._failed
         ]
@@ -413,7 +415,7 @@ class Explorer(PerceivingAgent):
         return Decision("look", "nothing is left to try", stuck=True)
 
     def _attempts(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
-        distances = world.distances()
+        distances = world.distances(presumed=True)
         known = []
         for relation in (v.IS_IN, v.IS_ON):
             for fact in view.facts(relation=relation):

@@ -31,7 +31,7 @@ from worldthread.retrieve.query import names_in
 from worldthread.text import count_of
 from worldthread.types import Episode, Fact, Hit, Kind, Thesis
 
-_ON_THE_MAP: Final = frozenset({v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS})
+_ON_THE_MAP: Final = frozenset({v.IS_A, v.HAS_EXIT, v.HAS_NO_EXIT, *v.DIRECTION_OF, *v.DOOR_LEADS, *v.BOOKKEEPING})
 """Relations that are on the map, or add nothing to a name."""
 _ELSEWHERE: Final = _ON_THE_MAP | {v.IS_IN, v.IS_ON, v.IS}
 """Relations that are rendered with a thing's place and state."""

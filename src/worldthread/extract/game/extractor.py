@@ -2,7 +2,8 @@
 
 The rules know English constructions, not games. Each kind of text has its module:
 
-* :mod:`~worldthread.extract.game.room_title`: which room a text describes,
+* :mod:`~worldthread.extract.game.room_title`: the title of the room that a text describes,
+* :mod:`~worldthread.extract.game.room_identity`: which of the rooms of that title it is,
 * :mod:`~worldthread.extract.game.room_description`: things in a room, where they lie, exits and doors,
 * :mod:`~worldthread.extract.game.feedback`: what an action did,
 * :mod:`~worldthread.extract.game.inventory`: what is carried,
@@ -23,8 +24,11 @@ from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.english import ADJECTIVE_STATES, COOKING_STATES
 from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
+from worldthread.extract.game.listing import extract_listings
+from worldthread.extract.game.reconciliation import reconcile
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
-from worldthread.extract.game.room_title import enters_darkness, find_room_title
+from worldthread.extract.game.room_identity import RoomFinder, description_digest
+from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried_off
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.extract.game.written_text import extract_written_text
 from worldthread.graph import GraphView
@@ -33,6 +37,10 @@ from worldthread.text import one_line
 from worldthread.types import Ending, Extraction, Fact, Thesis
 
 _COOKING: Final = re.compile(r"\b(?:cook|recipe|fry|roast|grill)", re.I)
+
+
+_PLAIN_TITLES: Final = Fact(v.KNOWN_ROOMS, v.HAVE, "plain titles")
+"""Held when the game does not mark the titles of rooms."""
 
 
 class GameExtractor:
@@ -45,7 +53,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/1"
+    name: Final = "game/2"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -64,24 +72,55 @@ class GameExtractor:
         action = step.action.strip() if step.action else None
         text = step.text
         title = find_room_title(text, action, lambda name: bool(view.facts(name, v.IS_A, "room")))
+        # a game that does not mark titles: its sentences vary, and its rooms may have one title
+        is_plain = not title.is_marked if title is not None else view.holds(_PLAIN_TITLES)
         if action is not None:
             extract_feedback(action, text if title is None else title.before, room, view, collector)
         if title is not None and normalise_name(title.name) != v.DARKNESS:
-            if action is not None:
-                extract_move(action, room, title.name, collector)
-            extract_room(title.name, title.after, collector)
+            name = title.name if title.is_marked else _identified(title, room, action, view, collector)
+            if name is None:
+                collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
+            else:
+                extract_room(name, title.after, collector, lists_things=not title.is_marked)
+                if action is not None:
+                    extract_move(action, text, room, name, view, collector, exits_are_listed=title.is_marked)
         elif title is not None or enters_darkness(text, action):
             collector.add(v.place(v.PLAYER, v.IS_IN, v.DARKNESS))
         elif action is not None:
-            extract_refused_move(action, text, room, collector)
+            if is_plain:
+                extract_listings(room, text, collector)
+            if is_carried_off(text):
+                collector.end(view.facts(v.PLAYER, v.IS_IN), "brought elsewhere")
+            extract_refused_move(action, text, room, view, collector)
         if step.inventory is not None:
-            extract_inventory(step.inventory, view, collector)
+            extract_inventory(step.inventory, action, room, view, collector)
         if step.goal:
             collector.add(Thesis(one_line(step.goal), (v.GOAL,)))
             extract_written_text(step.goal, v.GOAL, collector)
+        if is_plain:
+            facts = (s for s in collector.statements if isinstance(s, Fact))
+            place = next((fact.object for fact in facts if fact.key[:2] == (v.PLAYER, v.IS_IN)), room)
+            reconcile(action, text, place, title is not None, view, collector)
         _end_disproved(view, collector)
         endings = tuple(Ending(statement, reason) for statement, reason in collector.endings.items())
         return Extraction(self.name, tuple(collector.statements), endings)
+
+
+def _identified(
+    title: RoomTitle, before: str | None, action: str | None, view: GraphView, collector: StatementCollector
+) -> str | None:
+    """Return the room of an unmarked title, and add how rooms are described; ``None`` when it may be one of several."""
+    finder = RoomFinder(view, before, action)
+    name = finder.find(title.name, title.after)
+    digest = description_digest(title.after)
+    if name is None:
+        return None
+    collector.add(_PLAIN_TITLES)
+    if digest is not None:
+        collector.add(Fact(name, v.IS_DESCRIBED_BY, digest))
+    if finder.habit is not None:
+        collector.add(Fact(v.KNOWN_ROOMS, v.ARE_DESCRIBED, finder.habit, aspect=f"description of {v.KNOWN_ROOMS}"))
+    return name
 
 
 def _end_disproved(view: GraphView, collector: StatementCollector) -> None:

@@ -1,7 +1,8 @@
 """Extracts what the player carries from the text of the inventory.
 
 "You are carrying: a lamp and an unlocked box" gives (lamp, is in, inventory), (box, is in, inventory) and
-(box, is, closed). The text lists everything that is carried, so what else the memory holds as carried ends.
+(box, is, closed). The text lists everything that is carried, so what else the memory holds as carried ends: it lies in
+the room when the command put it down. What is newly carried is no longer where it was, under whatever name.
 """
 
 from __future__ import annotations
@@ -11,36 +12,100 @@ from typing import Final
 
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.english import MentionedThing
+from worldthread.extract.game.reconciliation import place_of_what_is_gone
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 
-_CARRYING: Final = re.compile(r"\byou(?: are|'re) carrying\b:?\s*(?P<list>.*)", re.I | re.S)
-_NOTHING: Final = re.compile(r"^(?:nothing|empty[- ]handed)\b", re.I)
+_CARRYING: Final = re.compile(r"\b(?:carrying|holding|ha(?:ve|s|ving)|got)\b:?\s*(?P<list>.*)", re.I | re.S)
+_NOTHING: Final = re.compile(
+    r"\b(?:nothing|empty[- ]handed|(?:not|n't|no) (?:have|carry(?:ing)?|hold(?:ing)?|got)? ?any ?thing)\b", re.I
+)
+_HEADING: Final = re.compile(r"^(?:the |your )?(?P<holder>.+?) (?:contains?|holds?|has)\b[^:]*:$", re.I)
 
 
-def extract_inventory(text: str, view: GraphView, collector: StatementCollector) -> None:
-    """Add what is carried and end what no longer is; a text that does not say "you are carrying" changes nothing.
+def extract_inventory(
+    text: str, action: str | None, room: str | None, view: GraphView, collector: StatementCollector
+) -> None:
+    """Add what is carried and end what no longer is; a text that lists nothing, and does not say so, changes nothing.
+
+    A list below a heading has an item on each line; deeper lines are inside the item above them. A sentence enumerates.
 
     Args:
         text: the text of the inventory.
+        action: the command before it; ``None`` for the opening text.
+        room: where the player is; ``None`` when it is not known.
         view: what the memory holds before the step.
         collector: takes the statements; those that contradict the inventory are replaced.
     """
-    match = _CARRYING.search(text)
-    if match is None:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
         return
-    listing = match["list"].strip()
-    carried: list[MentionedThing] = []
-    if not _NOTHING.match(listing):
-        lines = [line.strip() for line in listing.splitlines() if line.strip()]
-        for line in lines:
-            has_article = re.match(r"(?:an?|some|the|your) ", line, re.I)
-            carried += collector.mentioned_things(line if has_article else f"a {line}")
+    inside: list[tuple[MentionedThing, str]] = []
+    if len(lines) > 1 and (lines[0].rstrip().endswith(":") or lines[1].startswith((" ", "\t"))):
+        carried = _listed(lines[1:], inside, collector)
+    elif _NOTHING.search(lines[0]):
+        carried = []
+    else:
+        match = _CARRYING.search(text)
+        if match is None:
+            return
+        carried = _enumerated(match["list"].strip(), collector)
     for found in carried:
         collector.add(v.place(found.name, v.IS_IN, v.INVENTORY), override=True)
         collector.add_states(found)
+    for found, holder in inside:
+        collector.add(v.place(found.name, v.IS_IN, holder), override=True)
+        collector.add_states(found)
     names = {normalise_name(found.name) for found in carried}
     collector.drop_carried_except(names)
-    gone = [fact for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY) if fact.key[0] not in names]
+    before = {fact.key[0]: fact for fact in view.facts(relation=v.IS_IN, object=v.INVENTORY)}
+    gone = [fact for name, fact in before.items() if name not in names]
+    if action is not None:
+        place_of_what_is_gone(gone, action, room, view, collector)
     collector.end(gone, "no longer carried")
+
+
+def _listed(
+    lines: list[str], inside: list[tuple[MentionedThing, str]], collector: StatementCollector
+) -> list[MentionedThing]:
+    """Return the items of a list; what deeper lines name is added to ``inside``, with what holds it."""
+    carried: list[MentionedThing] = []
+    above: list[tuple[int, str | None]] = []  # depth of the lines above, and what holds the deeper lines below each
+    for line in lines:
+        depth = len(line) - len(line.lstrip())
+        while above and above[-1][0] >= depth:
+            above.pop()
+        holder = above[-1][1] if above else None
+        heading = _HEADING.match(line.strip())
+        if heading is not None:
+            named = collector.mentioned_thing(heading["holder"])
+            above.append((depth, holder if named is None else named.name))
+        elif line.rstrip().endswith(":"):  # it names a group
+            above.append((depth, holder))
+        else:
+            for found in _items(line.strip(), collector):
+                if holder is None:
+                    carried.append(found)
+                else:
+                    inside.append((found, holder))
+                above.append((depth, found.name))
+    return carried
+
+
+def _items(line: str, collector: StatementCollector) -> list[MentionedThing]:
+    """Return the things of one line of a list; adjectives with a comma between them belong to one thing."""
+    found = _enumerated(line, collector)
+    if len(found) == 1 and len(found[0].name.split()) == 1 and re.search(rf"\b{re.escape(found[0].name)},", line):
+        whole = collector.mentioned_thing(re.sub(r"\s*\([^()]*\)", "", line).rstrip("."))
+        return found if whole is None else [whole]
+    return found
+
+
+def _enumerated(listing: str, collector: StatementCollector) -> list[MentionedThing]:
+    """Return the things of an enumeration; a first item without an article counts too."""
+    found: list[MentionedThing] = []
+    for line in filter(None, map(str.strip, listing.splitlines())):
+        has_article = re.match(r"(?:an?|some|the|your) ", line, re.I)
+        found += collector.mentioned_things(line if has_article else f"a {line}")
+    return found

@@ -20,8 +20,11 @@ from typing import Final
 from worldthread.extract.game import vocabulary as v
 from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.english import VAGUE, MentionedThing, noun_phrase, sentences
+from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.statement_collector import StatementCollector
+from worldthread.graph import GraphView
 from worldthread.names import normalise_name
+from worldthread.types import Fact
 
 _COMPASS: Final = "|".join(d for d in sorted(v.OPPOSITE, key=len, reverse=True) if d not in ("in", "out"))
 
@@ -69,14 +72,23 @@ _WAY_WORDS: Final = re.compile(
     re.I,
 )
 _NO_WAY: Final = re.compile(
-    r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b))\b",
+    r"\b(?:no (?:way|exit|door|path)|can(?:no|')t|cannot|boarded|blocks|blocked by (?!one\b)|"
+    r"unlikely|impossible|unable|couldn't|could not)\b",
     re.I,
 )
 _ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
+_TWO_WORDS: Final = re.compile(r"\b(north|south)[ -](east|west)\b", re.I)
 # "up" and "down" are rarely directions ("show up in a corridor")
 _VERTICAL: Final = re.compile(
     r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b"
     r"[\w ]{0,20}\b(?:up|down)",
+    re.I,
+)
+_DIED: Final = re.compile(r"\byou (?:have |are )?(?:died|dead|killed)\b", re.I)
+_LEFT_VEHICLE: Final = re.compile(r"\byou (?:get|climb|step|are) (?:in|into|out|off|on|onto)\b", re.I)
+_NO_WAY_BACK: Final = re.compile(
+    r"\b(?:no (?:way|path|going) back|(?:unlikely|impossible|unable|not possible|can(?:no|')t|cannot|never|couldn't)\b"
+    r"[^.!?]{0,60}\b(?:back|return|climb|up|down))\b",
     re.I,
 )
 _REFUSED: Final = re.compile(
@@ -86,40 +98,112 @@ _REFUSED: Final = re.compile(
 )
 
 
-def extract_move(action: str, before: str | None, after: str, collector: StatementCollector) -> None:
-    """Add how two rooms lie to each other, in both directions, when ``action`` moved from one to the other.
+def extract_move(
+    action: str,
+    text: str,
+    before: str | None,
+    after: str,
+    view: GraphView,
+    collector: StatementCollector,
+    *,
+    exits_are_listed: bool,
+) -> None:
+    """Add how two rooms lie to each other when ``action`` moved from one to the other.
+
+    The way that was taken is known now. The way back is presumed, unless something is known of it already or the text
+    says that there is none. It is known where games with marked titles, which list every exit of a room on a grid,
+    list it. A way that led elsewhere before leads differently: no room is said to lie there any more.
 
     Args:
         action: the command.
+        text: the whole observation.
         before: the room before the command; ``None`` when it is not known.
         after: the room after it.
+        view: what the memory holds before the step.
+        collector: takes the statements; it has the exits of the room already.
+        exits_are_listed: whether the game marks titles.
+    """
+    direction = direction_of(action)
+    if direction is None or before in (None, v.DARKNESS) or _DIED.search(text):
+        return
+    if direction in ("in", "out") and _LEFT_VEHICLE.search(text):
+        return  # what the player was in may have moved since the player entered it
+    here, there = normalise_name(before), normalise_name(after)
+    if here == there:
+        _end_ways(direction, before, view, collector, "the way leads back to where it begins")
+        return
+    collector.add(v.exit_of(before, direction))
+    if view.facts(before, v.LEADS_DIFFERENTLY, direction):
+        return
+    if any(fact.key[0] != there for fact in view.facts(relation=f"is {direction} of", object=before)):
+        collector.add(Fact(before, v.LEADS_DIFFERENTLY, direction))
+        _end_ways(direction, before, view, collector, "the way leads to different rooms")
+        return
+    collector.add(v.link(after, direction, before))
+    back = v.OPPOSITE[direction]
+    is_known = (
+        view.facts(relation=f"is {back} of", object=after)
+        or view.facts(after, v.HAS_NO_EXIT, back)
+        or view.facts(after, v.WAS_REFUSED, back)
+        or view.facts(after, v.LEADS_DIFFERENTLY, back)
+    )
+    if is_known or _NO_WAY_BACK.search(text):
+        return
+    if exits_are_listed and v.exit_of(after, back) in collector.statements:
+        collector.add(v.link(before, back, after))
+    else:
+        collector.add(v.presumed_link(before, back, after))
+
+
+def extract_refused_move(
+    action: str, text: str, room: str | None, view: GraphView, collector: StatementCollector
+) -> None:
+    """Add that ``room`` has no exit where ``action`` wanted to go, when ``text`` says so; end the ways that failed.
+
+    Args:
+        action: the command, after which the player is where the player was.
+        text: the observation.
+        room: the room; ``None`` when it is not known.
+        view: what the memory holds before the step.
         collector: takes the statements.
     """
     direction = direction_of(action)
-    if direction is None or before in (None, v.DARKNESS) or normalise_name(before) == normalise_name(after):
+    if direction is None or room is None:
         return
-    collector.add(v.link(after, direction, before))
-    collector.add(v.link(before, v.OPPOSITE[direction], after))
-    collector.add(v.exit_of(before, direction))
-
-
-def extract_refused_move(action: str, text: str, room: str | None, collector: StatementCollector) -> None:
-    """Add that ``room`` has no exit where ``action`` wanted to go, when ``text`` says so."""
-    direction = direction_of(action)
-    if direction and room and _REFUSED.search(text):
+    if _REFUSED.search(text):
         collector.add(v.exit_of(room, direction, exists=False))
+    # a door in the way is known by itself
+    if not view.facts(relation=f"leads {direction} from", object=room):
+        _end_ways(direction, room, view, collector, "it was tried and led nowhere")
 
 
-def extract_room(room: str, description: str, collector: StatementCollector) -> None:
+def _end_ways(direction: str, room: str | None, view: GraphView, collector: StatementCollector, reason: str) -> None:
+    """End what is known or presumed of a way out of ``room``."""
+    for relation in (f"is {direction} of", f"may be {direction} of"):
+        ways = view.facts(relation=relation, object=room)
+        collector.end(ways, reason)
+        if ways and room is not None:
+            collector.add(Fact(room, v.WAS_REFUSED, direction))
+
+
+def extract_room(room: str, description: str, collector: StatementCollector, *, lists_things: bool = False) -> None:
     """Add that the player is in ``room``, and what its description states.
 
     Args:
         room: the name of the room.
         description: the text below its title.
         collector: takes the statements.
+        lists_things: whether to read where things are in any wording (:mod:`~worldthread.extract.game.listing`), and
+            from the sentences of this module only exits and doors.
     """
     collector.add(v.place(v.PLAYER, v.IS_IN, room))
     collector.add(v.kind(room, "room"))
+    if lists_things:
+        for sentence in sentences(description):
+            if not _extract_door(sentence, room, collector):
+                _extract_exits(sentence, room, collector)
+        extract_listings(room, description, collector)
+        return
     latest: str | None = None  # the thing that "it" means
     for sentence in sentences(description):
         latest = _extract_sentence(sentence, room, latest, collector) or latest
@@ -137,16 +221,8 @@ def _extract_sentence(sentence: str, room: str, latest: str | None, collector: S
     Returns:
         The thing that the sentence presents; ``None`` for none.
     """
-    if door := _DOOR.search(sentence):
-        named = collector.mentioned_thing(door["door"])
-        if named is not None and normalise_name(named.name).split()[-1] not in _NO_DOOR:
-            direction = door["direction"].lower()
-            collector.add(v.exit_of(room, direction))
-            collector.add(v.door_of(named.name, direction, room))
-            collector.add(v.kind(named.name, "door"))
-            for value in named.states:
-                collector.add(v.state(named.name, value))
-            return None
+    if _extract_door(sentence, room, collector):
+        return None
     if _extract_exits(sentence, room, collector):
         return None
     if floor := _ON_FLOOR.search(sentence):
@@ -160,10 +236,26 @@ def _extract_sentence(sentence: str, room: str, latest: str | None, collector: S
     return _extract_presented(sentence, room, collector)
 
 
+def _extract_door(sentence: str, room: str, collector: StatementCollector) -> bool:
+    """Add the door that a sentence names with its direction; return whether it names one."""
+    door = _DOOR.search(sentence)
+    named = None if door is None else collector.mentioned_thing(door["door"])
+    if door is None or named is None or normalise_name(named.name).split()[-1] in _NO_DOOR:
+        return False
+    direction = door["direction"].lower()
+    collector.add(v.exit_of(room, direction))
+    collector.add(v.door_of(named.name, direction, room))
+    collector.add(v.kind(named.name, "door"))
+    for value in named.states:
+        collector.add(v.state(named.name, value))
+    return True
+
+
 def _extract_exits(sentence: str, room: str, collector: StatementCollector) -> bool:
     """Add the exits that a sentence names; return whether it names any."""
     if not _WAY_WORDS.search(sentence) or _NO_WAY.search(sentence):
         return False
+    sentence = _TWO_WORDS.sub(r"\1\2", sentence)
     directions = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(sentence)]
     if not _VERTICAL.search(sentence):
         directions = [direction for direction in directions if direction not in ("up", "down")]

@@ -20,7 +20,19 @@ _PLAIN_TITLE: Final = re.compile(
 )
 # a title amid other feedback is written like a name: these are the words that need no capital
 _SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|to|under|with)$")
-_POSTURE: Final = re.compile(r",? \((?:in|inside|on|at|under|behind|sitting|lying|standing)\b[^()]*\)$", re.I)
+_POSTURE: Final = re.compile(
+    r",? \((?:in|inside|on|at|under|behind|sitting|lying|standing)\b[^()]*\)$|, (?:in|on) (?:the|an?) [a-z -]+$"
+)
+_ENTERS: Final = re.compile(
+    r"(?:enter|board|exit|leave|climb|jump|go|follow|cross|swim|disembark|get (?:in|out|on|off)|stand)\b", re.I
+)
+"""A command that may bring the player elsewhere without naming a direction."""
+_CARRIED_OFF: Final = re.compile(
+    r"\byou (?:suddenly )?(?:find yourself|are (?:carried|swept|transported|teleported|whisked)|arrive at|"
+    r"come to an? (?:\w+ )?stop)\b"
+    r"|\byour surroundings (?:appear|seem|have)\b",
+    re.I,
+)
 _SHORTEST_DESCRIPTION: Final = 60
 """Characters. An unmarked line of a text that follows no move is a title only above a description this long."""
 
@@ -36,11 +48,13 @@ class RoomTitle(NamedTuple):
         name: the name of the room.
         before: the text before the title, which is feedback to the action.
         after: the text after the title, which describes the room.
+        is_marked: whether it has the marks of TextWorld (``-= Attic =-``), which gives every room a title of its own.
     """
 
     name: str
     before: str
     after: str
+    is_marked: bool = False
 
 
 def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool]) -> RoomTitle | None:
@@ -60,8 +74,12 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     titles = list(_MARKED_TITLE.finditer(text))
     if titles:
         marked = titles[-1]
-        return RoomTitle(marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :])
-    moves = action is not None and (direction_of(action) is not None or action.lower() in ("look", "l"))
+        return RoomTitle(
+            marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :], bool(marked["title"])
+        )
+    moves = action is not None and (
+        direction_of(action) is not None or action.lower() in ("look", "l") or _ENTERS.match(action) is not None
+    )
     lines = text.splitlines()
     found = []
     for number, line in enumerate(lines):
@@ -70,7 +88,13 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         below = lines[number + 1].strip() if number + 1 < len(lines) else ""
         if not _PLAIN_TITLE.match(line.strip()) or line[:1] == " " or above.endswith(":"):
             continue
-        if moves or is_room(name) or (not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)):
+        has_posture = name != line.strip()  # "Frigid River, in the magic boat"
+        if (
+            moves
+            or has_posture
+            or is_room(name)
+            or (not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name))
+        ):
             found.append((number, name))
     if not found:
         return None
@@ -82,6 +106,11 @@ def _is_name(line: str) -> bool:
     """Return whether all words but the small ones begin with a capital, and not all letters are capitals."""
     words = [word for word in line.split() if not _SMALL_WORD.match(word)]
     return not line.isupper() and all(not word[0].isalpha() or word[0].isupper() for word in words)
+
+
+def is_carried_off(text: str) -> bool:
+    """Return whether a text without a title says that the player was brought elsewhere."""
+    return _CARRIED_OFF.search(text) is not None
 
 
 def enters_darkness(text: str, action: str | None) -> bool:

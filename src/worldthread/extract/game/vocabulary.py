@@ -15,6 +15,9 @@ fact                                      meaning                               
 (room a, has exit, west)                  a way out, open or through a door             exit west of room a
 (room a, has no exit, west)               no way out: tried, or a text says so          exit west of room a
 (room b, is west of, room a)              going west from room a leads to room b        west of room a
+(room b, may be west of, room a)          presumed: only the opposite way was walked    west of room a
+(room a, leads differently, west)         the way led to several rooms                  none
+(room a, was refused, west)               a way that was known or presumed there failed none
 (oak door, leads west from, room a)       the way west of room a goes through the door  door west of room a
 (oak door, is, locked)                    open, closed or locked                        lock state of oak door
 (potato, is, roasted)                     raw, fried, roasted, grilled or burned        heat state of potato
@@ -24,6 +27,9 @@ fact                                      meaning                               
 (recipe, needs, potato)                   an ingredient                                 none
 (potato, must be, diced)                  a direction of the recipe                     none
 (recipe, asks to, prepare meal)           any other direction, as a command             none
+(maze, is described by, 0f3c9a1e)         a digest of the first line of a description    none
+(known rooms, have, plain titles)         the game does not mark the titles of rooms    none
+(known rooms, are described, briefly)     how the game describes rooms that it showed   description of known rooms
 ========================================  ============================================  ==========================
 
 Fixed names: :data:`PLAYER`, :data:`INVENTORY`, :data:`RECIPE`, :data:`DARKNESS`, where the player is when it is too
@@ -42,6 +48,7 @@ INVENTORY: Final = "inventory"
 RECIPE: Final = "recipe"
 GOAL: Final = "goal"
 DARKNESS: Final = "darkness"
+KNOWN_ROOMS: Final = "known rooms"
 
 IS_IN: Final = "is in"
 IS_ON: Final = "is on"
@@ -49,6 +56,11 @@ IS: Final = "is"
 IS_A: Final = "is a"
 HAS_EXIT: Final = "has exit"
 HAS_NO_EXIT: Final = "has no exit"
+LEADS_DIFFERENTLY: Final = "leads differently"
+WAS_REFUSED: Final = "was refused"
+IS_DESCRIBED_BY: Final = "is described by"
+ARE_DESCRIBED: Final = "are described"
+HAVE: Final = "have"
 UNLOCKS: Final = "unlocks"
 DOES_NOT_UNLOCK: Final = "does not unlock"
 NEEDS: Final = "needs"
@@ -67,6 +79,11 @@ DIRECTION_OF: Final[dict[str, str]] = {f"is {direction} of": direction for direc
 
 PRESUMED_DIRECTION_OF: Final[dict[str, str]] = {f"may be {direction} of": direction for direction in OPPOSITE}
 """Relation of a way between rooms that was not walked, with its direction."""
+
+BOOKKEEPING: Final = frozenset(
+    {*PRESUMED_DIRECTION_OF, LEADS_DIFFERENTLY, WAS_REFUSED, IS_DESCRIBED_BY, ARE_DESCRIBED, HAVE}
+)
+"""Relations that serve to draw the map and tell a reader nothing else."""
 
 DOOR_LEADS: Final[dict[str, str]] = {f"leads {direction} from": direction for direction in OPPOSITE}
 """Relation of a door to a room, with the direction in which it leads."""
@@ -100,6 +117,11 @@ def exit_of(room: str, direction: str, *, exists: bool = True) -> Fact:
 def link(there: str, direction: str, here: str) -> Fact:
     """Return that going ``direction`` from room ``here`` leads to room ``there``."""
     return Fact(there, f"is {direction} of", here, aspect=f"{direction} of {normalise_name(here)}")
+
+
+def presumed_link(there: str, direction: str, here: str) -> Fact:
+    """Return that going ``direction`` from room ``here`` is presumed to lead to room ``there``."""
+    return Fact(there, f"may be {direction} of", here, aspect=f"{direction} of {normalise_name(here)}")
 
 
 def door_of(door: str, direction: str, room: str) -> Fact:

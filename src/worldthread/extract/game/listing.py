@@ -1,0 +1,221 @@
+"""Extracts where things are from sentences of any game that say so, wherever the place stands in the sentence.
+
+=====================================================  =========================================================
+sentence                                               facts
+=====================================================  =========================================================
+There is a clove of garlic here.                       (clove of garlic, is in, <room>)
+Sam see torch (black) and old hat here.                (torch, is in, <room>), (old hat, is in, <room>)
+A bottle is sitting on the table.                      (bottle, is on, table)
+On the table is an elongated brown sack, smelling.     (elongated brown sack, is on, table)
+You can also see a cup (in which is some tea) here.    (cup, is in, <room>), (tea, is in, cup)
+The glass bottle contains:                             (quantity of water, is in, glass bottle)
+  A quantity of water
+=====================================================  =========================================================
+
+The place is the room when the sentence names a part of every room, such as a corner or the floor. What a sentence says
+of pictures, sounds and the like cannot be told from things; only sentences with a verb of being somewhere are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from worldthread.extract.game import vocabulary as v
+from worldthread.extract.game.english import VAGUE, MentionedThing, mentioned_thing, noun_phrase, sentences
+from worldthread.extract.game.statement_collector import StatementCollector
+from worldthread.names import normalise_name
+
+_PART_OF_ROOM: Final = re.compile(
+    r"\b(?:rooms?|corners?|floor|ground|walls?|ceiling|cent(?:er|re)|middle|side|sides|end|distance|edge|air|area|place|"
+    r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top)\b",
+    re.I,
+)
+_DETERMINER: Final = r"(?:an?|some|the|your|his|her|its|their|two|three|four|five|six|several|many|one)"
+_STATIVE: Final = (
+    r"(?:is|are|was|were|lies?|sits?|stands?|hangs?|rests?|leans?|waits?)(?: (?:also|now|still|just|only))*"
+    r"(?: (?:sitting|lying|standing|hanging|resting|leaning|waiting|placed|mounted|attached|propped|perched|kept|"
+    r"stacked|piled|scattered|strewn|hidden|stuck|set|fixed|fastened|left|discarded|floating|curled up|asleep))?"
+)
+_PREPOSITION: Final = (
+    r"(?P<preposition>(?:on|in|inside|within|upon|onto|into|atop)(?: top of)?|on top of|next to|beside|near|by|against|"
+    r"above|over|under|underneath|beneath|below|behind|at|around)"
+)
+_HERE: Final = re.compile(
+    rf"^(?:but |and |also )?(?P<list>{_DETERMINER}\s.+?|[A-Z][\w' -]*?),?"
+    rf"(?:,[^,]*,)? {_STATIVE} (?:here|nearby|close by|right here)\b",
+    re.I,
+)
+_THERE_IS: Final = re.compile(
+    r"^(?:but |and |also |in addition,? )?there(?: also)?(?: is| are|'s| was| were| lies| stands| sits| hangs)?"
+    rf"(?: also| still)? (?P<list>(?:{_DETERMINER}\s.+))$",
+    re.I,
+)
+_SEES: Final = re.compile(
+    r"^(?:[\w' ]{1,25}?,? )?(?:you|[A-Z]\w+) (?:can )?(?:also )?(?:see|sees|notice|find|spot)(?: also)? (?P<list>.+?)"
+    r"(?P<here> here| nearby| there)?\.?$"
+)
+_INVERTED: Final = re.compile(
+    r"^(?:(?:sitting|lying|standing|hanging|resting|leaning|nestled|perched|propped|mounted|attached|discarded|placed|"
+    rf"scattered)\b[^,]*? )?{_PREPOSITION} (?P<where>{_DETERMINER} [^,]+?|it)"
+    rf"(?:,[^,]*,|,)? (?:you (?:can )?(?:also )?see|there (?:is|are)|{_STATIVE}) (?P<list>{_DETERMINER}\s.+)$",
+    re.I,
+)
+_PLACED: Final = re.compile(
+    rf"^(?P<list>{_DETERMINER}\s[^,]+?)(?:,[^,]*,)? {_STATIVE} {_PREPOSITION} (?P<where>{_DETERMINER} .+)$", re.I
+)
+_HEADING: Final = re.compile(
+    r"^(?:(?:the|your) (?P<holder>[^,:]+?) (?:contains?|holds?|consists? of)|(?:sitting |lying |resting )?"
+    r"(?P<preposition>on|in|inside|upon) (?:the |your )?(?P<holder2>[^,:]+?)(?: (?:is|are|you (?:can )?see))?)"
+    r"(?: in it| on it)?:$",
+    re.I,
+)
+_CONTAINS: Final = re.compile(
+    rf"^(?:the|your) (?P<where>[^,]+?) (?:contains?|holds?)\s+(?P<list>{_DETERMINER}\s.+)$", re.I
+)
+_ASIDE: Final = re.compile(r"\s*\(([^()]*)\)")
+_ASIDE_CONTENTS: Final = re.compile(rf"\b(?:in|on) (?:which|it) (?:is|are) (?P<list>{_DETERMINER}\s.+)", re.I)
+_ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
+_BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
+_STARTS_ITEM: Final = re.compile(rf"{_DETERMINER}\s", re.I)
+_ABSTRACT: Final = re.compile(
+    r"\b(?:exits?|ways?|paths?|passages?|passageways?|doorways?|corridors?|openings?|tunnels?|noises?|sounds?|smells?|"
+    r"odou?rs?|light|darkness|nothing|no|feeling|sense|hint|chance|trace|signs? of|view|lots?|kind|sort|glimpse|"
+    r"north|south|east|west|direction|reason|need|time|something|someone|more|rest|anything|doubt|question)\b",
+    re.I,
+)
+
+
+def extract_listings(room: str | None, text: str, collector: StatementCollector) -> None:
+    """Add where things are, as a text says.
+
+    Args:
+        room: the room of the player; ``None`` when it is not known.
+        text: the description of a room, or the feedback to an action.
+        collector: takes the statements.
+    """
+    lines = text.splitlines()
+    plain: list[str] = []
+    holder: tuple[str, str] | None = None  # the relation and the holder of the indented lines that follow
+    indent = 0
+    for line in lines:
+        depth = len(line) - len(line.lstrip())
+        heading = _HEADING.match(line.strip())
+        if heading is not None:
+            where = mentioned_thing(heading["holder"] or heading["holder2"])
+            relation = v.IS_ON if (heading["preposition"] or "").lower() in ("on", "upon") else v.IS_IN
+            holder = None if where is None else (relation, where.name)
+            indent = depth
+        elif holder is not None and depth > indent:
+            for found in items(line.strip()):
+                collector.add_places([found], holder[0], holder[1])
+        else:
+            holder = None
+            plain.append(line)
+    it: str | None = None
+    for sentence in sentences("\n".join(plain)):
+        it = _extract_sentence(sentence.rstrip(".!"), room, it, collector) or it
+
+
+def _extract_sentence(sentence: str, room: str | None, it: str | None, collector: StatementCollector) -> str | None:
+    """Add what one sentence says; return the last thing that it presents."""
+    latest = None
+    for relation, where, listed in _placements(sentence, room, it):
+        for found in items(listed):
+            if normalise_name(found.name) == normalise_name(where):
+                continue
+            collector.add(v.place(found.name, relation, where))
+            collector.add_states(found)
+            latest = found.name
+        for name, aside in _asides(listed):
+            contents = _ASIDE_CONTENTS.search(aside)
+            for found in items(contents["list"]) if contents is not None else ():
+                collector.add(v.place(found.name, v.IS_IN, name))
+    return latest
+
+
+def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tuple[str, str, str]]:
+    """Yield relation, place and enumeration of a sentence that says where something is."""
+    bare = _ASIDE.sub(lambda aside: "\0" * len(aside[0]), sentence)  # verbs within an aside do not count
+    for pattern in (_CONTAINS, _INVERTED, _HERE, _PLACED, _THERE_IS, _SEES):
+        match = pattern.match(bare)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        listed = sentence[match.start("list") : match.end("list")]
+        if pattern is _HERE and room is not None:
+            yield v.IS_IN, room, listed
+        elif pattern in (_THERE_IS, _SEES):
+            where = re.search(
+                rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")]
+            )
+            at_hand = groups.get("here") or re.search(r"\b(?:here|nearby)$", listed)
+            if where is not None:
+                place = _place(where["preposition"], where["where"], room, it)
+                if place is not None:
+                    yield *place, sentence[match.start("list") : where.start()]
+            elif room is not None and (at_hand or pattern is _THERE_IS):  # what is only seen may be far away
+                yield v.IS_IN, room, listed
+        elif pattern is not _HERE:
+            place = _place(groups.get("preposition") or "in", groups["where"], room, it)
+            if place is not None:
+                yield *place, listed
+        return
+
+
+def _place(preposition: str, where: str, room: str | None, it: str | None) -> tuple[str, str] | None:
+    """Return the relation and the place that a phrase names: a thing, or the room; ``None`` when it is not known."""
+    preposition = preposition.lower()
+    holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
+    if holder is not None and normalise_name(holder.name) == "it":
+        holder = None if it is None else MentionedThing(it)
+    is_holder = preposition in ("on", "in", "inside", "within", "upon", "onto", "into", "atop", "on top of")
+    if holder is not None and is_holder and not _PART_OF_ROOM.search(holder.name):
+        return (v.IS_IN if preposition in ("in", "inside", "within", "into") else v.IS_ON), holder.name
+    return None if room is None else (v.IS_IN, room)
+
+
+def _asides(listed: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each thing that an aside in parentheses follows, and the aside."""
+    for aside in _ASIDE.finditer(listed):
+        before = _BORDER.split(_ASIDE.sub("", listed[: aside.start()]))[-1]
+        found = mentioned_thing(noun_phrase(_without_determiner(before)))
+        if found is not None:
+            yield found.name, aside[1]
+
+
+def items(listed: str) -> list[MentionedThing]:
+    """Return the things of an enumeration, with the states that asides give them.
+
+    The first decides whether items have an article: where it has one, only what has one too begins another item.
+
+    Args:
+        listed: an enumeration such as ``"a lamp (lit) and a sword here"``.
+
+    Returns:
+        The things, in order.
+    """
+    states = {normalise_name(name): _ASIDE_STATE.search(aside) for name, aside in _asides(listed)}
+    listed = re.sub(r"\s+(?:here|nearby)\b.*$", "", _ASIDE.sub("", listed))
+    parts: list[str] = []
+    has_article = _STARTS_ITEM.match(listed.strip()) is not None
+    for part in _BORDER.split(listed):
+        if has_article and parts and not _STARTS_ITEM.match(part):
+            if len(parts[-1].split()) == 2 and f"{parts[-1]}," in listed:  # "a heavy, misty liquid"
+                parts[-1] = f"{parts[-1]} {part}"
+                continue
+            break  # an aside after a comma
+        parts.append(part)
+    found = []
+    for part in parts:
+        named = mentioned_thing(noun_phrase(_without_determiner(part)))
+        if named is None or VAGUE.search(named.name) or _ABSTRACT.search(named.name) or len(named.name.split()) > 6:
+            continue
+        state = states.get(normalise_name(named.name))
+        found.append(MentionedThing(named.name, (*named.states, state["state"].lower())) if state else named)
+    return found
+
+
+def _without_determiner(phrase: str) -> str:
+    return re.sub(rf"^{_DETERMINER}\s+", "", phrase.strip(), flags=re.I)
