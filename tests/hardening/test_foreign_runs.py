@@ -351,7 +351,7 @@ def test_a_run_file_does_not_choose_the_server(
 )  # fmt: skip
 def test_the_options_of_an_agent_have_the_types_that_it_states(agent: str, option: str, value: Any) -> None:
     run = Run("tiny-v1", agent, 1, model="fake", options=json.dumps({option: value}))
-    with pytest.raises(InputError, match=f"option '{option}' of an agent must be of type"):
+    with pytest.raises(InputError, match=f"the setting '{option}' of the agent .* must be of type"):
         require_playable(run, "fake")
 
 
