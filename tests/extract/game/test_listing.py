@@ -34,6 +34,8 @@ def view_after(*steps: GameStep) -> GraphView:
         ("A rusty rake is here.", {("rusty rake", "is in", "shed")}),
         ("You can also see a rake and some seeds here.", {("rake", "is in", "shed"), ("seeds", "is in", "shed")}),
         ("Mo see rake (bent) and old hat here.", {("rake", "is in", "shed"), ("old hat", "is in", "shed")}),
+        ("In middle of room, there old stove.", {("old stove", "is in", "shed")}),
+        ("There tall metal box over in corner.", {("tall metal box", "is in", "shed")}),
         ("A jar is standing on the bench.", {("jar", "is on", "bench")}),
         ("On the bench is a tall jar, smelling of paint.", {("tall jar", "is on", "bench")}),
         ("In the crate are a saw and a file.", {("saw", "is in", "crate"), ("file", "is in", "crate")}),

@@ -52,6 +52,12 @@ _THERE_IS: Final = re.compile(
     rf"(?: also| still)? (?P<list>(?:{_DETERMINER}\s.+))$",
     re.I,
 )
+_THERE_BARE: Final = re.compile(
+    r"^(?:hey[!,] )?(?:(?:in|on|at|by|near) [^,]+, )?there "
+    r"(?P<list>(?!(?:is|are|was|were|be|has|have|had|not|no|lots?)\b)[a-z][\w' -]*?)(?: (?:in|on|at|over|under|by|to|from|that|where|near|near by|with|hanging|standing|here)\b.*)?$",
+    re.I,
+)
+"""The speech of those who leave out verbs and articles: "There big box in corner"."""
 _SEES: Final = re.compile(
     r"^(?:[\w' ]{1,25}?,? )?(?:you|[A-Z]\w+) (?:can )?(?:also )?(?:see|sees|notice|find|spot)(?: also)? (?P<list>.+?)"
     r"(?P<here> here| nearby| there)?\.?$"
@@ -138,14 +144,15 @@ def _extract_sentence(sentence: str, room: str | None, it: str | None, collector
 def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tuple[str, str, str]]:
     """Yield relation, place and enumeration of a sentence that says where something is."""
     bare = _ASIDE.sub(lambda aside: "\0" * len(aside[0]), sentence)  # verbs within an aside do not count
-    for pattern in (_CONTAINS, _INVERTED, _HERE, _PLACED, _THERE_IS, _SEES):
+    for pattern in (_CONTAINS, _INVERTED, _HERE, _PLACED, _THERE_IS, _THERE_BARE, _SEES):
         match = pattern.match(bare)
         if match is None:
             continue
         groups = match.groupdict()
         listed = sentence[match.start("list") : match.end("list")]
-        if pattern is _HERE and room is not None:
-            yield v.IS_IN, room, listed
+        if pattern in (_HERE, _THERE_BARE):
+            if room is not None:
+                yield v.IS_IN, room, listed
         elif pattern in (_THERE_IS, _SEES):
             where = re.search(
                 rf" (?P<preposition>on|in|inside) (?P<where>{_DETERMINER} [^,]+)$", bare[: match.end("list")]
@@ -157,7 +164,7 @@ def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tup
                     yield *place, sentence[match.start("list") : where.start()]
             elif room is not None and (at_hand or pattern is _THERE_IS):  # what is only seen may be far away
                 yield v.IS_IN, room, listed
-        elif pattern is not _HERE:
+        else:
             place = _place(groups.get("preposition") or "in", groups["where"], room, it)
             if place is not None:
                 yield *place, listed
