@@ -193,14 +193,14 @@ def test_every_command_runs(
     monkeypatch.setenv("WORLDTHREAD_DATA", str(data))
     monkeypatch.setenv("WORLDTHREAD_GAMES", f"{jericho_games}:{jericho_games.parent / 'textworld'}")
     monkeypatch.chdir(data)
-    monkeypatch.setattr("worldthread.models.chat_model", lambda name: FakePlayer() if name == "fake" else None)
+    monkeypatch.setattr("worldthread.models.chat_model", lambda name, **_: FakePlayer() if name == "fake" else None)
     words = tiny(command, tmp_path)
     if words[0] == "report":
         run(tiny("worldthread sweep treasure-hunt --agent react --model fake --out x", tmp_path))
         words[1] = str(tmp_path / "out")
     elif words[0] == "replay":
         run(tiny("worldthread play treasure-hunt --agent react --model fake", tmp_path))
-        words[1] = str(tmp_path / "play" / "trajectory.jsonl")
+        words[1] = str(tmp_path / "play")
     elif "--report" in words:
         sweep = "worldthread bench qa --dataset hotpotqa_personalai --method beam --sweep personalai"
         run(tiny(sweep.replace("--method beam ", "") + " --triples given --model none --judge none", tmp_path))
