@@ -176,6 +176,13 @@ def data(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     return folder
 
 
+class RandomModel(FakePlayer):
+    """A model that answers at random, and can be closed as a configured one."""
+
+    def close(self) -> None:
+        pass
+
+
 def run(words: list[str], **options: str) -> str:
     """What a command prints; it must succeed."""
     result = CliRunner().invoke(app, words, catch_exceptions=False, **options)
@@ -193,7 +200,7 @@ def test_every_command_runs(
     monkeypatch.setenv("WORLDTHREAD_DATA", str(data))
     monkeypatch.setenv("WORLDTHREAD_GAMES", f"{jericho_games}:{jericho_games.parent / 'textworld'}")
     monkeypatch.chdir(data)
-    monkeypatch.setattr("worldthread.models.chat_model", lambda name, **_: FakePlayer() if name == "fake" else None)
+    monkeypatch.setattr("worldthread.models.chat_model", lambda name, **_: RandomModel() if name == "fake" else None)
     words = tiny(command, tmp_path)
     if words[0] == "report":
         run(tiny("worldthread sweep treasure-hunt --agent react --model fake --out x", tmp_path))
