@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from worldthread import Episode, Memory
 from worldthread.errors import AnswerError
-from worldthread.extract.model import ModelExtractor, OutdatedAnswer, StatementsAnswer
+from worldthread.extract.model import ModelExtractor
+from worldthread.extract.model.first import OutdatedAnswer, StatementsAnswer
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.structured import parse_answer
 
