@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from worldthread import Episode, Memory
 from worldthread.errors import AnswerError
-from worldthread.extract.model import ModelExtractor, OutdatedAnswer, StatementsAnswer
+from worldthread.extract.model import ModelExtractor
 from worldthread.models.fake_chat import FakeChat
 from worldthread.models.structured import parse_answer
 
@@ -105,7 +105,7 @@ def test_any_answer_gives_a_reading(damaged: ModuleType, first: str, second: str
     usable = []
     for text in (first, second):
         try:
-            parse_answer(text, OutdatedAnswer if purpose == "outdated" else StatementsAnswer)
+            parse_answer(text, damaged.answer_type(case))
         except AnswerError:
             continue
         usable.append(text)
