@@ -54,7 +54,8 @@ _THERE_IS: Final = re.compile(
 )
 _THERE_BARE: Final = re.compile(
     r"^(?:hey[!,] )?(?:(?:in|on|at|by|near) [^,]+, )?there "
-    r"(?P<list>(?!(?:is|are|was|were|be|has|have|had|not|no|lots?)\b)[a-z][\w' -]*?)(?: (?:in|on|at|over|under|by|to|from|that|where|near|near by|with|hanging|standing|here)\b.*)?$",
+    r"(?P<list>(?!(?:is|are|was|were|be|has|have|had|not|no|lots?)\b)[a-z][\w' -]*?)"
+    r"(?: (?:in|on|at|over|under|by|to|from|that|where|near|near by|with|hanging|standing|here)\b.*)?$",
     re.I,
 )
 """The speech of those who leave out verbs and articles: "There big box in corner"."""
