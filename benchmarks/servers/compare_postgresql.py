@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, default=4)
     parser.add_argument("--questions", type=int, default=40, help="of each conversation")
     parser.add_argument("--singles", type=int, default=200, help="episodes recorded one by one")
+    parser.add_argument("--sessions", type=int, default=None, help="of each conversation; default: all")
+    parser.add_argument("--no-game", action="store_true", help="leave out the game")
     options = parser.parse_args()
     with temporary_server() as server, tempfile.TemporaryDirectory() as folder:
         print(server.version)
@@ -46,12 +49,16 @@ def main() -> None:
             questions = [question.text for question in conversation.questions][: options.questions]
             places = {"sqlite": str(Path(folder) / conversation.id), "postgresql": server.new_address()}
 
-            def remember(memory: Memory, conversation: Conversation = conversation) -> None:
+            part = replace(conversation, sessions=conversation.sessions[: options.sessions])
+
+            def remember(memory: Memory, conversation: Conversation = part) -> None:
                 remember_turns(memory, conversation)
 
             print(
                 json.dumps(compare(f"LoCoMo {conversation.id}", places, remember, questions, options.singles), indent=1)
             )
+        if options.no_game:
+            return
         episodes = play(Path(folder))
         places = {"sqlite": str(Path(folder) / "game"), "postgresql": server.new_address()}
         questions = ["Where is the key?", "Which exits does the kitchen have?", "What is in the chest?", "Where am I?"]

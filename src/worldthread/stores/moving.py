@@ -14,6 +14,7 @@ from worldthread.stores.rows import texts_of
 from worldthread.types import Episode
 
 _BATCH: Final = 500  # episodes whose vectors are copied together
+_SAMPLE: Final = 16  # of them, which show the embedders that were used
 
 
 class MovedNamespace(NamedTuple):
@@ -125,13 +126,15 @@ def _copy_vectors(old: Store, new: Store, episodes: list[Episode]) -> int:
     """Copy the vectors of some episodes, and return how many there were."""
     import numpy as np
 
-    # the models with vectors of these very texts; an embedder that has been replaced has none of them
-    models = old.vector_models([episode.text for episode in episodes])
+    # of each text by itself: some episodes may never have been embedded
+    sample = episodes[:: max(1, len(episodes) // _SAMPLE)]
+    models = set[str]().union(*(old.vector_models([episode.text]) for episode in sample))
     texts = sorted({text for episode in episodes for text in texts_of(episode)})
     count = 0
     for model in sorted(models):
         found = old.get_vectors(model, texts)
-        new.put_vectors(model, list(found), np.stack(list(found.values())))
+        if found:
+            new.put_vectors(model, list(found), np.stack(list(found.values())))
         count += len(found)
     return count
 
