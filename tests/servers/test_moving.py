@@ -47,10 +47,10 @@ def check(source: str, target: str) -> None:
     assert [one.added for one in again] == [0, 0]
     with open_store(target) as new:
         new.append(noted(1000))
-    with pytest.raises(StoreError, match="1 episodes that .* does not have"):
+    with pytest.raises(StoreError, match=r"1 episodes that .* does not have"):
         move(source, target)
     assert move(source, target, namespace="other", into="third")[0].name == "third"
-    with pytest.raises(NotFoundError, match="namespaces of .* are: 'default', 'other'"):
+    with pytest.raises(NotFoundError, match=r"namespaces of .* are: 'default', 'other'"):
         move(source, target, namespace="none")
 
 
