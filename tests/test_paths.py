@@ -213,6 +213,8 @@ ELSEWHERE = {
     "stores/backups.py": "copies of a memory are made by the store",
     "stores/database.py": "the file of a memory has its own rule",
     "stores/snapshots.py": "and the snapshots beside it",
+    "cli/prompts.py": "copies of the prompts of the package",
+    "adapters/langgraph.py": "touches an item, which renews its time, and no file",
 }
 
 

@@ -133,6 +133,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Record.index": lambda m: _inside(m.record.index()),
     "Record.read_lock": lambda m: _inside(m.record.read_lock()),
     "Record.replace": _replace,
+    "Record.wait_for_change": lambda m: m.record.wait_for_change(0),
     "Store.append": lambda m: m._store.append(_fresh()),
     "Store.append_many": lambda m: m._store.append_many([_fresh(), _fresh()]),
     "Store.episode": lambda m: m._store.episode(KEPT.id),
@@ -148,6 +149,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Store.put_vectors": _put_vectors,
     "Store.read_lock": lambda m: _inside(m._store.read_lock()),
     "Store.replace": _replace,
+    "Store.wait_for_change": lambda m: m._store.wait_for_change(0),
     "Store.vector_models": lambda m: m._store.vector_models(["text"]),
     "Store.save_index": lambda m: m._store.save_index("i", {"a": np.ones(2)}, m._store.graph, 0),
 }

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from worldthread import __version__
-from worldthread.cli.running import names_in, runs_of, seeds_in, settings_in
+from worldthread.cli.running import PlaySettings, names_in, runs_of, seeds_in, settings_in
 from worldthread.errors import FormatError, InputError, ModelConfigError, StoreLockedError
 from worldthread.play.run import Run
 from worldthread.play.run_files import read_summary
@@ -27,8 +27,9 @@ def test_seeds() -> None:
 
 
 def test_settings() -> None:
-    assert settings_in(["temperature=0.2", "name=a=b", "on=true"]) == {"temperature": 0.2, "name": "a=b", "on": True}
-    assert settings_in(None) == {}
+    found = settings_in(["temperature=0.2", "name=a=b", "on=true"])
+    assert found == PlaySettings(agent={"temperature": 0.2, "name": "a=b", "on": True})
+    assert settings_in(None) == PlaySettings()
     for bad in ("temperature", "=3", "two words=1"):
         with pytest.raises(InputError, match="NAME=VALUE"):
             settings_in([bad])
@@ -39,7 +40,7 @@ def test_settings() -> None:
 
 
 def combined(agents: list[str], memories: list[str], **more: Any) -> list[Run]:
-    given: dict[str, Any] = {"model": "fake", "settings": {}, **more}
+    given: dict[str, Any] = {"model": "fake", "settings": PlaySettings(), **more}
     return runs_of(["tiny", "tiny-v1"], agents, memories, [1, 2], range(2), **given)
 
 
@@ -56,10 +57,13 @@ def test_every_combination_that_makes_a_difference() -> None:
 
 
 def test_settings_go_to_the_agents_that_take_them() -> None:
-    runs = combined(["explorer", "react"], [], settings={"temperature": 0.2})
+    runs = combined(["explorer", "react"], [], settings=PlaySettings(agent={"temperature": 0.2}))
     assert {run.agent: run.options for run in runs} == {"explorer": "{}", "react": '{"temperature":0.2}'}
     for more, message in (
-        ({"agents": ["explorer"], "memories": [], "settings": {"temperature": 1}}, "no agent here has the setting"),
+        (
+            {"agents": ["explorer"], "memories": [], "settings": PlaySettings(agent={"temperature": 1})},
+            "no agent here has the setting",
+        ),
         ({"agents": ["explorer"], "memories": ["rag"]}, "no agent here uses a memory module"),
         ({"agents": ["ariadne"], "memories": ["rga"]}, "did you mean 'rag'"),
     ):

@@ -17,6 +17,7 @@ from worldthread.extract.documents import SUFFIXES, load
 from worldthread.extract.records import Document
 from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
+from worldthread.paths import write_private_file
 from worldthread.types import Episode, Fact, Statement
 
 _KEPT: Final = 20  # changes that can be undone
@@ -56,7 +57,7 @@ class Upload:
         suffix = Path(self.source).suffix.lower()
         with tempfile.TemporaryDirectory() as folder:  # the name of the file decides nothing but the format
             path = Path(folder, "upload" + (suffix if suffix in SUFFIXES else ".txt"))
-            path.write_text(self.text, encoding="utf-8")
+            write_private_file(path, self.text)
             found = list(load(path))
         if not found:
             raise InputError("there is no text in this file")

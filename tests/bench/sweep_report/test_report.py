@@ -21,7 +21,7 @@ from worldthread.bench.sweep_report.report import tables_of, write_sweep_report
 from worldthread.bench.sweep_report.tables import AgentTable
 from worldthread.bench.sweep_report.tables_memory import nethack
 from worldthread.cli.main import app
-from worldthread.cli.running import runs_of
+from worldthread.cli.running import PlaySettings, runs_of
 from worldthread.errors import FormatError, InputError
 from worldthread.play.run import Run
 from worldthread.play.sweep import SweepResults, play_run
@@ -39,7 +39,7 @@ def play_all(runs: list[Run], folder: Path) -> None:
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small sweep, and a detective's when there is one."""
     folder = tmp_path_factory.mktemp("sweep")
-    asked: dict[str, Any] = {"model": "fake", "settings": {}, "steps": 20}
+    asked: dict[str, Any] = {"model": "fake", "settings": PlaySettings(), "steps": 20}
     runs = runs_of(["tiny"], ["explorer", "random", "react"], [], [1, 2, 3], range(1), **asked)
     runs += runs_of(["tiny"], ["ariadne"], ["none", "worldthread", "oracle"], [1, 2], range(1), **asked)
     play_all(runs, folder)
