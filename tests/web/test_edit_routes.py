@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from worldthread import Memory
+from worldthread.errors import NotFoundError
+from worldthread.web import app_state
 from worldthread.web.question_times import question_time
 
 pytestmark = pytest.mark.web
@@ -176,6 +178,34 @@ def test_what_would_go_is_told_and_then_goes_and_comes_back(editor: Any, copied:
     (version,) = statements_of(editor, "anna")["Anna lives in Rome"]["versions"]
     assert version["until"] is None
     editor.post(f"{FILE}/undo", json={"key": gone["undo"]})
+    assert state(copied) == before
+
+
+def test_a_change_that_cannot_be_taken_back_now_is_taken_back_later(
+    editor: Any, copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_state, "_WAIT", 0.0)
+    before = state(copied)
+    told = editor.get(f"{FILE}/forgetting?entity=rex").json()
+    gone = editor.post(f"{FILE}/forget", json={"ids": told["ids"]}).json()
+    with Memory(copied, model="none", embedder="fake"):  # nobody else can write
+        answer = editor.post(f"{FILE}/undo", json={"key": gone["undo"]})
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "StoreLockedError")
+    assert editor.post(f"{FILE}/undo", json={"key": gone["undo"]}).status_code == 200
+    assert state(copied) == before
+
+
+def test_of_several_texts_all_or_none_are_forgotten(copied: Path) -> None:
+    before = state(copied)
+    with Memory(copied, model="none", embedder="fake") as memory:
+        present = list(memory.episodes())
+        with pytest.raises(NotFoundError):
+            memory.record.forget_many([present[0].id, "0" * 32])
+        assert list(memory.episodes()) == present
+        assert memory.record.forget_many([]) == []
+        assert memory.record.forget_many([one.id for one in present[:2]]) == present[:2]
+        assert list(memory.episodes()) == present[2:]
+        memory.record.add_many(present[:2])
     assert state(copied) == before
 
 

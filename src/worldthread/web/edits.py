@@ -148,9 +148,7 @@ class Edits:
             NotFoundError: one of them is not there; none is forgotten then.
         """
         with self._open_memory() as memory:
-            kept = [memory.episode(id_) for id_ in episodes]
-            for id_ in episodes:
-                memory.forget(id_)
+            kept = memory.record.forget_many(episodes)
         return {"forgotten": len(kept), "undo": self._keep(lambda memory: _record_again(memory, kept))}
 
     def undo(self, key: str) -> None:
@@ -158,18 +156,24 @@ class Edits:
 
         Raises:
             NotFoundError: it was taken back before, is too long ago, or the server was started since.
+            StoreError: the memory cannot be written now; the change can still be taken back later.
         """
         with self._lock:
             work = self._undo.pop(key, None)
         if work is None:
             raise NotFoundError("this change can no longer be taken back")
-        with self._open_memory() as memory:
-            work(memory)
+        try:
+            with self._open_memory() as memory:
+                work(memory)
+        except BaseException:  # another process is writing, say: what was forgotten must not be lost
+            with self._lock:
+                self._undo[key] = work
+            raise
 
     def _undo_by_forgetting(self, episodes: Sequence[str]) -> str:
         def forget(memory: Memory) -> None:
-            for id_ in set(episodes) & set(memory.record.graph.episodes()):
-                memory.forget(id_)
+            known = set(memory.record.graph.episodes())
+            memory.record.forget_many([id_ for id_ in episodes if id_ in known])
 
         return self._keep(forget)
 
