@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.cli.main import app
+from worldthread.cli.opening import MemoryPlace
 from worldthread.cli.output import harmless, one_line
 
 FILE = "memory.worldthread"
@@ -194,6 +195,23 @@ def test_another_file_and_another_namespace(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.usefixtures("anna")
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://anna:secret@host/memories?sslmode=require", "postgresql://anna@host/memories"),
+        ("postgresql://host:5433/memories?password=secret", "postgresql://host:5433/memories"),
+        ("postgresql://anna:secret?x@host/memories", "postgresql://..."),
+        ("postgresql://anna:p@secret#x@host/memories", "postgresql://..."),
+        ("postgresql://anna:p/secret@host/memories", "postgresql://anna@host/memories"),
+        ("notes.worldthread", "notes.worldthread"),
+    ],
+)
+def test_a_place_is_shown_without_any_part_of_a_password(address: str, shown: str) -> None:
+    place = MemoryPlace(address)
+    assert (str(place), repr(place)) == (shown, f"MemoryPlace({shown!r})")
+    assert str(place.location) == address
+
+
 def test_export_and_import_through_pipes() -> None:
     export = process("export", "-")
     copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
