@@ -106,9 +106,18 @@ def test_memories_of_runs_are_only_read(editor: Any, path: str) -> None:
 @pytest.mark.usefixtures("unchanged")
 def test_what_cannot_be_changed_is_told(editor: Any, path: str, body: dict[str, Any]) -> None:
     answer = editor.post(f"{FILE}/{path}", json=body)
-    assert answer.status_code in (400, 404, 500)
+    assert answer.status_code in (400, 404)
     assert answer.json()["error"]["kind"] != "InternalError"
     assert answer.json()["error"]["message"]
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_file_that_cannot_be_read_is_called_by_its_own_name(editor: Any) -> None:
+    for name, text, told in (("notes.jsonl", "{", "notes.jsonl, line 1: "), ("", "a\0", "the file: ")):
+        answer = editor.post(f"{FILE}/remember", json={"text": text, "source": name, "is_file": True})
+        message = answer.json()["error"]["message"]
+        assert message.startswith(told)
+        assert "upload" not in message
 
 
 def test_long_texts_are_taken_and_longer_ones_refused(editor: Any) -> None:

@@ -46,8 +46,7 @@ class Upload:
         """Return what is to be remembered.
 
         Raises:
-            FormatError: the file cannot be read in the format that its name tells.
-            InputError: there is no text.
+            InputError: there is no text, or the file cannot be read in the format that its name tells.
         """
         if not self.text.strip():
             raise InputError("there is no text to remember")
@@ -57,7 +56,10 @@ class Upload:
         with tempfile.TemporaryDirectory() as folder:  # the name of the file decides nothing but the format
             path = Path(folder, "upload" + (suffix if suffix in SUFFIXES else ".txt"))
             path.write_text(self.text, encoding="utf-8")
-            found = list(load(path))
+            try:
+                found = list(load(path))
+            except InputError as error:  # the person knows the file by its own name
+                raise InputError(str(error).replace(str(path), self.source or "the file")) from None
         if not found:
             raise InputError("there is no text in this file")
         return [replace(one, source=self.source) if one.source == str(path) else one for one in found]
