@@ -12,6 +12,7 @@ import pytest
 from worldthread import Memory
 from worldthread.errors import NotFoundError
 from worldthread.web import app_state
+from worldthread.web.memories import OpenMemory
 from worldthread.web.question_times import question_time
 
 pytestmark = pytest.mark.web
@@ -227,6 +228,20 @@ def test_a_memory_that_is_to_be_made_is_empty_and_then_there(serve: Callable[...
     assert list(tmp_path.glob("*.worldthread")) == []
     assert client.post(f"{FILE}/remember", json={"text": "Zoe lives in Paris."}).json()["added"] == 1
     assert {v["label"] for v in client.get(f"{FILE}/graph").json()["vertices"]} >= {"Zoe", "Paris"}
+
+
+def test_an_earlier_record_is_computed_again_from_a_graph_that_was_made_anew(tmp_path: Path) -> None:
+    memories = []
+    for name in ("Anna", "Zoe"):
+        memories.append(Memory(tmp_path / name, model="none", embedder="fake"))
+        memories[-1].remember(f"{name} lives in Paris.", at="9")
+    opened = OpenMemory(tmp_path, memories[0])
+    for name, memory in zip(("anna", "zoe"), memories, strict=True):
+        opened.memory = memory
+        past, names = opened.graph_recorded(1e12)
+        assert past.numbers_about(name)
+        assert opened.graph_recorded(1e12) == (past, names)
+        memory.close()
 
 
 def test_sentences_that_restate_a_fact_are_marked_and_names_have_kinds(
