@@ -193,8 +193,6 @@ def test_another_file_and_another_namespace(monkeypatch: pytest.MonkeyPatch) -> 
     assert "its namespaces are: 'home'" in missed.stderr
 
 
-@pytest.mark.usefixtures("anna")
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
@@ -212,6 +210,27 @@ def test_a_place_is_shown_without_any_part_of_a_password(address: str, shown: st
     assert str(place.location) == address
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["web", "ADDRESS", "--edit"],
+        ["backup", "ADDRESS", "copy.worldthread"],
+        ["backup", "memory.worldthread", "ADDRESS"],
+        ["restore", "ADDRESS", "memory.worldthread", "--force"],
+        ["restore", "copy.worldthread", "ADDRESS"],
+    ],
+)
+def test_what_needs_a_file_refuses_an_address_and_does_not_print_its_password(arguments: list[str]) -> None:
+    address = "postgresql://anna:secret@db.example.org/memories"
+    done = run(*(address if one == "ADDRESS" else one for one in arguments))
+    assert done.exit_code == 2
+    assert "postgresql://anna@db.example.org/memories is on a server" in done.stderr
+    assert "secret" not in done.output
+    assert not [path for path in Path().rglob("*") if "postgresql" in path.name]
+
+
+@pytest.mark.usefixtures("anna")
+@pytest.mark.slow
 def test_export_and_import_through_pipes() -> None:
     export = process("export", "-")
     copied = process("import", "-", "-m", "copy.worldthread", input=export.stdout)
