@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from worldthread.cli.bench import bench
 from worldthread.envs.jericho import open_jericho
 from worldthread.envs.zmachine_objects import StoryObjects, TrueTree
 from worldthread.extract.base import GameStep
@@ -142,3 +145,15 @@ def test_a_real_story_is_read_and_audited(jericho_games: Path) -> None:
     assert report.steps == 16
     assert report.figures["carried"].recall == 1
     assert report.figures["player"].precision == 1
+
+
+@pytest.mark.games
+def test_the_command_reports_each_game(jericho_games: Path) -> None:
+    file = str(jericho_games / "pentari.z5")
+    result = CliRunner().invoke(bench, ["audit-stories", file, "--json"])
+    report = json.loads(result.output)
+    assert (report["game"], report["steps"]) == ("pentari", 49)
+    assert report["all"]["precision"] > 0.8
+    shown = CliRunner().invoke(bench, ["audit-stories", file, "--mistakes", "1"])
+    assert shown.exit_code == 0
+    assert "pentari: mistakes, by the number of steps that they lasted" in shown.output
