@@ -778,6 +778,20 @@ def test_a_memory_on_a_server_is_a_memory(address: str, tmp_path: Path) -> None:
         memory.close()
 
 
+def test_the_program_of_the_documentation_runs(address: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "run-on-servers.md").read_text("utf-8")
+    (program,) = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
+    program, count = re.subn(r'"postgresql://[^"]*"', repr(address), program)
+    assert count == 1
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"WORLDTHREAD_EMBEDDER": "fake"},
+        capture_output=True,
+        text=True,
+    )
+    assert "Anna lives in Paris (since 2024-03-01)" in done.stdout, done.stderr
+
+
 def test_ctrl_c_ends_a_command_that_waits(address: str) -> None:
     with open_store(address) as store, store.write_lock():
         command = [sys.executable, "-m", "worldthread", "remember", "--text", "x", "-m", address, "--wait", "60"]
