@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -105,6 +105,26 @@ class Record:
             ReadOnlyError: the memory was opened for reading only.
         """
         self._store.forget(require_unicode(episode, "the id of an episode"))
+
+    def forget_many(self, episodes: Sequence[str]) -> list[Episode]:
+        """Remove many episodes, as :meth:`forget` removes one: all of them or, after an error, none.
+
+        Args:
+            episodes: the ids of the episodes.
+
+        Returns:
+            The episodes that were removed.
+
+        Raises:
+            NotFoundError: there is no such episode.
+            ReadOnlyError: the memory was opened for reading only.
+        """
+        ids = [require_unicode(one, "the id of an episode") for one in episodes]
+        self._store.require_writable()
+        with self._store.write_lock():  # nobody replaces or forgets one after it was read
+            gone = [self._store.episode(one) for one in ids]
+            self._store.forget_many(ids)
+        return gone
 
     def episode(self, episode_id: str) -> Episode:
         """Return an episode with its text and its extraction.

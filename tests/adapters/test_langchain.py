@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -123,6 +124,13 @@ def test_collections_are_apart_and_deleting_all_empties_one(memory: Memory) -> N
     assert other.get_by_ids(["a"])[0].page_content == "pear"
     with pytest.raises(InputError, match="2 texts"):
         one.add_texts(["a", "b"], ids=["a"])
+
+
+@pytest.mark.parametrize("metadata", [{"day": date(2024, 5, 1)}, {"a": {1, 2}}, {1: "a", "b": "c"}])
+def test_metadata_that_are_not_json_are_refused(store: LangChainVectorStore, metadata: dict[Any, Any]) -> None:
+    with pytest.raises(InputError, match="JSON"):
+        store.add_texts(["apple", "pear"], [{}, metadata], ids=["a", "b"])
+    assert store.get_by_ids(["a", "b"]) == []
 
 
 def test_a_store_made_of_texts_uses_the_embeddings_given() -> None:

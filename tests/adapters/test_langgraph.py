@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import io
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from worldthread import Memory
+from worldthread import InputError, Memory
 
 pytest.importorskip("langgraph")
 
@@ -195,6 +196,15 @@ def test_an_unknown_operator_is_an_error(store: LangGraphStore) -> None:
     store.put(("n",), "a", {"score": 2})
     with pytest.raises(ValueError, match=r"\$near"):
         store.search(("n",), filter={"score": {"$near": 2}})
+
+
+@pytest.mark.parametrize("value", [{"day": date(2024, 5, 1)}, {"a": {1, 2}}, {1: "a", "b": "c"}])
+def test_a_value_that_is_not_json_is_refused_and_nothing_is_written(memory: Memory, value: dict[Any, Any]) -> None:
+    store = LangGraphStore(memory)
+    store.put(("n",), "kept", {"n": 1})
+    with pytest.raises(InputError, match="JSON"):
+        store.batch([PutOp(("n",), "kept", None), PutOp(("n",), "a", {}), PutOp(("n",), "b", value)])
+    assert keys(store.search(("n",))) == ["kept"]
 
 
 def test_a_query_ranks_and_only_what_is_indexed_is_found(memory: Memory) -> None:

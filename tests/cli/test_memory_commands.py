@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.cli.main import app
+from worldthread.cli.opening import MemoryPlace
 from worldthread.cli.output import harmless, one_line
 
 FILE = "memory.worldthread"
@@ -190,6 +191,42 @@ def test_another_file_and_another_namespace(monkeypatch: pytest.MonkeyPatch) -> 
     missed = run("about", "bob")
     assert missed.exit_code == 2
     assert "its namespaces are: 'home'" in missed.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://anna:secret@host/memories?sslmode=require", "postgresql://anna@host/memories"),
+        ("postgresql://host:5433/memories?password=secret", "postgresql://host:5433/memories"),
+        ("postgresql://anna:secret?x@host/memories", "postgresql://..."),
+        ("postgresql://anna:p@secret#x@host/memories", "postgresql://..."),
+        ("postgresql://anna:p/secret@host/memories", "postgresql://anna@host/memories"),
+        ("notes.worldthread", "notes.worldthread"),
+    ],
+)
+def test_a_place_is_shown_without_any_part_of_a_password(address: str, shown: str) -> None:
+    place = MemoryPlace(address)
+    assert (str(place), repr(place)) == (shown, f"MemoryPlace({shown!r})")
+    assert str(place.location) == address
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["web", "ADDRESS", "--edit"],
+        ["backup", "ADDRESS", "copy.worldthread"],
+        ["backup", "memory.worldthread", "ADDRESS"],
+        ["restore", "ADDRESS", "memory.worldthread", "--force"],
+        ["restore", "copy.worldthread", "ADDRESS"],
+    ],
+)
+def test_what_needs_a_file_refuses_an_address_and_does_not_print_its_password(arguments: list[str]) -> None:
+    address = "postgresql://anna:secret@db.example.org/memories"
+    done = run(*(address if one == "ADDRESS" else one for one in arguments))
+    assert done.exit_code == 2
+    assert "postgresql://anna@db.example.org/memories is on a server" in done.stderr
+    assert "secret" not in done.output
+    assert not [path for path in Path().rglob("*") if "postgresql" in path.name]
 
 
 @pytest.mark.usefixtures("anna")

@@ -21,6 +21,7 @@ import pytest
 
 from worldthread import Memory
 from worldthread.errors import (
+    ClosedError,
     DamagedFileError,
     FileVersionError,
     ForeignFileError,
@@ -180,6 +181,16 @@ def test_a_follower_catches_up_after_a_broken_connection(server: Any, address: s
         assert_is_fold(follower, [noted(1)])
 
 
+def test_a_closed_store_waits_for_nothing_and_leaves_no_connection(server: Any, address: str) -> None:
+    store = open_store(address)
+    assert len(store.graph) == 0
+    assert not store.wait_for_change(0)
+    store.close()
+    with pytest.raises(ClosedError):
+        store.wait_for_change(0)
+    assert store._listener is None  # type: ignore[attr-defined]
+
+
 def test_a_file_can_be_waited_for_too(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as writer, Memory(tmp_path / "m", readonly=True) as reader:
         assert len(reader.record.graph) == 0
@@ -208,11 +219,12 @@ def proxy(port: int, breaks: Callable[[bytes], str]) -> Iterator[int]:
             lost = threading.Event()
 
             def answer() -> None:
-                while content := server.recv(65536):
-                    if lost.is_set():  # the server has done it, and nobody is told
-                        client.shutdown(socket.SHUT_RDWR)
-                        return
-                    client.sendall(content)
+                with suppress(OSError):
+                    while content := server.recv(65536):
+                        if lost.is_set():  # the server has done it, and nobody is told
+                            client.shutdown(socket.SHUT_RDWR)
+                            return
+                        client.sendall(content)
 
             threading.Thread(target=answer, daemon=True).start()
             try:
@@ -278,6 +290,51 @@ def test_a_connection_that_breaks_at_the_end_of_a_change(where: str, server: Any
             assert count == ["4|4"], "each change is recorded once"
 
 
+def test_a_clearing_whose_answer_is_lost_is_not_said_to_have_failed(server: Any, address: str) -> None:
+    armed = [False]
+
+    def breaks(content: bytes) -> str:
+        if armed[0] and b"COMMIT" in content:
+            armed[0] = False
+            return "after"
+        return ""
+
+    with proxy(server.port, breaks) as port:
+        own = f"postgresql://owner:{server.password}@127.0.0.1:{port}/{database_of(address)}"
+        with open_store(own) as store:
+            store.append(noted(0))
+            armed[0] = True
+            with pytest.raises(StoreUnavailableError, match="not known whether"):
+                store.clear()
+            assert len(store.graph) == 0
+
+
+def test_a_server_that_is_lost_after_a_batch_does_not_make_it_fail(server: Any, address: str) -> None:
+    state = "up"
+
+    def breaks(content: bytes) -> str:
+        nonlocal state
+        if state == "goes" and b"COMMIT" in content:
+            state = "down"
+            return ""
+        begins = b"SELECT" in content or b"BEGIN" in content or b"user" in content
+        return "before" if state == "down" and begins else ""
+
+    with proxy(server.port, breaks) as port:
+        own = f"postgresql://owner:{server.password}@127.0.0.1:{port}/{database_of(address)}"
+        with open_store(own) as store:
+            state = "goes"
+            assert store.append_many([noted(0), noted(1)]) == 2
+            with pytest.raises(StoreUnavailableError):
+                store.append(noted(2))
+            state = "up"
+            assert_is_fold(store, [noted(0), noted(1)])
+            state = "goes"
+            store.clear()
+            state = "up"
+            assert len(store.graph) == 0
+
+
 def test_a_killed_server_loses_nothing_and_work_goes_on(own_server: Any) -> None:
     address = own_server.new_address()
     with open_store(address) as store, open_store(address, readonly=True) as reader:
@@ -309,16 +366,20 @@ def test_a_restart_between_two_uses_is_not_noticed(server: Any, address: str) ->
         assert_is_fold(store, [noted(number) for number in range(1, 5)])
 
 
-def test_a_lock_that_was_lost_with_the_connection_is_noticed(server: Any, address: str) -> None:
+@pytest.mark.parametrize("is_read_first", [True, False])
+def test_a_lock_that_was_lost_with_the_connection_is_noticed(server: Any, address: str, is_read_first: bool) -> None:
     with open_store(address) as store:
         with store.write_lock():
             server.sql(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
                 f" AND datname = '{database_of(address)}'"
             )
-            assert len(store.graph) == 0
-            with pytest.raises(StoreUnavailableError, match="others may have written"):
-                store.append(noted(1))
+            if is_read_first:
+                assert len(store.graph) == 0
+            for _ in range(2):
+                with pytest.raises(StoreUnavailableError, match="others may have written"):
+                    store.append(noted(1))
+        assert len(store.graph) == 0
         store.append(noted(1))
         assert len(store.graph) == 1
 
@@ -715,6 +776,20 @@ def test_a_memory_on_a_server_is_a_memory(address: str, tmp_path: Path) -> None:
     assert here.namespaces() == []
     for memory in memories:
         memory.close()
+
+
+def test_the_program_of_the_documentation_runs(address: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "run-on-servers.md").read_text("utf-8")
+    (program,) = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
+    program, count = re.subn(r'"postgresql://[^"]*"', repr(address), program)
+    assert count == 1
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"WORLDTHREAD_EMBEDDER": "fake"},
+        capture_output=True,
+        text=True,
+    )
+    assert "Anna lives in Paris (since 2024-03-01)" in done.stdout, done.stderr
 
 
 def test_ctrl_c_ends_a_command_that_waits(address: str) -> None:

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from worldthread import Memory
+from worldthread.errors import NotFoundError
+from worldthread.web import app_state
+from worldthread.web.memories import OpenMemory
 from worldthread.web.question_times import question_time
 
 pytestmark = pytest.mark.web
@@ -104,9 +107,18 @@ def test_memories_of_runs_are_only_read(editor: Any, path: str) -> None:
 @pytest.mark.usefixtures("unchanged")
 def test_what_cannot_be_changed_is_told(editor: Any, path: str, body: dict[str, Any]) -> None:
     answer = editor.post(f"{FILE}/{path}", json=body)
-    assert answer.status_code in (400, 404, 500)
+    assert answer.status_code in (400, 404)
     assert answer.json()["error"]["kind"] != "InternalError"
     assert answer.json()["error"]["message"]
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_a_file_that_cannot_be_read_is_called_by_its_own_name(editor: Any) -> None:
+    for name, text, told in (("notes.jsonl", "{", "notes.jsonl, line 1: "), ("", "a\0", "the file: ")):
+        answer = editor.post(f"{FILE}/remember", json={"text": text, "source": name, "is_file": True})
+        message = answer.json()["error"]["message"]
+        assert message.startswith(told)
+        assert "upload" not in message
 
 
 def test_long_texts_are_taken_and_longer_ones_refused(editor: Any) -> None:
@@ -179,6 +191,34 @@ def test_what_would_go_is_told_and_then_goes_and_comes_back(editor: Any, copied:
     assert state(copied) == before
 
 
+def test_a_change_that_cannot_be_taken_back_now_is_taken_back_later(
+    editor: Any, copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_state, "_WAIT", 0.0)
+    before = state(copied)
+    told = editor.get(f"{FILE}/forgetting?entity=rex").json()
+    gone = editor.post(f"{FILE}/forget", json={"ids": told["ids"]}).json()
+    with Memory(copied, model="none", embedder="fake"):  # nobody else can write
+        answer = editor.post(f"{FILE}/undo", json={"key": gone["undo"]})
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "StoreLockedError")
+    assert editor.post(f"{FILE}/undo", json={"key": gone["undo"]}).status_code == 200
+    assert state(copied) == before
+
+
+def test_of_several_texts_all_or_none_are_forgotten(copied: Path) -> None:
+    before = state(copied)
+    with Memory(copied, model="none", embedder="fake") as memory:
+        present = list(memory.episodes())
+        with pytest.raises(NotFoundError):
+            memory.record.forget_many([present[0].id, "0" * 32])
+        assert list(memory.episodes()) == present
+        assert memory.record.forget_many([]) == []
+        assert memory.record.forget_many([one.id for one in present[:2]]) == present[:2]
+        assert list(memory.episodes()) == present[2:]
+        memory.record.add_many(present[:2])
+    assert state(copied) == before
+
+
 def test_a_memory_that_is_to_be_made_is_empty_and_then_there(serve: Callable[..., Any], tmp_path: Path) -> None:
     client = serve(tmp_path / "new.worldthread")
     client.app_state.editable = True
@@ -188,6 +228,20 @@ def test_a_memory_that_is_to_be_made_is_empty_and_then_there(serve: Callable[...
     assert list(tmp_path.glob("*.worldthread")) == []
     assert client.post(f"{FILE}/remember", json={"text": "Zoe lives in Paris."}).json()["added"] == 1
     assert {v["label"] for v in client.get(f"{FILE}/graph").json()["vertices"]} >= {"Zoe", "Paris"}
+
+
+def test_an_earlier_record_is_computed_again_from_a_graph_that_was_made_anew(tmp_path: Path) -> None:
+    memories = []
+    for name in ("Anna", "Zoe"):
+        memories.append(Memory(tmp_path / name, model="none", embedder="fake"))
+        memories[-1].remember(f"{name} lives in Paris.", at="9")
+    opened = OpenMemory(tmp_path, memories[0])
+    for name, memory in zip(("anna", "zoe"), memories, strict=True):
+        opened.memory = memory
+        past, names = opened.graph_recorded(1e12)
+        assert past.numbers_about(name)
+        assert opened.graph_recorded(1e12) == (past, names)
+        memory.close()
 
 
 def test_sentences_that_restate_a_fact_are_marked_and_names_have_kinds(

@@ -173,7 +173,7 @@ export class Editing {
       h("p", { class: "struck" }, statement.text),
       h("label", { class: "choice" }, never, " This was never true"),
       h("label", { class: "choice" }, ended, " This was true, and is no longer"),
-      h("fieldset", {}, h("legend", {}, "Instead (leave the last field empty if nothing)"),
+      h("fieldset", {}, h("legend", {}, "What is true instead (leave the last field empty if nothing is)"),
         h("label", { for: "right-subject" }, "who or what"), subject,
         h("label", { for: "right-relation" }, "relation"), relation,
         h("label", { for: "right-object" }, "to whom or what"), object),
@@ -181,6 +181,7 @@ export class Editing {
       reason,
     ], async () => {
       const parts = [subject.value.trim(), relation.value.trim(), object.value.trim()];
+      if (parts[2] && !parts.every(Boolean)) throw new Error("say who or what, and in which relation");
       const body = {
         statement: statement.id,
         replacement: parts.every(Boolean) ? parts : null,
@@ -209,7 +210,7 @@ export class Editing {
   }
 
   private async askForget(what: Record<string, string>, words: string): Promise<void> {
-    await this.work("Looking what would go …", async () => {
+    await this.work("Looking up what would go …", async () => {
       const told = await get<Loss>(this.at("/forgetting"), what);
       const more = (shown: number, all: number): Child => (all > shown ? h("li", { class: "muted" }, `and ${all - shown} more`) : null);
       this.ask(`Forget ${words}?`, `Forget ${count(told.episodes, "text")}`, [

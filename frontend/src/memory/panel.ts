@@ -211,7 +211,7 @@ export class Panel {
         h("p", { id: "answer" }, answer ?? "There is not enough information to answer this."),
         told.confidence === null || answer === null
           ? null
-          : h("p", { class: "muted" }, `found by rule, ${Math.round(told.confidence * 100)} % sure`),
+          : h("p", { class: "muted" }, `found by rule, ${Math.round(told.confidence * 100)}% sure`),
       ),
       sources.length ? h("h3", {}, "Because") : null,
       h("ul", { class: "statements evidence" }, ...told.evidence.map((statement) => this.evidenceItem(statement))),

@@ -176,6 +176,9 @@ class KeyedEpisodes:
 
         Returns:
             The items as written.
+
+        Raises:
+            InputError: an item has no path, or carries something that is not JSON; then nothing is written.
         """
         with self._lock:
             written = [self._dated(item) for item in items]
@@ -282,6 +285,14 @@ class KeyedEpisodes:
             return False
 
 
+def require_json(value: Any) -> None:
+    """Raise InputError unless a value consists of JSON values, with keys that have an order."""
+    try:
+        json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"what an item carries must be JSON values, with texts as keys: {error}") from None
+
+
 def _name(source: str, path: Sequence[str]) -> str:
     """Return the name of an item in the graph: readable, and another one for every path, whatever its letters."""
     digest = hashlib.blake2b(json.dumps([source, *path]).encode(), digest_size=8).hexdigest()
@@ -309,6 +320,7 @@ def _episode(item: KeyedItem, source: str) -> Episode:
     """Return the episode of a version; what its text cannot hold goes into its metadata."""
     if not item.path:
         raise InputError("an item needs a path")
+    require_json(item.value)
     text = item.text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     carried: dict[str, Any] = {"value": item.value} if item.value else {}
     if text != item.text or not text.strip():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem
+from worldthread.adapters.keyed import KeyedEpisodes, KeyedItem, require_json
 from worldthread.errors import MissingExtraError
 from worldthread.memory import Memory
 from worldthread.types import TimeLike
@@ -152,15 +152,17 @@ class LangGraphStore(BaseStore):  # type: ignore[misc]
     # -- within -------------------------------------------------------------------------------------------------------
 
     def _write(self, writes: Mapping[tuple[str, ...], PutOp]) -> None:
+        # first what can be refused, so that nothing is deleted then
+        self._items.put([self._new(path, op) for path, op in writes.items() if op.value is not None])
         for path, op in writes.items():
             if op.value is None:
                 self._items.forget(path)
-        self._items.put([self._new(path, op) for path, op in writes.items() if op.value is not None])
         interval = (self.ttl_config or {}).get("sweep_interval_minutes")
         if interval is not None and self._items.clock() - self._swept >= 60 * interval:
             self.sweep_ttl()
 
     def _new(self, path: tuple[str, ...], op: PutOp) -> KeyedItem:
+        require_json(op.value)
         fields = self._fields if op.index is None else op.index or ()
         texts = [text for field in fields for text in _texts(op.value, field)]
         whole = _json(op.value)

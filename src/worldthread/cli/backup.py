@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from worldthread.cli.opening import JsonOption
+from worldthread.cli.opening import JsonOption, MemoryPlace
 from worldthread.cli.output import number_of, one_line, print_json
 
 LARGE: Final = 64 * 2**20
@@ -15,8 +15,12 @@ LARGE: Final = 64 * 2**20
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The memory file.", show_default=False)],
-    destination: Annotated[Path, typer.Argument(metavar="DEST", help="The copy to write.", show_default=False)],
+    file: Annotated[
+        MemoryPlace, typer.Argument(metavar="FILE", parser=MemoryPlace, help="The memory file.", show_default=False)
+    ],
+    destination: Annotated[
+        MemoryPlace, typer.Argument(metavar="DEST", parser=MemoryPlace, help="The copy to write.", show_default=False)
+    ],
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing copy.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -36,7 +40,7 @@ def backup(
     """
     from worldthread.stores.backups import backup as backed_up
 
-    counts = backed_up(file, destination, force=force, progress=shows_progress(file))
+    counts = backed_up(file.file, destination.file, force=force, progress=shows_progress(file.file))
     if as_json:
         print_json({"memory": str(file), "file": str(destination), **counts._asdict()})
     else:

@@ -69,7 +69,7 @@ def revoke_(
     if not revoke(str(address.location), role, namespace=namespace):
         note(f"{one_line(role)} had not been granted that")
         raise typer.Exit(_NOTHING_TO_REVOKE)
-    typer.echo(f"{one_line(role)} may do that no more")
+    typer.echo(f"{one_line(role)} may no longer do that")
 
 
 def purge_(address: AddressArgument, wait: WaitOption = DEFAULT_WAIT) -> None:

@@ -39,6 +39,8 @@ class MemoryPlace:
             return str(self.location)
         scheme, _, rest = self.location.partition("://")
         user, at, host = re.split(r"[?#]", rest, maxsplit=1)[0].rpartition("@")
+        if "@" in rest[len(user) + len(at) + len(host) :]:  # perhaps a password with ? or # in it: all is left out
+            return f"{scheme}://..."
         return f"{scheme}://{user.partition(':')[0]}{at}{host}"
 
     def __repr__(self) -> str:

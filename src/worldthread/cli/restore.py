@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from worldthread.cli.backup import shows_progress
-from worldthread.cli.opening import DEFAULT_WAIT, JsonOption, WaitOption
+from worldthread.cli.opening import DEFAULT_WAIT, JsonOption, MemoryPlace, WaitOption
 from worldthread.cli.output import number_of, one_line, print_json
 
 
 def restore(
     backup: Annotated[
-        Path, typer.Argument(metavar="BACKUP", help="A file that worldthread backup wrote.", show_default=False)
+        MemoryPlace,
+        typer.Argument(
+            metavar="BACKUP", parser=MemoryPlace, help="A file that worldthread backup wrote.", show_default=False
+        ),
     ],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The memory file to replace.", show_default=False)],
+    file: Annotated[
+        MemoryPlace,
+        typer.Argument(metavar="FILE", parser=MemoryPlace, help="The memory file to replace.", show_default=False),
+    ],
     force: Annotated[
         bool, typer.Option("--force", help="Replace an existing memory, whose contents are lost.")
     ] = False,
@@ -40,7 +45,7 @@ def restore(
     """
     from worldthread.stores.backups import restore as restored
 
-    counts = restored(backup, file, force=force, wait=wait, progress=shows_progress(backup))
+    counts = restored(backup.file, file.file, force=force, wait=wait, progress=shows_progress(backup.file))
     if as_json:
         print_json({"memory": str(file), "backup": str(backup), **counts._asdict()})
     else:

@@ -12,7 +12,14 @@ from typing import Annotated, Final
 
 import typer
 
-from worldthread.cli.opening import DEFAULT_FILE, MemoryPromptsOption, ModelOption, NamespaceOption, require_file
+from worldthread.cli.opening import (
+    DEFAULT_FILE,
+    MemoryPlace,
+    MemoryPromptsOption,
+    ModelOption,
+    NamespaceOption,
+    require_file,
+)
 from worldthread.errors import MissingExtraError
 
 _HOST: Final = "127.0.0.1"
@@ -21,9 +28,12 @@ _PORT: Final = 8766
 
 def web(
     file: Annotated[
-        Path | None,
+        MemoryPlace | None,
         typer.Argument(
-            envvar="WORLDTHREAD_MEMORY", metavar="FILE", help="The memory file. Default: memory.worldthread."
+            envvar="WORLDTHREAD_MEMORY",
+            metavar="FILE",
+            parser=MemoryPlace,
+            help="The memory file. Default: memory.worldthread.",
         ),
     ] = None,
     namespace: NamespaceOption = "default",
@@ -71,6 +81,7 @@ def web(
 
         WORLDTHREAD_WEB_TOKEN=... worldthread web --host 0.0.0.0 --allow-host memory.example.org
     """
+    path = (file or DEFAULT_FILE).file
     for package in ("starlette", "uvicorn"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError("the web server", extra="web", package=package)
@@ -82,13 +93,13 @@ def web(
 
     assets = read_assets()
     if file is not None and not edit:
-        require_file(file)
+        require_file(path)
     access = Access.for_web(host, port, names=allow_host or (), token=token)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with (
         listening_socket(access.host, access.port) as listening,
         AppState(
-            file or DEFAULT_FILE.file,
+            path,
             namespace,
             runs=runs,
             model=model,

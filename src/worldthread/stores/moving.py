@@ -46,9 +46,9 @@ def move(
 ) -> list[MovedNamespace]:
     """Copy a memory to another store, and compare the digests of both states. The source stays as it is.
 
-    Each namespace is copied whole or not at all, and those before it stay copied; after an error or a kill, do it
-    again. Texts, times, extractions and recorded times are copied, and the vectors of what was embedded. An index is
-    built again where it is used.
+    The episodes of a namespace are copied all or none, then their vectors, and namespaces before it stay copied; after
+    an error or a kill, do it again. Texts, times, extractions and recorded times are copied, and the vectors of what
+    was embedded. An index is built again where it is used.
 
     Args:
         source: the file or the address of the memory.

@@ -132,6 +132,7 @@ class _Change:
     def __enter__(self) -> Self:
         self._transaction.__enter__()
         try:
+            self._store._require_kept_lock()  # it may have begun on a new connection
             rows = self._transaction.answers[1]
             state = self._store._state
             if not rows:
@@ -198,9 +199,14 @@ class _Change:
 
     def _was_kept(self, error: StoreUnavailableError) -> bool:
         """Return whether the server did what it could not confirm any more."""
-        if not self._is_logged:
-            return False
         connection, state = self._connection, self._store._state
+        unknown = StoreUnavailableError(
+            "the connection to the server was lost at the end of a change, so it is not known whether the change"
+            " was kept. Every earlier one is safe; to do the same again is safe too, nothing is recorded twice",
+            path=connection.location,
+        )
+        if not self._is_logged:
+            raise unknown from error
         connection.transaction_reference = None
         try:
             connection._connect(max(connection.wait, 1.0))
@@ -215,11 +221,7 @@ class _Change:
                 ("COMMIT", ()),
             )
         except StoreError:
-            raise StoreUnavailableError(
-                "the connection to the server was lost at the end of a change, so it is not known whether the change"
-                " was kept. Every earlier one is safe; to record the same again is safe too, it is kept only once",
-                path=connection.location,
-            ) from error
+            raise unknown from error
         return bool(answers[2])
 
 
@@ -381,8 +383,9 @@ class PostgresStore(Store):
                     self._insert(change, pending)
                 added = change.episodes - before
             # a batch can be large and in any order, so it is read back sorted and in chunks
-            self._follow()
-            self._write_snapshot_if_worthwhile(added)
+            with suppress(StoreUnavailableError):  # the batch is kept, and the next use reads it
+                self._follow()
+                self._write_snapshot_if_worthwhile(added)
             return added
 
     def replace(self, episode: Episode) -> Episode:
@@ -441,7 +444,8 @@ class PostgresStore(Store):
             with _Change(self) as change:
                 change.later("DELETE FROM worldthread.namespace WHERE number = %s", change.namespace)
                 change.later("SELECT pg_notify(%s, '')", state.channel)
-            self._follow()
+            with suppress(StoreUnavailableError):  # it is done, and the next use sees it
+                self._follow()
 
     def episode(self, episode_id: str) -> Episode:
         require_id(episode_id)
@@ -521,6 +525,9 @@ class PostgresStore(Store):
                 if left <= 0:
                     return False
                 self._await_notice(listener, min(left, _LISTENING_SECONDS))
+            except ClosedError:  # another thread closed the store, perhaps before this one connected
+                self._stop_listening()
+                raise
             except StoreUnavailableError:
                 self._stop_listening()
                 if left <= 0:
@@ -570,6 +577,9 @@ class PostgresStore(Store):
     def _begin_change(self) -> None:
         self._begin_use()
         self._connection.require_writable()
+        self._require_kept_lock()
+
+    def _require_kept_lock(self) -> None:
         if self._lock_depth and self._connection.generation != self._lock_generation:
             raise StoreUnavailableError(
                 "the connection to the server was lost inside a block that keeps other writers out, so others may have"

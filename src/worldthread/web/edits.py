@@ -47,8 +47,7 @@ class Upload:
         """Return what is to be remembered.
 
         Raises:
-            FormatError: the file cannot be read in the format that its name tells.
-            InputError: there is no text.
+            InputError: there is no text, or the file cannot be read in the format that its name tells.
         """
         if not self.text.strip():
             raise InputError("there is no text to remember")
@@ -58,7 +57,10 @@ class Upload:
         with tempfile.TemporaryDirectory() as folder:  # the name of the file decides nothing but the format
             path = Path(folder, "upload" + (suffix if suffix in SUFFIXES else ".txt"))
             write_private_file(path, self.text)
-            found = list(load(path))
+            try:
+                found = list(load(path))
+            except InputError as error:  # the person knows the file by its own name
+                raise InputError(str(error).replace(str(path), self.source or "the file")) from None
         if not found:
             raise InputError("there is no text in this file")
         return [replace(one, source=self.source) if one.source == str(path) else one for one in found]
@@ -149,9 +151,7 @@ class Edits:
             NotFoundError: one of them is not there; none is forgotten then.
         """
         with self._open_memory() as memory:
-            kept = [memory.episode(id_) for id_ in episodes]
-            for id_ in episodes:
-                memory.forget(id_)
+            kept = memory.record.forget_many(episodes)
         return {"forgotten": len(kept), "undo": self._keep(lambda memory: _record_again(memory, kept))}
 
     def undo(self, key: str) -> None:
@@ -159,18 +159,24 @@ class Edits:
 
         Raises:
             NotFoundError: it was taken back before, is too long ago, or the server was started since.
+            StoreError: the memory cannot be written now; the change can still be taken back later.
         """
         with self._lock:
             work = self._undo.pop(key, None)
         if work is None:
             raise NotFoundError("this change can no longer be taken back")
-        with self._open_memory() as memory:
-            work(memory)
+        try:
+            with self._open_memory() as memory:
+                work(memory)
+        except BaseException:  # another process is writing, say: what was forgotten must not be lost
+            with self._lock:
+                self._undo[key] = work
+            raise
 
     def _undo_by_forgetting(self, episodes: Sequence[str]) -> str:
         def forget(memory: Memory) -> None:
-            for id_ in set(episodes) & set(memory.record.graph.episodes()):
-                memory.forget(id_)
+            known = set(memory.record.graph.episodes())
+            memory.record.forget_many([id_ for id_ in episodes if id_ in known])
 
         return self._keep(forget)
 

@@ -35,7 +35,7 @@ class OpenMemory:
     memory: Memory
     names: NameIndex = field(default_factory=NameIndex)
     _counts: tuple[TemporalGraph, int, dict[str, int]] | None = field(default=None, init=False)
-    _recorded: tuple[int, float, TemporalGraph, NameIndex] | None = field(default=None, init=False)
+    _recorded: tuple[TemporalGraph, int, float, TemporalGraph, NameIndex] | None = field(default=None, init=False)
 
     def counts(self, graph: TemporalGraph) -> dict[str, int]:
         """Return counts as :meth:`~worldthread.memory.Memory.stats` does, computed again only after a change.
@@ -64,7 +64,8 @@ class OpenMemory:
         """
         with self.read_lock() as (graph, _):
             cached = self._recorded
-            if cached is None or cached[:2] != (graph.change_count, time):
+            # a graph that was made anew may have changed as often
+            if cached is None or cached[0] is not graph or cached[1:3] != (graph.change_count, time):
                 if len(graph.statement_numbers) > _MAX_COUNTED:
                     raise InputError(
                         f"a memory of more than {_MAX_COUNTED:,} statements is not shown as it was recorded: "
@@ -72,8 +73,8 @@ class OpenMemory:
                     )
                 past, names = graph.as_of(None, time), NameIndex()
                 names.update(past)
-                cached = self._recorded = graph.change_count, time, past, names
-        return cached[2], cached[3]
+                cached = self._recorded = graph, graph.change_count, time, past, names
+        return cached[3], cached[4]
 
     @contextmanager
     def read_lock(self) -> Iterator[tuple[TemporalGraph, NameIndex]]:
