@@ -112,12 +112,14 @@ class AnswerContext:
         look_ups: how often the model may name what to look up instead of an answer.
         now: the world time that the question is about; ``None`` where it is not known. Shown if it is a date.
         outdated: finds what a passage says that is no longer true; ``None`` marks nothing.
+        by_clock: whether ``now`` is the present moment; a recording then answers on any day.
     """
 
     look_up: Callable[[str], Recall] | None = None
     look_ups: int = LOOK_UPS
     now: float | None = None
     outdated: Outdated | None = None
+    by_clock: bool = False
 
 
 def answer(
@@ -204,7 +206,8 @@ def _asked(
     schema = schema_of(into)
     schema["required"] = list(schema["properties"])
     schema["properties"]["look_up"].pop("default", None)
-    return complete_structured(model, ChatRequest(messages, PURPOSE, schema), into), ordered
+    request = ChatRequest(messages, PURPOSE, schema, today=day if context.by_clock else "")
+    return complete_structured(model, request, into), ordered
 
 
 def _queries(reply: ReplyOrSearch | TimelineReply, question: str) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,11 @@ from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
 from worldthread.answer import AnswerContext, answer
 from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
 from worldthread.answering.quotations import listed_quotations, quotations, stands_alone
-from worldthread.models.chat import ChatRequest
+from worldthread.errors import ReplayError
+from worldthread.models.chat import ChatModel, ChatRequest
+from worldthread.models.chat_cache import CachedChat, ChatCache
 from worldthread.models.fake_chat import FakeChat
+from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.types import FOREVER, Hit, Interval, Recall, Version
 
 
@@ -199,6 +203,26 @@ def test_what_is_no_longer_true_is_marked_and_today_is_known() -> None:
     )
     assert marked in text
     assert "Nordvik (until" not in past
+
+
+def test_a_recorded_answer_replays_on_another_day_and_a_cached_one_does_not_stay(tmp_path: Path) -> None:
+    def ask(model: ChatModel, today: str, as_of: str | None = None) -> str | None:
+        with Memory(model=model, embedder="fake", clock=lambda: day(today)) as memory:
+            memory.record.add(Episode("Anna moved to Ghent.", day("2024-05-15")))
+            return memory.ask("Where did Anna move?", as_of=as_of).text
+
+    path = tmp_path / "calls.jsonl"
+    with RecordingChat(FakeChat([reply("Ghent", 1)] * 2), path) as recording:
+        assert ask(recording, "2025-02-03") == ask(recording, "2025-02-03", "2024-06-01") == "Ghent"
+    assert "2025-02-03" not in path.read_text("utf-8")
+    assert ask(ReplayChat(path), "2026-07-14") == ask(ReplayChat(path), "2026-07-14", "2024-06-01") == "Ghent"
+    with pytest.raises(ReplayError, match="2024-06-02"):  # a day that was asked for is part of the question
+        ask(ReplayChat(path), "2025-02-03", "2024-06-02")
+    fresh = FakeChat([reply("Ghent", 1)] * 2)
+    with ChatCache(tmp_path / "cache") as cache:
+        for today in ("2025-02-03", "2025-02-03", "2025-02-04"):
+            ask(CachedChat(fresh, cache), today)
+    assert len(fresh.requests) == 2
 
 
 # -- computed answers -------------------------------------------------------------------------------------------------
