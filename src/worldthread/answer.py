@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -19,6 +19,9 @@ from worldthread.retrieve.text import estimated_tokens, hits_as_text, listed_hit
 from worldthread.types import KINDS, Hit, Recall, short_repr
 
 PURPOSE = "answer"
+
+PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 2, "timeline": 1}
+"""The prompts of :func:`answer`: the second where the answer is computed."""
 
 LOOK_UPS: Final = 2
 """How often a model may name what to look up, instead of an answer."""
@@ -195,8 +198,8 @@ def _asked(
     computes = is_dated and asks_to_compute(question)
     ordered, evidence = listed_quotations(shown, by_time=computes)
     day = shown_date(context.now) if context.now is not None and is_dated else ""
-    name, version = ("timeline", 1) if computes else ("answer", 2)
-    messages = load_prompt("worldthread", name, version).messages(
+    name = "timeline" if computes else "answer"
+    messages = load_prompt("worldthread", name, PROMPT_VERSIONS[name]).messages(
         today=f"Today: {day}" if day else "",
         evidence=evidence,
         question=question,
