@@ -57,6 +57,14 @@ def test_mistakes_are_named(given: dict[str, Any], says: str) -> None:
         require_settings("reflact", settings_of(ReflAct), given)
 
 
+def test_a_setting_that_is_empty_by_default_takes_any_values() -> None:
+    def search(words: tuple[str, ...] = ()) -> None: ...
+
+    known = settings_of(search)
+    require_settings("search", known, {"words": ["a", "b"]})
+    assert as_arguments(search, known, {"words": ["a"]}) == {"words": ["a"]}
+
+
 def test_settings_follow_the_name_of_a_retrieval_method() -> None:
     assert method("beam:max_paths=3,mean_alpha=0.5").keywords["settings"].max_paths == 3  # type: ignore[attr-defined]
     for name, says in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -19,6 +19,9 @@ from worldthread.retrieve.text import estimated_tokens, hits_as_text, listed_hit
 from worldthread.types import KINDS, Hit, Recall, short_repr
 
 PURPOSE = "answer"
+
+PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 2, "timeline": 1}
+"""The prompts of :func:`answer`: the second where the answer is computed."""
 
 LOOK_UPS: Final = 2
 """How often a model may name what to look up, instead of an answer."""
@@ -112,12 +115,14 @@ class AnswerContext:
         look_ups: how often the model may name what to look up instead of an answer.
         now: the world time that the question is about; ``None`` where it is not known. Shown if it is a date.
         outdated: finds what a passage says that is no longer true; ``None`` marks nothing.
+        by_clock: whether ``now`` is the present moment; a recording then answers on any day.
     """
 
     look_up: Callable[[str], Recall] | None = None
     look_ups: int = LOOK_UPS
     now: float | None = None
     outdated: Outdated | None = None
+    by_clock: bool = False
 
 
 def answer(
@@ -193,8 +198,8 @@ def _asked(
     computes = is_dated and asks_to_compute(question)
     ordered, evidence = listed_quotations(shown, by_time=computes)
     day = shown_date(context.now) if context.now is not None and is_dated else ""
-    name, version = ("timeline", 1) if computes else ("answer", 2)
-    messages = load_prompt("worldthread", name, version).messages(
+    name = "timeline" if computes else "answer"
+    messages = load_prompt("worldthread", name, PROMPT_VERSIONS[name]).messages(
         today=f"Today: {day}" if day else "",
         evidence=evidence,
         question=question,
@@ -204,7 +209,8 @@ def _asked(
     schema = schema_of(into)
     schema["required"] = list(schema["properties"])
     schema["properties"]["look_up"].pop("default", None)
-    return complete_structured(model, ChatRequest(messages, PURPOSE, schema), into), ordered
+    request = ChatRequest(messages, PURPOSE, schema, today=day if context.by_clock else "")
+    return complete_structured(model, request, into), ordered
 
 
 def _queries(reply: ReplyOrSearch | TimelineReply, question: str) -> list[str]:

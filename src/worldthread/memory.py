@@ -598,6 +598,7 @@ class Memory:
                 look_ups,
                 self._clock() if at is None else at,
                 lambda episode: self._outdated_in(episode, at),
+                by_clock=at is None,
             )
             return answer(recall(question, k), self.model, max_tokens=max_tokens, context=context)
         require_query(question, "a question")

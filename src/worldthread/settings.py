@@ -90,7 +90,7 @@ def require_settings(owner: str, known: Mapping[str, Setting], given: Mapping[st
         if words and type(value) not in [type_ for word in words for type_ in _JSON_TYPES[word]]:
             raise InputError(f"the setting {name!r} of {owner} must be of type {' or '.join(words)}, not {value!r}")
         default, length = known[name].default, known[name].length
-        if isinstance(default, tuple) and isinstance(value, list | tuple):
+        if isinstance(default, tuple) and default and isinstance(value, list | tuple):
             kind = str if isinstance(default[0], str) else (int, float)
             if not value or not all(isinstance(one, kind) for one in value) or len(value) != (length or len(value)):
                 what = "texts" if kind is str else "numbers"

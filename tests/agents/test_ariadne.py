@@ -380,10 +380,12 @@ def chosen(action: str, *goals: str, done: Iterable[int] = (), explore: bool = F
     return json.dumps({"thought": "so", "done": list(done), "plan": plan, "action": action})
 
 
-def with_one_call(answers: Iterable[str], moves: int, **options: Any) -> tuple[Ariadne, FakeChat, list[Any]]:
+def with_one_call(
+    answers: Iterable[str], moves: int, *, goal: str | None = None, **options: Any
+) -> tuple[Ariadne, FakeChat, list[Any]]:
     left = iter(answers)
     graph, model = TemporalGraph(), FakeChat(lambda request: next(left))
-    with make("tiny-v1", seed=10) as env:
+    with make("tiny-v1", seed=10, goal=goal) as env:
         agent = Ariadne(graph, model, embedder="fake", **options)
         records = list(Play(env, agent, graph, 10, max_moves=moves, audit=False))
     return agent, model, records
@@ -445,6 +447,12 @@ def test_what_the_prompt_of_one_call_holds() -> None:
     assert records[3].observation.strip() in texts[3], "the present one is whole"
     assert "Score: 0 of 2" in texts[0]
     assert "Valid actions:\n- " in texts[0]
+
+
+def test_a_goal_of_one_word_is_not_cut_out_of_what_is_seen() -> None:
+    _, model, records = with_one_call([chosen("look")] * 2, 2, goal="exit")
+    assert "exit" in records[1].observation
+    assert records[1].observation.strip() in text_of(model.requests[1])
 
 
 def test_the_score_tells_what_the_last_choice_did_to_it() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,11 @@ from worldthread import Ending, Episode, Extraction, Fact, Memory, Thesis
 from worldthread.answer import AnswerContext, answer
 from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
 from worldthread.answering.quotations import listed_quotations, quotations, stands_alone
-from worldthread.models.chat import ChatRequest
+from worldthread.errors import ReplayError
+from worldthread.models.chat import ChatModel, ChatRequest
+from worldthread.models.chat_cache import CachedChat, ChatCache
 from worldthread.models.fake_chat import FakeChat
+from worldthread.models.recording import RecordingChat, ReplayChat
 from worldthread.types import FOREVER, Hit, Interval, Recall, Version
 
 
@@ -201,6 +205,26 @@ def test_what_is_no_longer_true_is_marked_and_today_is_known() -> None:
     assert "Nordvik (until" not in past
 
 
+def test_a_recorded_answer_replays_on_another_day_and_a_cached_one_does_not_stay(tmp_path: Path) -> None:
+    def ask(model: ChatModel, today: str, as_of: str | None = None) -> str | None:
+        with Memory(model=model, embedder="fake", clock=lambda: day(today)) as memory:
+            memory.record.add(Episode("Anna moved to Ghent.", day("2024-05-15")))
+            return memory.ask("Where did Anna move?", as_of=as_of).text
+
+    path = tmp_path / "calls.jsonl"
+    with RecordingChat(FakeChat([reply("Ghent", 1)] * 2), path) as recording:
+        assert ask(recording, "2025-02-03") == ask(recording, "2025-02-03", "2024-06-01") == "Ghent"
+    assert "2025-02-03" not in path.read_text("utf-8")
+    assert ask(ReplayChat(path), "2026-07-14") == ask(ReplayChat(path), "2026-07-14", "2024-06-01") == "Ghent"
+    with pytest.raises(ReplayError, match="2024-06-02"):  # a day that was asked for is part of the question
+        ask(ReplayChat(path), "2025-02-03", "2024-06-02")
+    fresh = FakeChat([reply("Ghent", 1)] * 2)
+    with ChatCache(tmp_path / "cache") as cache:
+        for today in ("2025-02-03", "2025-02-03", "2025-02-04"):
+            ask(CachedChat(fresh, cache), today)
+    assert len(fresh.requests) == 2
+
+
 # -- computed answers -------------------------------------------------------------------------------------------------
 
 MOVED = passage("Anna: I moved to Ghent today.", day("2024-05-15"))
@@ -260,15 +284,23 @@ def test_without_dates_nothing_is_computed() -> None:
         ("between", "months", ("2024-01-15", "2024-03-14"), "1 month"),
         ("between", "years", ("1990-05-03", "2024-05-02"), "33 years and 11 months"),
         ("between", "", ("2024-01-01", "2024-01-01"), "0 days"),
+        ("between", "days", ("2024-05", "2024-08-20"), "3 months"),
+        ("between", "years", ("2022-11-30", "2024-02"), "1 year and 3 months"),
+        ("between", "months", ("2019", "2024-02-01"), "5 years"),
         ("last", "", ("2024-01", "2023"), "a"),
+        ("first", "", ("2024", "2024-05-31"), None),
+        ("last", "", ("2024-05", "2024-05-31"), None),
+        ("first", "", ("2024-01-01", "2024-01-02", "soon"), None),
         ("first", "", ("2024-01-01", "2024-01-01"), None),
         ("first", "", ("2024-01-01", "soon"), None),
         ("count", "", ("soon", "later"), "2"),
         ("none", "", ("2024-01-01", "2024-01-02"), None),
     ],
 )
-def test_computing(operation: Operation, unit: str, dates: tuple[str, str], text: str | None) -> None:
-    items = [DatedEvidence(number, date, what) for number, (date, what) in enumerate(zip(dates, "ab", strict=True), 1)]
+def test_computing(operation: Operation, unit: str, dates: tuple[str, ...], text: str | None) -> None:
+    items = [
+        DatedEvidence(number, date, what) for number, (date, what) in enumerate(zip(dates, "abc", strict=False), 1)
+    ]
     found = compute(operation, unit, items)
     assert (None if found is None else found.text) == text
 

@@ -502,6 +502,7 @@ def test_remember_on_a_terminal_wants_something() -> None:
         (["recall", "x", "--reranker", "sorter:Sorter"], "--allow-code sorter"),
         (["recall", "x", "--reranker", "sorter:Sorter", "--allow-code", "sorter"], "No module named 'sorter'"),
         (["recall", "x", "--reranker", "json:JSONDecoder", "--allow-code", "json"], "score"),
+        (["recall", "x", "--reranker", "json:__name__", "--allow-code", "json"], "not a class or a function"),
         (["about", " "], "must not be empty"),
         (["import", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (["export", FILE, "--force"], "belongs to the memory itself"),

@@ -41,7 +41,7 @@ def test_the_prompts_that_ship_are_listed_by_area() -> None:
 def test_a_folder_or_a_file_replaces_prompts_for_a_block(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "ariadne-1.md").write_text(OWN)
-    (tmp_path / "statements.md").write_text("# user\n$text and the mark $mark, wanted: $wanted")
+    (tmp_path / "statements.md").write_text("# user\n$text and the mark $mark, in this form: $form")
     own = load_prompts(tmp_path)
     assert own.digests.keys() == {"agents/ariadne", "extract/statements"}
     shipped = load_prompt("worldthread.agents", "ariadne", 1)
@@ -49,11 +49,11 @@ def test_a_folder_or_a_file_replaces_prompts_for_a_block(tmp_path: Path) -> None
         messages = prompt("ariadne", situation="It is $dark.", planning="-", actions="-")
         assert [message.content for message in messages] == ["Play as the paper says.", "It is $dark."]
         assert load_prompt("worldthread.agents", "ariadne", 1).id == f"ariadne/{own.digests['agents/ariadne']}"
-        assert ModelExtractor(FakeChat([])).name == f"model/1+statements/{own.digests['extract/statements']}"
+        assert ModelExtractor(FakeChat([])).name == f"model/2+statements/{own.digests['extract/statements']}"
         with use_prompts(PromptSet()):
             assert load_prompt("worldthread.agents", "ariadne", 1) is shipped
     assert load_prompt("worldthread.agents", "ariadne", 1) is shipped
-    assert ModelExtractor(FakeChat([])).name == "model/1"
+    assert ModelExtractor(FakeChat([])).name == "model/2"
     assert load_prompts(tmp_path / "agents" / "ariadne-1.md").digests.keys() == {"agents/ariadne"}
     assert decode_prompts(own.as_json()) == own
 

@@ -57,7 +57,11 @@ HOMES = (
 )
 
 
-@pytest.mark.parametrize("method", METHODS)
+WITH_SETTINGS = ["astar:neighbourhood=true,nearest=3" if name == "astar" else name for name in METHODS]
+"""A* of the paper finds paths between two names or more, and these questions have one."""
+
+
+@pytest.mark.parametrize("method", WITH_SETTINGS)
 def test_what_has_ended_is_not_found_unless_asked_for(method: str) -> None:
     world = World(*HOMES)
     now = [str(hit.item) for hit in world.search("Where does Anna live?", method) if hit.kind == "thesis"]
@@ -69,7 +73,7 @@ def test_what_has_ended_is_not_found_unless_asked_for(method: str) -> None:
     assert {"Anna lives in Rome.", "Anna lives in Paris."} <= {str(h.item) for h in everything if h.kind == "thesis"}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", WITH_SETTINGS)
 def test_a_moment_of_the_past_is_answered_as_it_was(method: str) -> None:
     then = World(*HOMES).search("Where does Anna live?", method, k=9, at=1)
     assert [str(h.item) for h in then if h.kind == "thesis"] == ["Anna lives in Rome."]
@@ -133,7 +137,8 @@ def test_an_empty_memory_finds_nothing(method: str) -> None:
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "lexical"])
 def test_scores_are_finite_when_nothing_is_like_the_question(method: str) -> None:
     hits = World(passage("?", 1), passage("!", 2)).search("zzz", method)
-    assert hits
+    from_names = method in ("astar", "water_circles", "beam", "mixture")  # the question has none
+    assert bool(hits) != from_names
     assert all(np.isfinite(hit.score) for hit in hits)
 
 

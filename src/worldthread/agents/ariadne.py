@@ -36,6 +36,7 @@ TEXT_LIMIT: Final = 600
 """Default length of an observation among the last moves with one call, in characters. Chosen by hand, not tuned."""
 LEAST_TEXT_LIMIT: Final = 20
 """The least value of the argument ``text_limit``."""
+_WORDS_OF_GOAL: Final = 4  # a shorter goal is not left out of observations
 TEMPERATURE: Final = 0.2
 """Temperature of all answers, as the published code has it for plans."""
 
@@ -344,7 +345,8 @@ class Ariadne(ModelAgent):
         return f"[move {step.turn:g}] {command}{self._without_goal(step.text).strip()}{inventory}"
 
     def _without_goal(self, text: str) -> str:
-        return text.replace(self._goal, "").rstrip() if self._goal else text
+        # a goal of a word or two, such as one's own "lamp", is a part of what is seen
+        return text.replace(self._goal, "").rstrip() if len(self._goal.split()) >= _WORDS_OF_GOAL else text
 
     # -- three calls --------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from worldthread.extract.model.stated_times import stated_time
+from worldthread.extract.model.stated_times import StatedTime, stated_time
 
 Operation: TypeAlias = Literal["between", "first", "last", "count", "none"]
 """What is computed; ``"none"`` for nothing."""
@@ -25,6 +25,7 @@ _ASKED: Final = re.compile(
     re.IGNORECASE,
 )
 _DAY: Final = 86400.0
+_LONGEST_MONTH: Final = 31 * _DAY
 _LONGEST_QUESTION: Final = 500  # characters that are looked at
 
 
@@ -67,15 +68,16 @@ def compute(operation: Operation, unit: str, items: Sequence[DatedEvidence]) -> 
     Args:
         operation: what to compute.
         unit: ``"days"``, ``"weeks"``, ``"months"`` or ``"years"`` for the time between two events; days for any other.
-        items: the events. Those without a usable date count only where no date is needed.
+        items: the events. One without a usable date counts where no date is needed, and leaves an order open.
 
     Returns:
-        The answer; ``None`` when there are too few events.
+        The answer; ``None`` when there are too few events, or their dates do not tell which came first. A time between
+        dates of which one has no day is in months or years, and in years where one has no month.
     """
     if operation == "count" and items:
         steps = "; ".join(f"{item.number}: {item.what} ({item.date})" for item in items)
         return ComputedAnswer(str(len(items)), steps, _numbers(items))
-    dated = [(time.begin, item) for item in items if (time := stated_time(item.date, None)) is not None]
+    dated = [(time, item) for item in items if (time := stated_time(item.date, None)) is not None]
     if operation == "none" or len(dated) < 2:
         return None
     dated.sort(key=lambda pair: pair[0])
@@ -84,23 +86,32 @@ def compute(operation: Operation, unit: str, items: Sequence[DatedEvidence]) -> 
     (start, first), (end, last) = dated[0], dated[-1]
     if operation == "between":
         return ComputedAnswer(_between(start, end, unit), steps, _numbers(used))
-    chosen, other = (first, dated[1][0]) if operation == "first" else (last, dated[-2][0])
-    if other == (start if operation == "first" else end):
-        return None  # at the same time
-    return ComputedAnswer(chosen.what, steps, _numbers(used))
+    if len(dated) < len(items):
+        return None  # what has no date may be the one
+    if operation == "first":
+        chosen, is_clear = first, start.end <= dated[1][0].begin
+    else:
+        chosen, is_clear = last, all(time.end <= end.begin for time, _ in dated[:-1])
+    return ComputedAnswer(chosen.what, steps, _numbers(used)) if is_clear else None
 
 
 def _numbers(items: Sequence[DatedEvidence]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(item.number for item in items))
 
 
-def _between(start: float, end: float, unit: str) -> str:
-    days = round((end - start) / _DAY)
+def _between(start: StatedTime, end: StatedTime, unit: str) -> str:
+    begin, finish = datetime.fromtimestamp(start.begin, UTC), datetime.fromtimestamp(end.begin, UTC)
+    longest = max(time.end - time.begin for time in (start, end))
+    if longest > _LONGEST_MONTH:
+        return _counted((finish.year - begin.year, "year"))
+    if longest > _DAY:
+        begin, finish = begin.replace(day=1), finish.replace(day=1)
+        unit = "years" if unit == "years" else "months"
+    days = round((finish - begin).total_seconds() / _DAY)
     if unit == "weeks":
         return _counted((days // 7, "week"), (days % 7, "day"))
     if unit not in ("months", "years"):
         return _counted((days, "day"))
-    begin, finish = datetime.fromtimestamp(start, UTC), datetime.fromtimestamp(end, UTC)
     months = (finish.year - begin.year) * 12 + finish.month - begin.month
     # the 31st of a month is reached on the last day of a shorter one
     day = min(begin.day, calendar.monthrange(finish.year, finish.month)[1])

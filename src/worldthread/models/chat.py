@@ -39,6 +39,8 @@ class ChatRequest:
         seed: asks the server for a repeatable answer; some servers ignore it.
         mark: the mark around a passage in the messages; ``None`` if there is none. It is random, and therefore left out
             where requests are compared or recorded (:func:`worldthread.models.request_key.recorded_request`).
+        today: the date in the messages that comes from the clock; empty if there is none. Recordings leave it out, so
+            that they answer on any day; a cache does not.
 
     Raises:
         InputError: there is no message, or the purpose is empty.
@@ -51,6 +53,7 @@ class ChatRequest:
     max_tokens: int | None = None
     seed: int | None = None
     mark: BoundaryMark | None = field(default=None, repr=False)
+    today: str = ""
 
     def __post_init__(self) -> None:
         if not self.messages:

@@ -264,7 +264,7 @@ class CachedChat:
         """
         if request.temperature > 0 and request.seed is None and not self._sampled:
             return self._model.complete(request)
-        key = request_key(self.name, request)
+        key = request_key(self.name, request, with_today=True)
         with self._turn(key):
             known = self._cache.get(key)
             if known is not None:

@@ -186,8 +186,8 @@ def _call(line: JsonLine, model: str, reader: JsonLinesReader) -> tuple[Recorded
         _require_figures(fields)
     except (msgspec.ValidationError, InputError) as error:
         raise reader.error(f"not a call: {error}") from error
-    if fields.request.mark is not None:
-        raise reader.error("not a call: a recorded request has no random mark")
+    if fields.request.mark is not None or fields.request.today:
+        raise reader.error("not a call: a recorded request has no random mark and no date of the clock")
     if fields.answer is not None and fields.error is None:
         outcome: ChatAnswer | ModelCallError = fields.answer
     elif fields.error is not None and fields.answer is None:

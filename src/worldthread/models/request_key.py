@@ -15,12 +15,13 @@ from typing import Any, Final
 from worldthread.errors import InputError
 from worldthread.models.chat import ChatAnswer, ChatRequest
 
+_RECORDED_TODAY: Final = "(the day of the call)"
 _BEFORE: Final = 20
 _AFTER: Final = 60
 """How many characters of a text are shown before and after the first difference."""
 
 
-def request_key(model: str, request: ChatRequest) -> str:
+def request_key(model: str, request: ChatRequest, *, with_today: bool = False) -> str:
     """Compute the key of a request, which is equal for equal requests in every process.
 
     The purpose does not count, since it is not sent, nor does the order of the keys in a schema. The random mark around
@@ -29,6 +30,7 @@ def request_key(model: str, request: ChatRequest) -> str:
     Args:
         model: name of the model.
         request: the request.
+        with_today: whether a date that comes from the clock counts.
 
     Returns:
         The SHA-256 of everything that decides the answer, in hexadecimal digits.
@@ -38,16 +40,23 @@ def request_key(model: str, request: ChatRequest) -> str:
     """
     content = request_fields(request)
     del content["purpose"]
+    if with_today and request.today:
+        content["today"] = request.today
     return hashlib.sha256(to_json({"model": model, **content}, sort_keys=True)).hexdigest()
 
 
 def recorded_request(request: ChatRequest) -> ChatRequest:
-    """Return ``request`` as it is compared and recorded: equal in every process, without its random mark."""
-    mark = request.mark
-    if mark is None:
+    """Return ``request`` as it is compared and recorded: equal in every process and on any day, without random mark."""
+    mark, today = request.mark, request.today
+    if mark is None and not today:
         return request
-    messages = tuple(replace(message, content=mark.as_recorded(message.content)) for message in request.messages)
-    return replace(request, messages=messages, mark=None)
+
+    def recorded(text: str) -> str:
+        text = text if mark is None else mark.as_recorded(text)
+        return text.replace(today, _RECORDED_TODAY, 1) if today else text
+
+    messages = tuple(replace(message, content=recorded(message.content)) for message in request.messages)
+    return replace(request, messages=messages, mark=None, today="")
 
 
 def recorded_answer(request: ChatRequest, answer: ChatAnswer) -> ChatAnswer:

@@ -60,6 +60,8 @@ def load_reranker(name: str, allow_code: Collection[str]) -> Reranker:
         make = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise InputError(f"the reranker {name} cannot be imported: {error}") from error
+    if not callable(make):
+        raise InputError(f"the reranker {name} is not a class or a function: name what makes the reranker")
     made: Reranker = make()
     require_methods(made, ("score",), "reranker", "an object that scores texts for a question")
     return made

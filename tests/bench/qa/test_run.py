@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from worldthread.answer import PROMPT_VERSIONS
 from worldthread.bench.datasets import Dataset, Passage, Question
 from worldthread.bench.qa.dataset_memory import figures_of, lengths_of, open_memory
 from worldthread.bench.qa.personalai import personalai
@@ -81,6 +82,8 @@ def test_figures_are_those_of_the_answers(tmp_path: Path) -> None:
         records = results.records(who.configuration(RetrievalSpec("dense")))
         figures = summary(who.configuration(RetrievalSpec("dense")), records.values())
     assert figures["questions"] == 6
+    used = {f"{name}/{version}" for name, version in PROMPT_VERSIONS.items()}
+    assert used <= set(who.configuration(RetrievalSpec("dense")).prompts), "results of other prompts are others"
     assert figures["exact"] == pytest.approx(2 / 6, abs=1e-4)
     assert figures["f1"] == pytest.approx((1 + 4 / 6 + 1) / 6, abs=1e-4), "the best of both right answers"
     assert figures["exact_personalai"] == 0, "articles count there, and 'kiln' is missing"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from worldthread.answer import PROMPT_VERSIONS
 from worldthread.bench.datasets import Dataset, Question
 from worldthread.bench.qa import fact_filter, stages
 from worldthread.bench.qa import judge as judging
@@ -41,7 +42,11 @@ ENTITIES: Final[Mapping[str, stages.EntityStage]] = {
 }
 """Entity stages by name."""
 
-PROMPTS: Final = ("answer/1", f"entities/{stages.PROMPT_VERSION}", f"judge/{judging.PROMPT_VERSION}")
+PROMPTS: Final = (
+    *(f"{name}/{version}" for name, version in PROMPT_VERSIONS.items()),
+    f"entities/{stages.PROMPT_VERSION}",
+    f"judge/{judging.PROMPT_VERSION}",
+)
 
 _PERSONALAI: Final = "personalai"
 

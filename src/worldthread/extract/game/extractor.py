@@ -81,9 +81,12 @@ class GameExtractor:
             if name is None:
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
             else:
+                start = len(collector.statements)
                 extract_room(name, title.after, collector, lists_things=not title.is_marked)
                 if action is not None:
+                    described = len(collector.statements)
                     extract_move(action, text, room, name, view, collector, exits_are_listed=title.is_marked)
+                    collector.put_before(start, described)  # the way, then the room: so plays are recorded
         elif title is not None or enters_darkness(text, action):
             collector.add(v.place(v.PLAYER, v.IS_IN, v.DARKNESS))
         elif action is not None:

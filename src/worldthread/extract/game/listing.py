@@ -3,13 +3,13 @@
 =====================================================  =========================================================
 sentence                                               facts
 =====================================================  =========================================================
-There is a clove of garlic here.                       (clove of garlic, is in, <room>)
+There is a ball of wool here.                          (ball of wool, is in, <room>)
 Sam see torch (black) and old hat here.                (torch, is in, <room>), (old hat, is in, <room>)
 A bottle is sitting on the table.                      (bottle, is on, table)
-On the table is an elongated brown sack, smelling.     (elongated brown sack, is on, table)
+On the shelf is a dented tin box, half open.           (dented tin box, is on, shelf)
 You can also see a cup (in which is some tea) here.    (cup, is in, <room>), (tea, is in, cup)
-The glass bottle contains:                             (quantity of water, is in, glass bottle)
-  A quantity of water
+The wooden crate contains:                             (pair of boots, is in, wooden crate)
+  A pair of boots
 =====================================================  =========================================================
 
 The place is the room when the sentence names a part of every room, such as a corner or the floor. What a sentence says
@@ -210,7 +210,7 @@ def items(listed: str) -> list[MentionedThing]:
     has_article = _STARTS_ITEM.match(listed.strip()) is not None
     for part in _BORDER.split(listed):
         if has_article and parts and not _STARTS_ITEM.match(part):
-            if len(parts[-1].split()) == 2 and f"{parts[-1]}," in listed:  # "a heavy, misty liquid"
+            if len(parts[-1].split()) == 2 and f"{parts[-1]}," in listed:  # "a thick, woollen scarf"
                 parts[-1] = f"{parts[-1]} {part}"
                 continue
             break  # an aside after a comma

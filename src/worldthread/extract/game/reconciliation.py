@@ -1,7 +1,7 @@
 """Ends what a step shows to be no longer so although no sentence says it: other names of one thing, and things gone.
 
-* A thing that is said to be somewhere under a new name is no longer in this room under an older one ("elongated brown
-  sack" and "brown sack"), unless the text speaks of both.
+* A thing that is said to be somewhere under a new name is no longer in this room under an older one ("long grey coat"
+  and "grey coat"), unless the text speaks of both.
 * What the player puts somewhere leaves the inventory and lies there, by the command.
 * What the command named and the game does not know here is not here.
 * What was carried once, and lay in this room, is gone when a description of the room does not name it.

@@ -88,7 +88,7 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         below = lines[number + 1].strip() if number + 1 < len(lines) else ""
         if not _PLAIN_TITLE.match(line.strip()) or line[:1] == " " or above.endswith(":"):
             continue
-        has_posture = name != line.strip()  # "Frigid River, in the magic boat"
+        has_posture = name != line.strip()  # "Lake Shore, in the wooden canoe"
         if (
             moves
             or has_posture

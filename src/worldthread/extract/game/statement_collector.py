@@ -69,6 +69,11 @@ class StatementCollector:
             ):
                 del self.statements[statement]
 
+    def put_before(self, place: int, start: int) -> None:
+        """Put the statements from number ``start`` on before those from number ``place`` on."""
+        found = list(self.statements)
+        self.statements = {s: self.statements[s] for s in (*found[:place], *found[start:], *found[place:start])}
+
     def end(self, statements: Iterable[Statement], reason: str) -> None:
         """End older statements; the first reason for a statement is kept."""
         for statement in statements:

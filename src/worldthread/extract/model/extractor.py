@@ -171,8 +171,9 @@ class ModelExtractor:
 
     @property
     def name(self) -> str:
-        """Name and version, with the language if it is not English, and digests of the schema and the instruction."""
-        parts = [self.version]
+        """Name and version, prompts of one's own, a language other than English, digests of schema and instruction."""
+        own = (prompt for prompt in (self._statements_prompt, self._endings_prompt) if prompt.digest)
+        parts = [self.version, *(prompt.id for prompt in own)]
         if self._language.lower() != "english":
             parts.append(f"language-{self._language}")
         if self._schema is not None:
