@@ -130,6 +130,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Record.episode": lambda m: m.record.episode(KEPT.id),
     "Record.episodes_about": lambda m: m.record.episodes_about("key 1"),
     "Record.forget": lambda m: m.record.forget(m.record.add(_fresh()).id),
+    "Record.forget_many": lambda m: m.record.forget_many([m.record.add(_fresh()).id]),
     "Record.index": lambda m: _inside(m.record.index()),
     "Record.read_lock": lambda m: _inside(m.record.read_lock()),
     "Record.replace": _replace,
