@@ -56,7 +56,7 @@ LAYERS = [
     },
     {"memory"},
     {"async_memory"},
-    {"adapters"},
+    {"adapters", "moving"},
     {"agents"},
     {"play"},
     {"bench"},
