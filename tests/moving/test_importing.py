@@ -190,6 +190,25 @@ def test_labels_are_added(write: Write, dumps: Dumps) -> None:
         assert labels == {("anna", "trip", "new")}
 
 
+def test_an_import_that_was_interrupted_goes_on_where_it_stopped(write: Write) -> None:
+    path = write("".join(f"31/12/23, 09:00 - A: number {number}\n" for number in range(150)))
+    done: list[int] = []
+
+    def interrupt(count: int, total: int | None) -> None:
+        assert total == 150
+        done.append(count)
+        if count > 100:
+            raise KeyboardInterrupt
+
+    with opened() as memory, opened() as whole:
+        with pytest.raises(KeyboardInterrupt):
+            import_dump(memory, path, progress=interrupt)
+        assert 0 < memory.stats()["episodes"] < 150
+        assert import_dump(memory, path).added == 150 - done[-1]
+        import_dump(whole, path)
+        assert memory.record.state_hash() == whole.record.state_hash()
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
