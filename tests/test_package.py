@@ -38,6 +38,7 @@ LAYERS = [
         "settings",
         "sqlite_errors",
         "text",
+        "timings",
         "types",
     },
     {"graph", "envs"},
