@@ -162,6 +162,23 @@ def test_mem0_and_langgraph_keep_users_namespaces_and_times(write: Write, dumps:
         assert {episode.session for episode in memory.episodes()} == {"memories/anna"}
 
 
+def test_values_that_are_nested_too_deeply_are_refused(write: Write, dumps: Dumps) -> None:
+    text = json.dumps(dumps["langgraph"]).replace('{"name": "Anna", "age": 30}', '{"x": ' * 600 + "1" + "}" * 600)
+    with pytest.raises(FormatError, match="item 2, 'value': it cannot be written as text"):
+        read_dump(write(text))
+    with pytest.raises(FormatError, match="this is not JSON"):
+        read_dump(write("[" * 100_000), "mem0")
+
+
+def test_a_long_whatsapp_message_takes_linear_time(write: Write, time_growth: Callable[..., float]) -> None:
+    def read(size: int) -> None:
+        spaces = " " * size
+        path = write(f"31/12/23, 09:00 - A: x{spaces}y\u200e{spaces}z\n{'<' * size}\n31/12/23,{spaces}")
+        assert len(read_dump(path).contents) == 1
+
+    assert time_growth(read, 4000) < 16
+
+
 def test_graphiti_edges_hold_in_their_intervals(write: Write, dumps: Dumps) -> None:
     with opened() as memory:
         done = import_dump(memory, write(dumps["graphiti"]))

@@ -42,22 +42,34 @@ def read(dump: Dump) -> Iterator[DumpItem]:
 
 def _item(dump: Dump, item: JsonPart) -> DumpItem:
     namespace = [str(part.require(str).value) for part in item.get("namespace").require(list).each("part")]
-    key, value, created = item.required_text("key"), item.get("value").require(dict).value, item.time("created_at")
+    key, value, created = item.required_text("key"), item.get("value").require(dict), item.time("created_at")
     at = item.time("updated_at")
     at = created if at is None else at
     if at is None:
         return LeftOut(NO_TIME)
     return dump.document(
         item.place, _text(value), at=at, source=SOURCE, session="/".join(namespace),
-        metadata={"key": key, **item.get("value").plain("kind")},
+        metadata={"key": key, **value.plain("kind")},
     )  # fmt: skip
 
 
-def _text(value: Any) -> str:
-    """Return the text of a value: its content, which may be nested, else its fields line by line."""
+def _text(part: JsonPart) -> str:
+    """Return the text of a value: its content, which may be nested, else its fields line by line.
+
+    Raises:
+        FormatError: it is nested too deeply.
+    """
+    value = part.value
     while isinstance(value, Mapping):
         inner = next((value[name] for name in _TEXTS if isinstance(value.get(name), str | Mapping)), None)
         if inner is None:
-            return "\n".join(f"{name}: {_text(part)}" for name, part in value.items() if part is not None)
+            try:
+                return "\n".join(f"{name}: {_line(field)}" for name, field in value.items() if field is not None)
+            except orjson.JSONEncodeError as error:
+                raise part.fail(f"it cannot be written as text: {error}") from None
         value = inner
+    return str(value)
+
+
+def _line(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -24,7 +24,6 @@ _HEAD: Final = re.compile(
 _SPEAKER: Final = re.compile(r"(?P<name>[^:\"\u201c\u201d]{1,100}): ?(?P<text>.*)")
 _PLACEHOLDER: Final = re.compile(r"<[^<>]{1,200}>")
 _FILE_NAME: Final = re.compile(r"[^\s/][^/\n]{0,200}\.\w{2,5} \([^()\n]{3,40}\)")
-_EDITED: Final = re.compile(rf"\s*{_MARK}<[^<>]{{1,100}}>\s*$")
 _DELETED: Final = ("this message was deleted", "you deleted this message")
 _MEDIA: Final = "of media that the export omits"
 _SYSTEM: Final = "of the app itself"
@@ -129,7 +128,10 @@ def _begun(dump: Dump, number: int, head: re.Match[str]) -> _Message:
 
 def _said(first: str, more: list[str]) -> tuple[str, str]:
     """Return the text of a message, and why it is left out (empty if it is not)."""
-    text = _EDITED.sub("", "\n".join([first, *more])).rstrip()
+    text = "\n".join([first, *more]).rstrip()
+    written, mark, note = text.rpartition(_MARK)
+    if mark and written.strip() and _PLACEHOLDER.fullmatch(note):  # that the message was edited
+        text = written.rstrip()
     first = text.partition("\n")[0]
     plain = _MARKS.sub("", first).strip()
     if _PLACEHOLDER.fullmatch(plain) or _FILE_NAME.fullmatch(plain):
