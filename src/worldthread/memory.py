@@ -34,6 +34,7 @@ from worldthread.progress import Progress
 from worldthread.provenance import Labels, MetadataValue, require_metadata
 from worldthread.record import Record, describe_store, known_keys, to_world_time
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
+from worldthread.timings import timed
 from worldthread.types import KINDS, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
 
 if TYPE_CHECKING:
@@ -114,9 +115,10 @@ class Memory:
         require_methods(clock, ("__call__",), "clock", "a function that returns the time")
         models = MemoryModels(model, extractor, embedder)  # before a file is created: a wrong name leaves none behind
         try:
-            store = open_store(
-                path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock
-            )
+            with timed("open"):
+                store = open_store(
+                    path, namespace=namespace, readonly=readonly, durability=durability, wait=wait, clock=clock
+                )
         except BaseException:
             models.close()
             raise
@@ -238,6 +240,7 @@ class Memory:
             [content], at, source, user=user, agent=agent, session=session, metadata=metadata, progress=False
         )
 
+    @timed("remember")
     def remember_many(
         self,
         contents: Iterable[Content],
@@ -474,6 +477,7 @@ class Memory:
 
     # -- asking -----------------------------------------------------------------------------------------------------
 
+    @timed("recall")
     def recall(
         self,
         query: str,
@@ -548,6 +552,7 @@ class Memory:
         hits = listed(hits, query, k, reranker)
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)
 
+    @timed("ask")
     def ask(
         self,
         question: str,

@@ -1,0 +1,57 @@
+"""Claude's export: ``conversations.json``, a list of conversations with their ``chat_messages``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut, Spacing
+
+SOURCE: Final = "claude"
+_SPEAKERS: Final = {"human": "user", "assistant": "assistant"}
+
+
+def detect(dump: Dump) -> bool:
+    """Return whether the file is such an export."""
+    value = dump.root.value
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and "chat_messages" in first
+
+
+def read(dump: Dump) -> Iterator[DumpItem]:
+    """Yield every message.
+
+    Args:
+        dump: the file.
+
+    Yields:
+        The messages in order, and one item for each that is left out.
+
+    Raises:
+        FormatError: the file is not such an export; the message names the place.
+    """
+    root = dump.root
+    conversations = [root.named("conversation 1")] if isinstance(root.value, dict) else root.each("conversation")
+    for conversation in conversations:
+        session = conversation.required_text("uuid")
+        spacing = Spacing(conversation.time("created_at"))
+        for message in conversation.get("chat_messages").require(list).named(conversation.place).each("message"):
+            at = spacing.place(message.time("created_at"))
+            sender = message.required_text("sender").lower()
+            if sender not in _SPEAKERS:
+                yield LeftOut("of other senders")
+            elif at is None:
+                yield LeftOut(NO_TIME)
+            else:
+                yield dump.document(
+                    message.place, _text(message), at=at, source=SOURCE, speaker=_SPEAKERS[sender], session=session,
+                    metadata={**conversation.plain("name"), "message": message.required_text("uuid")},
+                )  # fmt: skip
+
+
+def _text(message: JsonPart) -> str:
+    """Return what was written: the blocks of text, else the text as a whole, which also describes other blocks."""
+    blocks = list(message.get("content").each("block"))
+    if not blocks:
+        return message.text("text")
+    return "\n".join(block.text("text") for block in blocks if block.text("type") == "text" and block.has("text"))

@@ -1,0 +1,75 @@
+"""Edges of Graphiti or Zep, as JSON: ``{"nodes": [...], "edges": [...]}``, or a list of edges without their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from worldthread.moving.base import NO_TEXT, NO_TIME, UNRECORDABLE, Dump, DumpItem, JsonPart, LeftOut
+from worldthread.types import Fact, Thesis
+
+SOURCE: Final = "graphiti"
+_ENDS: Final = ("source_node_uuid", "target_node_uuid")
+
+
+def detect(dump: Dump) -> bool:
+    """Return whether the file holds such edges."""
+    value = dump.root.value
+    found = value.get("edges") if isinstance(value, dict) else value
+    return isinstance(found, list) and bool(found) and isinstance(found[0], dict) and set(_ENDS) <= set(found[0])
+
+
+def read(dump: Dump) -> Iterator[DumpItem]:
+    """Yield every edge as a fact that holds from ``valid_at`` to ``invalid_at``.
+
+    An edge without ``valid_at`` holds from ``created_at``; one that has expired without ``invalid_at`` ends at
+    ``expired_at``. Without the nodes, whose names a fact needs, the sentence of the edge is remembered as a thesis.
+
+    Args:
+        dump: the file.
+
+    Yields:
+        The facts, and one item for each edge that is left out.
+
+    Raises:
+        FormatError: the file does not hold such edges; the message names the place.
+    """
+    root = dump.root
+    names = None
+    if root.has("nodes"):
+        names = {node.required_text("uuid"): node.required_text("name") for node in root.get("nodes").each("node")}
+    edges = root.get("edges").require(list) if isinstance(root.value, dict) else root
+    for edge in edges.named("the file").each("edge"):
+        yield _edge(dump, edge, names)
+
+
+def _edge(dump: Dump, edge: JsonPart, names: dict[str, str] | None) -> DumpItem:
+    uuid, text, created = edge.required_text("uuid"), edge.text("fact").strip(), edge.time("created_at")
+    start, end, expired = edge.time("valid_at"), edge.time("invalid_at"), edge.time("expired_at")
+    start = created if start is None else start
+    end = expired if end is None else end
+    if start is None:
+        return LeftOut(NO_TIME)
+    if end is not None and end < start:
+        return LeftOut("that end before they begin")
+    if "\0" in text:
+        return LeftOut(UNRECORDABLE)
+    if names is not None:
+        relation = " ".join(edge.required_text("name").replace("_", " ").lower().split())
+        subject, object_ = (_name(edge, names, field) for field in _ENDS)
+        statement = dump.statement(edge.place, lambda: Fact(subject, relation, object_, valid_from=start, valid_to=end))
+        text = text or f"{subject} {relation} {object_}."
+    elif not text:
+        return LeftOut(NO_TEXT)
+    else:
+        statement = dump.statement(edge.place, lambda: Thesis(text, valid_from=start, valid_to=end))
+    return dump.fact(
+        edge.place, text, statement, at=start, source=SOURCE, session=edge.text("group_id"), metadata={"edge": uuid}
+    )
+
+
+def _name(edge: JsonPart, names: dict[str, str], field: str) -> str:
+    id_ = edge.required_text(field)
+    if id_ not in names:
+        raise edge.get(field).fail(f"there is no node {id_!r} in the file")
+    return names[id_]

@@ -1,0 +1,53 @@
+"""A dump of mem0: what ``get_all`` returns, as JSON. Memories with a role were said by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from worldthread.moving.base import NO_TIME, Dump, DumpItem, JsonPart, LeftOut
+
+SOURCE: Final = "mem0"
+_ROLES: Final = ("user", "assistant")
+
+
+def detect(dump: Dump) -> bool:
+    """Return whether the file is such a dump."""
+    value = dump.root.value
+    found = value.get("results") if isinstance(value, dict) else value
+    return isinstance(found, list) and bool(found) and isinstance(found[0], dict) and "memory" in found[0]
+
+
+def read(dump: Dump) -> Iterator[DumpItem]:
+    """Yield every memory at the time at which it was last changed, and one item for each relation, which has no time.
+
+    Args:
+        dump: the file.
+
+    Yields:
+        The memories, and one item for each that is left out.
+
+    Raises:
+        FormatError: the file is not such a dump; the message names the place.
+    """
+    root = dump.root
+    memories = root.get("results").require(list) if isinstance(root.value, dict) else root
+    for memory in memories.named("the file").each("memory"):
+        yield _memory(dump, memory)
+    if root.has("relations"):
+        yield from (LeftOut(f"relations {NO_TIME}") for _ in root.get("relations").each("relation"))
+
+
+def _memory(dump: Dump, memory: JsonPart) -> DumpItem:
+    text, created = memory.get("memory").require(str).value, memory.time("created_at")
+    at = memory.time("updated_at")
+    at = created if at is None else at
+    if at is None:
+        return LeftOut(NO_TIME)
+    own, role = memory.get("metadata"), memory.text("role")
+    return dump.document(
+        memory.place, text, at=at, source=SOURCE, speaker=role if role in _ROLES else "",
+        user=memory.text("user_id"), agent=memory.text("agent_id"), session=memory.text("run_id"),
+        metadata={**({} if own.value is None else own.require(dict).plain(*own.value)),
+                  "memory": memory.required_text("id")},
+    )  # fmt: skip

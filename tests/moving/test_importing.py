@@ -1,0 +1,311 @@
+"""Files of other programs become part of a memory: every message is remembered or counted as left out."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from worldthread import Fact, FormatError, InputError, Memory, StoreError
+from worldthread.cli.main import app
+from worldthread.moving import FORMATS, DumpImport, import_dump, read_dump
+
+Write = Callable[..., Path]
+Dumps = dict[str, Any]
+
+
+def opened() -> Memory:
+    return Memory(model="none", embedder="fake")
+
+
+def texts(memory: Memory) -> list[str]:
+    return [episode.text for episode in memory.episodes()]
+
+
+def imported(dump: Path, **options: Any) -> tuple[DumpImport, list[str]]:
+    with opened() as memory:
+        return import_dump(memory, dump, **options), texts(memory)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_detected_counted_and_imported_once(name: str, write: Write, dumps: Dumps) -> None:
+    path = write(dumps[name])
+    with opened() as memory:
+        done = import_dump(memory, path)
+        assert done.format == name
+        assert done.messages == done.remembered + sum(done.left_out.values())
+        assert done.added == done.remembered == len(texts(memory)) > 0
+        before = memory.record.state_hash()
+        again = import_dump(memory, path, name)
+        assert (again.added, again.known, again.remembered) == (0, done.added, done.remembered)
+        assert memory.record.state_hash() == before
+        assert {episode.source for episode in memory.episodes()} == {name}
+
+
+def test_chatgpt_follows_the_current_branch(write: Write, dumps: Dumps) -> None:
+    done, found = imported(write(dumps["chatgpt"]), user="Anna")
+    assert found == ["Anna: I live in Rome.", "assistant: Rome is old.", "Anna: This is my dog Rex."]
+    assert done.left_out == {
+        "of code, thoughts or calls of tools": 1, "of the system": 1, "of tools": 1, "on another branch": 1,
+        "without text": 1,
+    }  # fmt: skip
+    with opened() as memory:
+        import_dump(memory, write(dumps["chatgpt"]))
+        first = next(iter(memory.episodes()))
+        assert (first.session, first.metadata["title"], first.metadata["message"]) == ("c-1", "Rome", "u1")
+        assert 0 <= first.at - 1_704_103_200.0 < 0.1
+
+
+def test_chatgpt_without_a_current_node_takes_the_only_branch(write: Write, dumps: Dumps) -> None:
+    dump = dumps["chatgpt"]
+    dump[0]["current_node"] = None
+    with pytest.raises(FormatError, match="conversation 1, 'current_node': expected the id of one of the 2 last"):
+        read_dump(write(dump))
+    del dump[0]["mapping"]["a0"]
+    assert imported(write(dump))[0].remembered == 3
+
+
+def test_chatgpt_trees_that_are_none(write: Write, dumps: Dumps) -> None:
+    circle, hole = dumps["chatgpt"], copy.deepcopy(dumps["chatgpt"])
+    circle[0]["mapping"]["u1"]["parent"] = "u2"
+    hole[0]["mapping"]["u1"]["parent"] = "nowhere"
+    with pytest.raises(FormatError, match=r"conversation 1: the parents of the message .* form a circle"):
+        read_dump(write(circle))
+    with pytest.raises(FormatError, match="conversation 1: there is no message 'nowhere'"):
+        read_dump(write(hole))
+
+
+def test_claude_reads_blocks_of_text(write: Write, dumps: Dumps) -> None:
+    done, found = imported(write(dumps["claude"]))
+    assert found == ["user: I moved to Paris.", "assistant: Paris is a city."]
+    assert done.left_out == {"without text": 1}
+    wrong = dumps["claude"]
+    wrong[0]["chat_messages"][1]["content"][1]["text"] = 7
+    with pytest.raises(FormatError, match="conversation 1, message 2, 'content', block 2, 'text': expected a string"):
+        read_dump(write(wrong))
+
+
+@pytest.mark.parametrize(
+    ("lines", "times"),
+    [
+        ("31/12/2023, 22:15 - A: x\n01/01/2024, 08:01 - A: y\n", ["2023-12-31 22:15", "2024-01-01 08:01"]),
+        ("12/31/23, 10:15 PM - A: x\n1/1/24, 12:05 AM - A: y\n", ["2023-12-31 22:15", "2024-01-01 00:05"]),
+        ("12/31/23, 10:15\u202fPM - A: x\n1/1/24, 12:05\u202fPM - A: y\n", ["2023-12-31 22:15", "2024-01-01 12:05"]),
+        ("[31.12.23, 22:15:09] A: x\n\u200e[01.01.24, 08:01:10] A: y\n",
+         ["2023-12-31 22:15:09", "2024-01-01 08:01:10"]),
+        ("2023-12-31, 22:15 - A: x\n2024-01-02 08:01 - A: y\n", ["2023-12-31 22:15", "2024-01-02 08:01"]),
+        ("[2023/12/31, 10:15:09 p. m.] A: x\n", ["2023-12-31 22:15:09"]),
+        # nothing above 12, but only one way is in the order of time
+        ("03/04/24, 09:00 - A: x\n01/05/24, 09:00 - A: y\n", ["2024-04-03 09:00", "2024-05-01 09:00"]),
+        ("02/12/24, 09:00 - A: x\n03/01/24, 09:00 - A: y\n", ["2024-02-12 09:00", "2024-03-01 09:00"]),
+        ("05/05/24, 09:00 - A: x\n", ["2024-05-05 09:00"]),
+    ],
+)  # fmt: skip
+def test_whatsapp_dates(lines: str, times: list[str], write: Write) -> None:
+    with opened() as memory:
+        import_dump(memory, write(lines))
+        with opened() as other:
+            for text, at in zip("xy", times, strict=False):
+                other.remember([{"speaker": "A", "content": text}], at)
+            assert [(e.text, e.at) for e in memory.episodes()] == [(e.text, e.at) for e in other.episodes()]
+
+
+def test_whatsapp_days_and_months_that_nothing_tells_apart(write: Write) -> None:
+    path = write("03/04/24, 09:00 - A: x\n03/05/24, 09:00 - A: y\n")
+    with pytest.raises(InputError, match=r"3/4/24 is a day and a month or .* --date-order"):
+        read_dump(path)
+    assert [one.at for one in read_dump(path, date_order="day-first").contents] == [1712134800.0, 1714726800.0]
+    assert [one.at for one in read_dump(path, date_order="month-first").contents] == [1709542800.0, 1709629200.0]
+    with pytest.raises(FormatError, match="line 1 has the day first, line 2 has the month first"):
+        read_dump(write("13/04/24, 09:00 - A: x\n03/15/24, 09:00 - A: y\n"))
+    with pytest.raises(FormatError, match=r"line 2: the date 31/2/24 does not exist"):
+        read_dump(write("13/04/24, 09:00 - A: x\n31/02/24, 09:00 - A: y\n"))
+
+
+def test_whatsapp_messages_of_one_minute_keep_their_order(write: Write) -> None:
+    done, found = imported(write("31/12/23, 09:00 - A: same\n" * 3 + "31/12/23, 09:00 - B: last\n"))
+    assert found == ["A: same"] * 3 + ["B: last"]
+    assert done.remembered == 4
+
+
+def test_whatsapp_lines_of_the_app_are_left_out(write: Write, dumps: Dumps) -> None:
+    done, found = imported(write(dumps["whatsapp"], "WhatsApp Chat with Tom.txt"))
+    assert found == ["Anna: I live in Rome.", "Tom: Nice!\nSee you: at ten", "Tom: My dog Rex"]
+    assert done.left_out == {"of media that the export omits": 1, "of the app itself": 1, "that were deleted": 1}
+    ios = (
+        "[31.12.23, 22:15:09] Trip: \u200eAnna created this group\n[31.12.23, 22:16:00] Tom: \u200eimage omitted\n"
+        "[31.12.23, 22:17:00] \u202aTom\u202c: Hi \u200e<This message was edited>\r\n"
+        '[31.12.23, 22:18:00] Tom changed the subject from "a: b" to "c"\n'
+    )
+    done, found = imported(write(ios))
+    assert found == ["Tom: Hi"]
+    assert done.left_out == {"of media that the export omits": 1, "of the app itself": 2}
+    quoting = "31/12/23, 09:00 - A: Anna wrote\n[31.12.23, 22:15:09] Tom: this\n31/12/23, 09:01 - A: yes\n"
+    assert imported(write(quoting))[1] == ["A: Anna wrote\n[31.12.23, 22:15:09] Tom: this", "A: yes"]
+
+
+def test_mem0_and_langgraph_keep_users_namespaces_and_times(write: Write, dumps: Dumps) -> None:
+    with opened() as memory:
+        import_dump(memory, write(dumps["mem0"]))
+        tea, rome = memory.episodes()
+        assert (tea.text, tea.user, tea.session, tea.metadata["topic"]) == ("Likes tea", "anna", "r1", "drinks")
+        assert (rome.text, rome.agent, rome.at) == ("anna: Lives in Rome", "helper", 1709373600.0)
+    assert imported(write(dumps["mem0"]["results"]))[0].left_out == {"without a time": 1}
+    with opened() as memory:
+        import_dump(memory, write({"items": dumps["langgraph"]}))
+        assert texts(memory) == ["Anna likes tea.", "name: Anna\nage: 30"]
+        assert {episode.session for episode in memory.episodes()} == {"memories/anna"}
+
+
+def test_values_that_are_nested_too_deeply_are_refused(write: Write, dumps: Dumps) -> None:
+    text = json.dumps(dumps["langgraph"]).replace('{"name": "Anna", "age": 30}', '{"x": ' * 600 + "1" + "}" * 600)
+    with pytest.raises(FormatError, match="item 2, 'value': it cannot be written as text"):
+        read_dump(write(text))
+    with pytest.raises(FormatError, match="this is not JSON"):
+        read_dump(write("[" * 100_000), "mem0")
+
+
+def test_a_long_whatsapp_message_takes_linear_time(write: Write, time_growth: Callable[..., float]) -> None:
+    def read(size: int) -> None:
+        spaces = " " * size
+        path = write(f"31/12/23, 09:00 - A: x{spaces}y\u200e{spaces}z\n{'<' * size}\n31/12/23,{spaces}")
+        assert len(read_dump(path).contents) == 1
+
+    assert time_growth(read, 4000) < 16
+
+
+def test_graphiti_edges_hold_in_their_intervals(write: Write, dumps: Dumps) -> None:
+    with opened() as memory:
+        done = import_dump(memory, write(dumps["graphiti"]))
+        assert done.left_out == {"that end before they begin": 1}
+        rome, paris = Fact("Anna", "lives in", "Rome"), Fact("Anna", "lives in", "Paris")
+        held = {v.statement: (v.interval.valid_from, v.interval.valid_to) for v in memory.timeline("Anna")}
+        assert held == {rome: (1682899200.0, 1709251200.0), paris: (1709251200.0, float("inf"))}
+        assert [version.statement for version in memory.about("Anna", as_of="2023-06-01")] == [rome]
+    unnamed = dumps["graphiti"]["edges"]
+    assert imported(write(unnamed))[1] == ["Anna lived in Rome.", "Anna lives in Paris."]
+    unknown = dumps["graphiti"]
+    del unknown["nodes"][1]
+    with pytest.raises(FormatError, match="edge 1, 'target_node_uuid': there is no node 'n2' in the file"):
+        read_dump(write(unknown))
+
+
+def test_what_is_in_a_file_twice_is_remembered_once(write: Write, dumps: Dumps) -> None:
+    done, found = imported(write([*dumps["langgraph"], dumps["langgraph"][0]]))
+    assert (done.messages, done.remembered, done.left_out, len(found)) == (3, 2, {"twice in the file": 1}, 2)
+
+
+def test_labels_are_added(write: Write, dumps: Dumps) -> None:
+    with opened() as memory:
+        import_dump(memory, write(dumps["whatsapp"]), user="anna", session="trip", metadata={"phone": "new"})
+        labels = {(one.user, one.session, one.metadata["phone"]) for one in memory.episodes()}
+        assert labels == {("anna", "trip", "new")}
+
+
+def test_an_import_that_was_interrupted_goes_on_where_it_stopped(write: Write) -> None:
+    path = write("".join(f"31/12/23, 09:00 - A: number {number}\n" for number in range(150)))
+    done: list[int] = []
+
+    def interrupt(count: int, total: int | None) -> None:
+        assert total == 150
+        done.append(count)
+        if count > 100:
+            raise KeyboardInterrupt
+
+    with opened() as memory, opened() as whole:
+        with pytest.raises(KeyboardInterrupt):
+            import_dump(memory, path, progress=interrupt)
+        assert 0 < memory.stats()["episodes"] < 150
+        assert import_dump(memory, path).added == 150 - done[-1]
+        import_dump(whole, path)
+        assert memory.record.state_hash() == whole.record.state_hash()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "the format is not recognised"),
+        (b"[]", "the format is not recognised"),
+        (b"hello", "the format is not recognised"),
+        (b'[{"mapping": ', "this is not JSON"),
+        (b"PK\x03\x04...", "this is a ZIP archive: unpack it"),
+        (b"31/12/23, 09:00 - A: \xff", "this is not UTF-8"),
+        (
+            json.dumps([{"id": "x", "mapping": []}]).encode(),
+            "conversation 1, 'mapping': expected a mapping, not a list",
+        ),
+        (json.dumps([{"mapping": {}}]).encode(), "conversation 1, 'id': expected a string, not null"),
+        (json.dumps([{"id": "x", "mapping": {}, "create_time": 1e300}]).encode(), "outside of the years 1 to 9999"),
+        (json.dumps([{"memory": "x", "id": "y" * 20000, "created_at": "2024-01-01"}]).encode(), "it can have 10,000"),
+    ],
+)
+def test_damaged_files_are_refused_with_the_place(data: bytes, message: str, write: Write, tmp_path: Path) -> None:
+    path = write(data)
+    with opened() as memory, pytest.raises(FormatError) as refused:
+        import_dump(memory, path)
+    assert message in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_wrong_arguments(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dumps: Dumps) -> None:
+    path = write(dumps["whatsapp"])
+    with pytest.raises(InputError, match="'slack' is not a format; formats are: auto, chatgpt"):
+        read_dump(path, "slack")
+    with pytest.raises(InputError, match="date_order must be day-first or month-first"):
+        read_dump(path, date_order="american")  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_dump(tmp_path / "absent")
+    with pytest.raises(FormatError, match="a folder"):
+        read_dump(tmp_path)
+    monkeypatch.setattr("worldthread.moving.importing.MAX_DUMP_BYTES", 100)
+    with pytest.raises(FormatError, match="at most 100 are read"):
+        read_dump(path)
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.setenv("WORLDTHREAD_EMBEDDER", "fake")
+    monkeypatch.setenv("WORLDTHREAD_MODEL", "none")
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+def test_the_command_imports_and_counts(run: Callable[..., Result], write: Write, dumps: Dumps) -> None:
+    path = str(write(dumps["chatgpt"]))
+    result = run("import", path, "--from", "auto", "--user", "Anna")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [
+        "chatgpt: 8 messages in the file, 3 remembered",
+        "  1 left out: of code, thoughts or calls of tools",
+        "  1 left out: of the system",
+        "  1 left out: of tools",
+        "  1 left out: on another branch",
+        "  1 left out: without text",
+        "stored 3 new passages",
+    ]
+    found = json.loads(run("import", path, "--from", "chatgpt", "--user", "Anna", "--json").stdout)
+    assert (found["added"], found["known"], found["messages"]) == (0, 3, 8)
+
+
+def test_the_command_refuses_before_it_creates_a_memory(
+    run: Callable[..., Result], write: Write, tmp_path: Path
+) -> None:
+    path = str(write('[{"mapping": {}}]'))
+    for arguments, message in [
+        (("import", path, "--from", "auto"), "conversation 1, 'id': expected a string"),
+        (("import", path, "--from", "slack"), "'slack' is not a format"),
+        (("import", "-", "--from", "auto"), "needs the name of a file"),
+        (("import", path, "--user", "Anna"), "are for files of other programs"),
+    ]:
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert message in " ".join(result.stderr.split())
+    assert not (tmp_path / "memory.worldthread").exists()
