@@ -197,12 +197,19 @@ def test_every_text_comes_back_as_it_was(
 
     path = tmp_path_factory.mktemp("parrot") / "calls.jsonl"
     request = asking(text, schema=schema)
-    with RecordingChat(Parrot(text), path) as model:
+    name = text.encode(errors="replace").decode()
+    with RecordingChat(Parrot(name), path) as model:
         model.complete(request)
     recording = read_recording(path)
-    assert recording.model == text
+    assert recording.model == name
     assert recording.calls[0].request == request
     assert ReplayChat(path).complete(request).text == answer
+
+
+def test_a_model_whose_name_no_reader_takes_is_not_recorded(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the name of a model"):
+        RecordingChat(Counting("\ud800"), tmp_path / "calls.jsonl")
+    assert not list(tmp_path.iterdir())
 
 
 # -- requests that are not in the recording ----------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
+from worldthread.arguments import require_unicode
 from worldthread.decoding import convert
 from worldthread.errors import InputError, ModelCallError, StoreError
 from worldthread.json_lines import JsonLine, JsonLinesReader, JsonLinesWriter
@@ -96,13 +97,14 @@ class RecordingFile:
         recording: the content of the file when it was opened.
 
     Raises:
-        InputError: the file holds calls of another model.
+        InputError: the file holds calls of another model, or the name of the model is not Unicode.
         FormatError: the file is not a recording, or is damaged; it was not touched.
         StoreLockedError: the file is open for recording elsewhere.
         StoreError: the file cannot be written.
     """
 
     def __init__(self, path: Path, model: str) -> None:
+        require_unicode(model, "the name of a model")  # a reader refuses any other
         require_openable(path)
         busy = "another run is recording into this file: wait for its end, or record into another file"
         self._log = JsonLinesWriter(path, busy=busy, lock_suffix="-lock", decode=_decode)
