@@ -70,6 +70,7 @@ def test_mistakes_are_named_before_the_play(arguments: list[str], says: str) -> 
     assert not Path("run").exists()
 
 
+@pytest.mark.games  # brings the statistics of a sweep
 def test_settings_go_to_those_that_have_them_in_a_sweep() -> None:
     done = call(
         "sweep", "tiny", "--agent", "ariadne", "--memory", "none,arigraph", "--model", "fake", "--seeds", "1", "--jobs",

@@ -11,6 +11,9 @@ import pytest
 
 from worldthread import Memory
 from worldthread.errors import NotFoundError
+
+pytest.importorskip("starlette")
+
 from worldthread.web import app_state
 from worldthread.web.memories import OpenMemory
 from worldthread.web.question_times import question_time
