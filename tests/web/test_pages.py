@@ -211,7 +211,8 @@ def test_ten_moves_of_a_person_are_stored_and_stepped_through(open_page: Any, ho
 
 
 def test_prompts_and_answers_are_shown_step_by_step(open_page: Any, homes: tuple[str, Path]) -> None:
-    play_in(homes[1] / "asked", Run("tiny-v1", "ariadne", 1, steps=6, model="fake"), "fake")
+    run = Run("tiny-v1", "ariadne", 1, steps=6, model="fake", options='{"calls":"three"}')  # recalls for each decision
+    play_in(homes[1] / "asked", run, "fake")
     page = open_page(f"{homes[0]}runs")
     page.locator("tr", has_text="asked").first.locator("a").first.click()
     page.wait_for_selector(".run[data-step='0']")
@@ -311,7 +312,7 @@ def test_two_hundred_hostile_names_are_text(open_page: Any, hostile: str) -> Non
     relations = page.text_content("#relations")
     assert "<script>window.hacked = 1</script> 0" in relations
     page.check("#kind-episode")
-    until(lambda: "episode" in page.url)
+    page.wait_for_url(re.compile("episode"))
     assert not is_hacked(page)
 
 
@@ -495,7 +496,7 @@ def test_everything_has_an_address_and_back_leads_there(open_page: Any, homes_da
     question = page.url
     page.click(".filters summary")
     page.uncheck("#relations li:has-text('likes') input")
-    until(lambda: "without=likes" in page.url)
+    page.wait_for_url(re.compile("without=likes"))
     fewer = shown_edges(page)
     filtered = page.url
     page.go_back()
@@ -736,14 +737,14 @@ def test_the_search_for_runs_has_an_address(open_page: Any, homes: tuple[str, Pa
     page = open_page(f"{homes[0]}runs")
     rows = page.locator(".list tbody tr").count()
     page.fill(".tools input", "random")
-    until(lambda: "find=random" in page.url)
+    page.wait_for_url(re.compile("find=random"))
     assert 0 < page.locator(".list tbody tr").count() < rows
     again = open_page(page.url)
     assert again.locator(".list tbody tr").count() == page.locator(".list tbody tr").count()
     again.click(".list a >> nth=0")
     again.wait_for_selector(".run[data-step='0']")
     again.keyboard.press("ArrowRight")
-    until(lambda: "step=1" in again.url)
+    again.wait_for_url(re.compile("step=1"))
     again.go_back()
     again.wait_for_selector(".list")
     assert again.input_value(".tools input") == "random"
