@@ -79,6 +79,22 @@ class Dump:
         except orjson.JSONDecodeError as error:
             raise FormatError(f"this is not JSON: {error}", path=self.path) from None
 
+    def rows(self, name: str) -> JsonPart:
+        """Return the list that the file is or, in an object, that stands under a name.
+
+        Raises:
+            FormatError: there is no list.
+        """
+        root = self.root
+        rows = root.get(name).require(list) if isinstance(root.value, dict) else root
+        return rows.named("the file")
+
+    def first_row(self, name: str) -> Mapping[str, Any]:
+        """Return the first row of such a list; empty when there is none, or when it is not an object."""
+        value = self.root.value
+        found = value.get(name) if isinstance(value, dict) else value
+        return found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
+
     def fail(self, message: str, line: int | None = None) -> FormatError:
         """Return the error for a problem in this file."""
         return FormatError(message, path=self.path, line=line)
@@ -256,6 +272,15 @@ class JsonPart:
         if not _EARLIEST <= at < _LATEST:
             raise part.fail(f"the time {at:.16g} is outside of the years 1 to 9999")
         return at
+
+    def last_change(self) -> float | None:
+        """Return the time under ``updated_at``, else under ``created_at``; ``None`` when both are null.
+
+        Raises:
+            FormatError: one of them is not a time, see :meth:`time`.
+        """
+        created, updated = self.time("created_at"), self.time("updated_at")
+        return created if updated is None else updated
 
     def plain(self, *names: str) -> dict[str, MetadataValue]:
         """Return those of the named values that metadata can hold as they are, by name."""

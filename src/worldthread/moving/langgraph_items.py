@@ -15,11 +15,7 @@ _TEXTS: Final = ("content", "text", "memory")
 
 def detect(dump: Dump) -> bool:
     """Return whether the file holds such items."""
-    value = dump.root.value
-    found = value.get("items") if isinstance(value, dict) else value
-    return (
-        isinstance(found, list) and bool(found) and isinstance(found[0], dict) and {"namespace", "key"} <= set(found[0])
-    )
+    return {"namespace", "key"} <= dump.first_row("items").keys()
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:
@@ -34,17 +30,13 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     Raises:
         FormatError: the file does not hold such items; the message names the place.
     """
-    root = dump.root
-    items = root.get("items").require(list) if isinstance(root.value, dict) else root
-    for item in items.named("the file").each("item"):
+    for item in dump.rows("items").each("item"):
         yield _item(dump, item)
 
 
 def _item(dump: Dump, item: JsonPart) -> DumpItem:
     namespace = [str(part.require(str).value) for part in item.get("namespace").require(list).each("part")]
-    key, value, created = item.required_text("key"), item.get("value").require(dict), item.time("created_at")
-    at = item.time("updated_at")
-    at = created if at is None else at
+    key, value, at = item.required_text("key"), item.get("value").require(dict), item.last_change()
     if at is None:
         return LeftOut(NO_TIME)
     return dump.document(

@@ -13,9 +13,7 @@ _ROLES: Final = ("user", "assistant")
 
 def detect(dump: Dump) -> bool:
     """Return whether the file is such a dump."""
-    value = dump.root.value
-    found = value.get("results") if isinstance(value, dict) else value
-    return isinstance(found, list) and bool(found) and isinstance(found[0], dict) and "memory" in found[0]
+    return "memory" in dump.first_row("results")
 
 
 def read(dump: Dump) -> Iterator[DumpItem]:
@@ -30,18 +28,15 @@ def read(dump: Dump) -> Iterator[DumpItem]:
     Raises:
         FormatError: the file is not such a dump; the message names the place.
     """
-    root = dump.root
-    memories = root.get("results").require(list) if isinstance(root.value, dict) else root
-    for memory in memories.named("the file").each("memory"):
+    for memory in dump.rows("results").each("memory"):
         yield _memory(dump, memory)
+    root = dump.root
     if root.has("relations"):
         yield from (LeftOut(f"relations {NO_TIME}") for _ in root.get("relations").each("relation"))
 
 
 def _memory(dump: Dump, memory: JsonPart) -> DumpItem:
-    text, created = memory.get("memory").require(str).value, memory.time("created_at")
-    at = memory.time("updated_at")
-    at = created if at is None else at
+    text, at = memory.get("memory").require(str).value, memory.last_change()
     if at is None:
         return LeftOut(NO_TIME)
     own, role = memory.get("metadata"), memory.text("role")

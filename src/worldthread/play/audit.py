@@ -34,8 +34,27 @@ _STEMS: Final = {
 _MAY_STAY_SILENT: Final = frozenset({"uncut", "raw"})
 
 
+class AuditShares:
+    """The precision and recall of audits that count what was held and what was expected."""
+
+    held: int
+    true: int
+    expected: int
+    found: int
+
+    @property
+    def precision(self) -> float:
+        """``true / held``; 1 when nothing was held."""
+        return self.true / self.held if self.held else 1.0
+
+    @property
+    def recall(self) -> float:
+        """``found / expected``; 1 when nothing was expected."""
+        return self.found / self.expected if self.expected else 1.0
+
+
 @dataclass(frozen=True)
-class AuditResult:
+class AuditResult(AuditShares):
     """Figures of one run, pooled over its steps.
 
     Args:
@@ -57,16 +76,6 @@ class AuditResult:
     stale_steps: int
     wrong_steps: int
     statements: int
-
-    @property
-    def precision(self) -> float:
-        """``true / held``; 1 when nothing was held."""
-        return self.true / self.held if self.held else 1.0
-
-    @property
-    def recall(self) -> float:
-        """``found / expected``; 1 when nothing was expected."""
-        return self.found / self.expected if self.expected else 1.0
 
     @property
     def mapped(self) -> float:

@@ -41,6 +41,7 @@ from worldthread.extract.game.commands import direction_of
 from worldthread.extract.game.extractor import GameExtractor
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.names import normalise_name
+from worldthread.play.audit import AuditShares
 from worldthread.play.audit_mapping import Key
 from worldthread.types import Episode
 
@@ -70,7 +71,7 @@ class TrueStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StoryFigures:
+class StoryFigures(AuditShares):
     """Figures of one kind of statement, pooled over the steps of a play.
 
     Args:
@@ -96,16 +97,6 @@ class StoryFigures:
             self.expected + other.expected,
             self.found + other.found,
         )
-
-    @property
-    def precision(self) -> float:
-        """``true / held``; 1 when nothing was held."""
-        return self.true / self.held if self.held else 1.0
-
-    @property
-    def recall(self) -> float:
-        """``found / expected``; 1 when nothing was expected."""
-        return self.found / self.expected if self.expected else 1.0
 
     @property
     def stale_share(self) -> float:
