@@ -89,6 +89,13 @@ def qa(
     report: Annotated[
         bool, typer.Option("--report", help="Ask nothing; write the report of the stored answers.")
     ] = False,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also score the wording of the answers: bleu, rouge, meteor (all need the extra [bold]metrics[/bold]) "
+            "and bertscore, separated by commas. Repeatable."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder for memories, records and reports.")] = Path("runs/qa"),
     cache: Annotated[bool, typer.Option(help="Store vectors for later runs.")] = True,
     as_json: Annotated[
@@ -109,6 +116,8 @@ def qa(
 
         worldthread bench qa --dataset hotpotqa_train --model gpt-4o-mini --judge gpt-4o-mini --questions 50 --json
 
+        worldthread bench qa --dataset hotpotqa_train --model gpt-4o-mini --metrics bleu,rouge,meteor,bertscore
+
         worldthread bench qa --dataset diaasq --sweep personalai --triples model --model ollama/qwen2.5:7b
 
         worldthread bench qa --report --out runs/qa
@@ -125,6 +134,11 @@ def qa(
         return
     if not dataset:
         raise InputError("give a data set with --dataset; worldthread bench datasets lists them")
+    from worldthread.bench.qa.text_metrics import text_metric
+
+    worded = names_in(metrics, "--metrics") if metrics else []
+    for metric in worded:
+        text_metric(metric)("", ("probe",))  # reports an unknown name or a missing package before the work starts
     specs, defaults = _retrieval_specs(method, settings, sweep)
     facts = next((known for known in TRIPLES if known == triples), None)
     if facts is None:
@@ -151,7 +165,7 @@ def qa(
     with QuestionResults(out / "results.jsonl") as results:
         for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
-            problems |= _run(loaded, specs, facts, options, asked, vectors, results, out, as_json=as_json)
+            problems |= _run(loaded, specs, facts, options, asked, vectors, results, out, worded, as_json=as_json)
         if sweep:
             _report(results, out, quiet=as_json)
     for question, problem in list(problems.items())[:_SHOWN_PROBLEMS]:
@@ -212,13 +226,14 @@ def _run(
     embedder: Embedder,
     results: QuestionResults,
     out: Path,
+    metrics: Sequence[str],
     *,
     as_json: bool,
 ) -> dict[str, str]:
     """Measure all methods on one data set; return the questions that could not be asked, with the reasons."""
     from worldthread.bench.qa.dataset_memory import figures_of, open_memory
     from worldthread.bench.qa.run import QASetup
-    from worldthread.bench.qa.summary import summary
+    from worldthread.bench.qa.summary import summary, wording
     from worldthread.bench.retrieval import progress_shown
 
     problems: dict[str, str] = {}
@@ -240,12 +255,13 @@ def _run(
                 problems |= _measured(setup, spec, questions, results, show_progress)
                 configuration = setup.configuration(spec)
                 records = results.records(configuration)
-                shown.append(summary(configuration, [records[q.id] for q in questions if q.id in records]))
+                figures_of_answers = summary(configuration, [records[q.id] for q in questions if q.id in records])
+                shown.append(figures_of_answers | wording(metrics, questions, records))
     if as_json:
         for figures in shown:
             typer.echo(json.dumps(figures))
     else:
-        _show(dataset, triples, shown)
+        _show(dataset, triples, shown, metrics)
     return problems
 
 
@@ -281,7 +297,7 @@ def _report(results: QuestionResults, out: Path, *, quiet: bool = False) -> None
     typer.echo(f"report: {page}", err=True)
 
 
-def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]]) -> None:
+def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]], metrics: Sequence[str]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -294,13 +310,13 @@ def _show(dataset: Dataset, triples: str, shown: list[dict[str, Any]]) -> None:
     console.print(f"{dataset.name} ({dataset.version}), triples {triples}, {by}{judge}", highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("method", style="bold", overflow="fold", min_width=30)
-    columns = ("n", "EM", "F1", "judge", "no answer", "unusable", "tokens", "$", "s", "retrieval ms")
+    columns = ("n", "EM", "F1", *metrics, "judge", "no answer", "unusable", "tokens", "$", "s", "retrieval ms")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for f in shown:
         cells = (
             str(f["questions"]),
-            *(_with_interval(f, name) for name in ("exact", "f1", "right")),
+            *(_with_interval(f, name) for name in ("exact", "f1", *metrics, "right")),
             "-" if f["no_answer"] is None else f"{f['no_answer']:.3f}",
             str(f["unusable"] + f["unjudged"]),
             "-" if f["tokens"] is None else f"{f['tokens']:.0f}",

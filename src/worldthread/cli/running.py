@@ -236,7 +236,7 @@ def runs_of(
     from worldthread.envs import spec_of
     from worldthread.envs.registry import game_settings
     from worldthread.play.run import Run
-    from worldthread.play.run_model import model_name
+    from worldthread.play.run_model import model_name, prompt_length
     from worldthread.play.runs import default_module, require_playable
     from worldthread.settings import settings_of
 
@@ -262,6 +262,7 @@ def runs_of(
             own = {name: value for name, value in settings.agent.items() if name in of_agents[agent]}
             more = dict(fields, version=__version__, options=_json(own), game_options=game_options)
             if kinds[agent].asks_model:
+                more["options"] = _json(prompt_length(kinds[agent], model) | own)
                 more |= {"model": selected, "budget_tokens": budget_tokens, "budget_dollars": budget_dollars}
             modules = list(memories) if memories and "memory_module" in options else [""]
             for module in modules:

@@ -24,6 +24,7 @@ The file, in which every table and every key is optional::
     timeout = 60.0                     # seconds for one attempt
     retries = 4
     concurrency = 4
+    context_tokens = 32_768            # what the model reads and writes in one call, if worldthread does not know it
 
     [budget]
     tokens = 1_000_000
@@ -107,6 +108,7 @@ class ChatConfig:
         budget_tokens: the most tokens to use; ``None`` for no limit.
         budget_dollars: the most US dollars to spend; ``None`` for no limit.
         prices: prices that the user gave, by the name that the server knows.
+        context_tokens: how many tokens the model reads and writes in one call; ``None`` if the user did not say.
         cache: whether answers are cached.
         cache_path: file of the cache; ``None`` leaves the choice to the caller.
         record: file to record all calls in; ``None`` for none.
@@ -123,6 +125,7 @@ class ChatConfig:
     budget_tokens: int | None = None
     budget_dollars: float | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    context_tokens: int | None = None
     cache: bool = True
     cache_path: Path | None = None
     record: Path | None = None
@@ -185,6 +188,7 @@ class _ModelTable(msgspec.Struct, forbid_unknown_fields=True):
     timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
     retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
     concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    context_tokens: Annotated[int, msgspec.Meta(ge=1024)] | None = None
 
 
 class _BudgetTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -289,6 +293,7 @@ def load_config(
         budget_tokens=_given(budget_tokens, file.budget.tokens, default=None),
         budget_dollars=_given(budget_dollars, file.budget.dollars, default=None),
         prices=file.prices,
+        context_tokens=file.model.context_tokens,
         cache=_given(cache, default=file.cache.enabled),
         cache_path=found.parent / Path(file.cache.path).expanduser() if found and file.cache.path else None,
         record=Path(recorded) if recorded else None,

@@ -87,6 +87,24 @@ class MiniLMEmbedder:
                 pass
         return vectors
 
+    def token_vectors(self, text: str) -> NDArray[np.float32]:
+        """Return a vector for each token of a text, in context.
+
+        Args:
+            text: the text; what follows its first 256 tokens is not read.
+
+        Returns:
+            Unit vectors in the order of the tokens, without the two special ones, shape (tokens, dimensions).
+        """
+        (checked,) = require_texts([text])
+        model = self._loaded()
+        ids = _tokens(model, checked)
+        if not ids:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        (states,) = _states(model.session, [ids])
+        inner = states[1:-1]
+        return np.asarray(inner / np.linalg.norm(inner, axis=1, keepdims=True), np.float32)
+
     def _loaded(self) -> _MiniLMModel:
         with self._lock:
             if self._model is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Final, TypeAlias
@@ -114,15 +114,25 @@ class _PriceFile(msgspec.Struct, forbid_unknown_fields=True):
     prices: dict[str, Price]
 
 
-def _find(prices: Mapping[str, Price], model: str) -> Price | None:
-    if model in prices:
-        return prices[model]
+def without_snapshot(model: str) -> Iterator[str]:
+    """Yield the names under which a model may be listed: its own, then those without the ending of a snapshot.
+
+    Args:
+        model: the name of the model.
+
+    Yields:
+        The names, the longest first.
+    """
+    yield model
     head, _, _ = model.rpartition("-")
     while head:
-        if _SNAPSHOT.fullmatch(model, len(head)) and head in prices:
-            return prices[head]
+        if _SNAPSHOT.fullmatch(model, len(head)):
+            yield head
         head, _, _ = head.rpartition("-")
-    return None
+
+
+def _find(prices: Mapping[str, Price], model: str) -> Price | None:
+    return next((prices[name] for name in without_snapshot(model) if name in prices), None)
 
 
 def _own_prices(prices: Mapping[str, object]) -> dict[str, Price]:

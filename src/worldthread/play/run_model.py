@@ -17,6 +17,7 @@ from worldthread.models.prices import PriceTable
 from worldthread.play.run import Run
 
 if TYPE_CHECKING:
+    from worldthread.agents.base import Agent
     from worldthread.models.config import ChatConfig
 
 RECORDING_FILE: Final = "recording.jsonl"
@@ -124,6 +125,34 @@ def model_name(argument: str | None) -> str:
 
         return read_recording(config.replay).model
     return config.model or ""
+
+
+def prompt_length(kind: type[Agent], argument: str | None) -> dict[str, int]:
+    """Return the option that lets the prompts of an agent be as long as the context window of its model allows.
+
+    It is a setting of the run, so that a run is played again with prompts of the same length.
+
+    Args:
+        kind: the class of the agent.
+        argument: see :func:`model_name`.
+
+    Returns:
+        The option ``prompt_characters``; nothing if the agent has none, or if the window is not known.
+
+    Raises:
+        FormatError, InputError, ModelConfigError: see :func:`worldthread.models.config.load_config`.
+    """
+    from worldthread.agents.attempts.base import AttemptAgent, prompt_characters_for
+    from worldthread.models.config import load_config
+    from worldthread.models.context_windows import context_window
+
+    if argument == FAKE_MODEL or not issubclass(kind, AttemptAgent):
+        return {}
+    config = load_config(argument)
+    tokens = config.context_tokens
+    if tokens is None and not config.local:  # a server of the user's own often runs a model with a smaller window
+        tokens = context_window(model_name(argument))
+    return {} if tokens is None else {"prompt_characters": prompt_characters_for(tokens)}
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
+import orjson
 
 from worldthread import __version__
 from worldthread.agents import AGENTS, agent_class, agent_options
@@ -25,7 +26,7 @@ from worldthread.paths import make_private_folder
 from worldthread.play.loop import Play
 from worldthread.play.run import Run, file_name
 from worldthread.play.run_files import play_in
-from worldthread.play.run_model import FAKE_MODEL, model_name
+from worldthread.play.run_model import FAKE_MODEL, model_name, prompt_length
 from worldthread.play.run_page import map_drawing
 from worldthread.play.runs import require_playable
 from worldthread.play.step_record import StepRecord
@@ -292,8 +293,12 @@ class Plays:
         model = FAKE_MODEL if request.fake_model else self._model
         more: dict[str, Any] = {}
         if class_.asks_model:
-            more = {"model": model_name(model), "budget_tokens": request.budget_tokens}
-            more["budget_dollars"] = request.budget_dollars
+            more = {
+                "options": orjson.dumps(prompt_length(class_, model)).decode(),
+                "model": model_name(model),
+                "budget_tokens": request.budget_tokens,
+                "budget_dollars": request.budget_dollars,
+            }
         run = Run(
             game, request.agent, request.seed, steps=request.steps, version=__version__, memory=request.module, **more
         )  # fmt: skip

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from worldthread.agents.attempts.lessons import Lesson, Reflection, render_lessons
 from worldthread.agents.attempts.settings import DEFAULT_SETTINGS, AttemptSettings
-from worldthread.agents.attempts.trajectories import AttemptTrajectory, TrajectoryStep, render_steps, render_trajectory
+from worldthread.agents.attempts.trajectories import (
+    GAP,
+    AttemptTrajectory,
+    TrajectoryStep,
+    render_steps,
+    render_trajectory,
+)
 from worldthread.agents.base import AgentMemory, Decision, Percept
 from worldthread.agents.model_agent import Choice, ModelAgent
 from worldthread.agents.prompting import offered_text, prompt, prompt_part, task_text
@@ -20,8 +28,13 @@ from worldthread.types import Episode
 
 PROMPT_CHARACTERS: Final = 80_000
 """Default length of a prompt: about 20,000 tokens. Chosen by hand, not tuned."""
+CHARACTERS_PER_TOKEN: Final = 2.5
+"""Characters of a prompt for each token of a context window: English has about four, and the answer needs room too."""
 LEAST_PROMPT_CHARACTERS: Final = 30_000
 """Least length of a prompt; chosen by hand. Tests check that no prompt is longer when this is asked for."""
+
+
+_log = logging.getLogger(__name__)
 
 
 class AttemptAgent(ModelAgent):
@@ -32,8 +45,9 @@ class AttemptAgent(ModelAgent):
 
     Prompts are at most ``prompt_characters`` long, apart from unusable answers that the model is asked to repair: the
     current attempt takes a fifth at most, what was learned before (:meth:`_context`) three fifths, the list of valid
-    actions a tenth. What is too long is shortened by :func:`~worldthread.agents.attempts.trajectories.render_steps`;
-    of the valid actions the last ones are left out, and the prompt says how many.
+    actions a tenth. Prompts of more than 80,000 characters show whole observations as long as they fit. What is too
+    long is shortened by :func:`~worldthread.agents.attempts.trajectories.render_steps`; of the valid actions the last
+    ones are left out, and the prompt says how many. The first prompt that leaves moves out is logged as a warning.
 
     Args:
         memory: takes the episodes, and answers with what is known.
@@ -65,6 +79,8 @@ class AttemptAgent(ModelAgent):
         require_at_least(LEAST_PROMPT_CHARACTERS, prompt_characters=prompt_characters)
         self.attempt_moves = attempt_moves
         self.prompt_characters = prompt_characters
+        if prompt_characters > PROMPT_CHARACTERS:  # there is room for whole observations
+            settings = replace(settings, text_limits=(settings.last_text_limit, *settings.text_limits))
         self.settings = settings
         self.attempts = 1
         """The number of the present attempt; 1 for the first."""
@@ -75,6 +91,7 @@ class AttemptAgent(ModelAgent):
         self._start = 0  # number of the state in which this attempt began
         self._remarks_at: defaultdict[int, list[str]] = defaultdict(list)  # thoughts and problems of this attempt
         self._return: Decision | None = None  # a return that was decided and not yet made
+        self._was_cut = False  # whether a prompt left moves out, which is reported once
         self._context_text: str | None = None  # the part of the prompts of this attempt before its steps
 
     def perceive(self, percept: Percept) -> Episode:
@@ -164,7 +181,20 @@ class AttemptAgent(ModelAgent):
         )
         if self._context_text is None:
             self._context_text = self._context(self._share(3))
-        return (*prompt("play", task=self._task), Message("user", f"{self._context_text}\n\n{move}".strip()))
+        content = f"{self._context_text}\n\n{move}".strip()
+        self._report_gaps(content)
+        return (*prompt("play", task=self._task), Message("user", content))
+
+    def _report_gaps(self, content: str) -> None:
+        """Log, once, that a prompt leaves moves out."""
+        if GAP in content and not self._was_cut:
+            self._was_cut = True
+            _log.warning(
+                "%s: prompts of %d characters do not hold all moves; the setting prompt_characters, or context_tokens "
+                "of the model in the configuration file, makes them longer",
+                self.name,
+                self.prompt_characters,
+            )
 
     def _steps_to(self, moment: int) -> tuple[TrajectoryStep, ...]:
         """Return the steps on the path to a state, that of the beginning first."""
@@ -184,6 +214,18 @@ class AttemptAgent(ModelAgent):
             percept.state,
             percept.ended,
         )
+
+
+def prompt_characters_for(context_tokens: int) -> int:
+    """Return the length of prompts that fits the context window of a model.
+
+    Args:
+        context_tokens: how many tokens the model reads and writes in one call.
+
+    Returns:
+        The length in characters; at least :data:`LEAST_PROMPT_CHARACTERS`.
+    """
+    return max(LEAST_PROMPT_CHARACTERS, int(context_tokens * CHARACTERS_PER_TOKEN))
 
 
 def require_at_least(least: int, **numbers: int) -> None:

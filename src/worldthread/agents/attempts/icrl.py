@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from worldthread.agents.attempts.base import AttemptAgent, require_at_least
 from worldthread.agents.attempts.trajectories import AttemptTrajectory, render_trajectories
@@ -20,7 +21,7 @@ class InContextLearner(AttemptAgent):
     Args:
         memory: takes the episodes, and answers with what is known.
         model: the chat model.
-        window: how many trajectories prompts hold, the latest ones; at least 1. The default was chosen by hand.
+        window: how many trajectories prompts hold, the latest ones; at least 1. ``None``: all, as in the paper.
         options: those of :class:`~worldthread.agents.attempts.base.AttemptAgent`.
 
     Raises:
@@ -28,10 +29,12 @@ class InContextLearner(AttemptAgent):
     """
 
     name: Final = "icrl"
+    former_options: ClassVar[Mapping[str, Any]] = {"window": 10}
 
-    def __init__(self, memory: AgentMemory, model: ChatModel, *, window: int = 10, **options: Any) -> None:
+    def __init__(self, memory: AgentMemory, model: ChatModel, *, window: int | None = None, **options: Any) -> None:
         super().__init__(memory, model, **options)
-        require_at_least(1, window=window)
+        if window is not None:
+            require_at_least(1, window=window)
         self.trajectories: deque[AttemptTrajectory] = deque(maxlen=window)
 
     def _context(self, limit: int) -> str:

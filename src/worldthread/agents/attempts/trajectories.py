@@ -9,6 +9,8 @@ from typing import Final
 from worldthread.agents.attempts.settings import DEFAULT_SETTINGS, AttemptSettings
 from worldthread.agents.prompting import shorten
 
+GAP: Final = "moves left out"
+"""What a line says that stands for moves which did not fit."""
 _GAP_LENGTH: Final = 40
 """Characters of a line "... (12 moves left out)" with its line break, at most."""
 
@@ -219,9 +221,9 @@ def _fitting(blocks: Sequence[str], wanted: Sequence[bool], limit: int) -> str:
             gap += 1
             continue
         if gap:
-            lines.append(f"... ({gap} moves left out)")
+            lines.append(f"... ({gap} {GAP})")
         lines.append(block)
         gap = 0
     if gap:
-        lines.append(f"... ({gap} moves left out)")
+        lines.append(f"... ({gap} {GAP})")
     return "\n".join(lines)

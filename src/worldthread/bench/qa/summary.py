@@ -6,7 +6,9 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from worldthread.bench.datasets import Question
 from worldthread.bench.qa.results import Configuration
+from worldthread.bench.qa.text_metrics import text_metric
 from worldthread.play.statistics import bootstrap_interval
 
 
@@ -49,6 +51,35 @@ def summary(configuration: Configuration, records: Iterable[Mapping[str, Any]]) 
         **_mean("seconds", [row["seconds"] for row in rows]),
         "retrieve_milliseconds_p50": round(1000 * statistics.median(retrieved), 2) if retrieved else None,
     }
+
+
+def wording(
+    metrics: Iterable[str], questions: Iterable[Question], records: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Score the wording of the recorded answers.
+
+    A question without an answer scores 0.
+
+    Args:
+        metrics: names of metrics, see :data:`worldthread.bench.qa.text_metrics.TEXT_METRICS`.
+        questions: questions; those without a record are left out.
+        records: records by id of the question.
+
+    Returns:
+        Means with 95 % bootstrap intervals, ready for JSON; ``None`` without records.
+
+    Raises:
+        InputError: there is no such metric.
+        MissingExtraError: a package that a metric needs is not installed.
+    """
+    asked = [question for question in questions if question.id in records]
+    figures: dict[str, Any] = {}
+    for name in metrics:
+        score = text_metric(name)
+        answers = [records[question.id]["answer"] or "" for question in asked]
+        values = [score(answer, question.answers) for answer, question in zip(answers, asked, strict=True)]
+        figures |= _mean(name, values)
+    return figures
 
 
 def _mean(name: str, values: list[float]) -> dict[str, Any]:
