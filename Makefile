@@ -83,6 +83,11 @@ bench: .venv/dev.stamp  ## Measure what docs/results.md reports: store, steps, h
 	$(BIN)/python benchmarks/bench_step.py
 	$(BIN)/worldthread sweep treasure-hunt treasure-hunt-hard treasure-hunt-hardest --seeds 1-50
 
+.PHONY: site
+site: .venv-site/site.stamp  ## Build the documentation site with llms.txt into build/site (SITE_URL=...); check its links and the skill
+	.venv-site/bin/mkdocs build --strict --quiet
+	.venv-site/bin/agentskills validate skills/worldthread
+
 .PHONY: peers
 peers: .venv-peers/peers.stamp  ## Other memories and ours on the same conversations, in an environment of their own (20 minutes)
 	.venv-peers/bin/python benchmarks/peers.py
@@ -98,7 +103,7 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
-	rm -rf .venv .venv-core .venv-adapters .venv-constraints .venv-audit .venv-peers .venv-servers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-core .venv-adapters .venv-constraints .venv-audit .venv-peers .venv-servers .venv-site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf frontend/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -144,6 +149,10 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 .venv-servers/servers.stamp: $(PINS)
 	scripts/environment .venv-servers postgres pytest hypothesis
 	.venv-servers/bin/python -m pip install --quiet pgserver
+	touch $@
+
+.venv-site/site.stamp: $(PINS)
+	scripts/environment .venv-site site
 	touch $@
 
 # apart from .venv: the packages of the frameworks, and plugins of pytest that langchain-tests brings

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "skills" / "worldthread" / "SKILL.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [
     pytest.param(
         block, id=f"{page.name}-{number}", marks=[pytest.mark.games] if re.search("treasure-hunt|zork", block) else []
