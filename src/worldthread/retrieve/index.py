@@ -24,7 +24,7 @@ from worldthread.retrieve.cache import DerivedCache
 from worldthread.retrieve.conversation import NOBODY, Conversation, ConversationOrder
 from worldthread.retrieve.integer_table import IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
-from worldthread.retrieve.links import Links, make_links
+from worldthread.retrieve.links import Links, NewRows
 from worldthread.retrieve.names import NameTable
 from worldthread.types import Episode, Fact, Statement, Thesis
 from worldthread.vectors.exact import VectorTable
@@ -113,7 +113,8 @@ class RetrievalIndex:
         self.derived_by_graph = DerivedCache()
         """Values that follow the graph as it changes; dropped when the index takes another graph."""
         self._links: Links | None = None
-        self._links_before: Links | None = None  # of an earlier state of the same graph
+        self._linked: tuple[int, int, int] | None = None  # rows of the tables that the links know; None: all anew
+        self._links_follow = False  # whether the links are those of the last `take`
         self._conversation: Conversation | _Unknown | None = _UNKNOWN
         self._conversation_order = ConversationOrder()
 
@@ -166,7 +167,7 @@ class RetrievalIndex:
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
         if not pending:
             self._change_count = graph.change_count
-        self._links, self._links_before = None, self._links or self._links_before
+        self._links_follow = False
         self._conversation = _UNKNOWN
         self.derived.clear()
         return pending
@@ -291,6 +292,8 @@ class RetrievalIndex:
 
     def _leave(self, gone: NDArray[np.int64]) -> set[int]:
         """Note that some episodes are no longer in the graph, and return the statements that they asserted."""
+        if len(gone):
+            self._linked = None
         rows = self._asserted.rows
         starts, ends = (np.searchsorted(rows[:, 0], gone, side) for side in ("left", "right"))
         touched = np.concatenate([rows[:0, 1], *(rows[a:b, 1] for a, b in zip(starts, ends, strict=True))])
@@ -326,6 +329,7 @@ class RetrievalIndex:
         episodes = np.unique(asserted[np.isin(asserted[:, 1], theses), 0])
         if not len(episodes):
             return
+        self._linked = None
         rows = self._mentioned.rows
         own = np.isin(rows[:, 0], episodes)
         titles = {(episode, name) for episode, name, is_title in rows[own].tolist() if is_title}
@@ -337,21 +341,21 @@ class RetrievalIndex:
     @property
     def links(self) -> Links:
         """Weighted links between the episodes that are in the graph now, their statements and their names."""
-        if self._links is None:
-            self._links = make_links(
-                self._present,
-                len(self.statements),
-                asserted=self._asserted.rows,
-                mentioned=self._mentioned.rows,
-                worded=self.episode_words.rows.rows,
-                words=len(self.vocabulary),
-                name_words=self.names.words.rows,
-                names=len(self.names),
-                within=self.names.within.rows,
-                before=self._links_before,
-            )
-            self._links_before = None
+        if self._links is None or not self._links_follow:
+            self._links = self._followed_links()
+            self._linked = len(self._asserted), len(self._mentioned), len(self.episode_words.rows)
+            self._links_follow = True
         return self._links
+
+    def _followed_links(self) -> Links:
+        """Return links of what is in the tables now: those before with what is new, or others."""
+        words, statements = len(self.vocabulary), len(self.statements)
+        tables = self._asserted.rows, self._mentioned.rows, self.episode_words.rows.rows
+        if self._links is not None and self._linked is not None:
+            new = NewRows(*(rows[known:] for rows, known in zip(tables, self._linked, strict=True)))
+            if self._links.add(words, statements, self._present, new):
+                return self._links
+        return Links(self.names, words, statements, self._present, NewRows(*tables))
 
     @property
     def conversation(self) -> Conversation | None:
