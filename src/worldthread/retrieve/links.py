@@ -21,11 +21,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from worldthread.retrieve.integer_table import GrowingArray
 from worldthread.retrieve.names import NameTable
 from worldthread.retrieve.sparse import GrowingRows, Integers, Numbers, ranges, starts_of
 
@@ -127,9 +128,7 @@ class WeightedRows:
         self._need(rows)
         counts = self._counts[rows]
         places = ranges(self._places[rows] - 1, counts)
-        return Entries(
-            counts, self._columns[places], self._weights[places], self._titles[places], self._shares[places]
-        )
+        return Entries(counts, self._columns[places], self._weights[places], self._titles[places], self._shares[places])
 
     def passed_on(self, rows: Numbers) -> tuple[NDArray[np.int32], Floats, Numbers]:
         """Return columns and shares of the entries of ``rows``, row after row, and how many entries each row has."""
@@ -198,14 +197,14 @@ class Links:
         asserted, mentioned = rows.asserted, rows.mentioned
         self._names = names
         self.present, self.episodes = present, int(np.count_nonzero(present))
-        self._word_df = np.bincount(rows.worded[:, 1], minlength=words)
-        self._words = words
+        self._word_df = GrowingArray(np.bincount(rows.worded[:, 1], minlength=words))
         self.statements_of = GrowingRows.of_sorted(asserted[:, 0], asserted[:, 1].copy(), len(present))
         self.episodes_of = GrowingRows.grouped(asserted[:, 1], asserted[:, 0], statements)
         count = len(names)
-        self._mentions_of = GrowingRows.grouped(mentioned[:, 0], _marked(mentioned[:, 1], mentioned[:, 2]), len(present))
-        self._mentioned_in = GrowingRows.grouped(mentioned[:, 1], _marked(mentioned[:, 0], mentioned[:, 2]), count)
-        self._direct = np.bincount(mentioned[:, 1], minlength=count)  # by name: episodes that mention it in full
+        own, name, is_title = mentioned.T
+        self._mentions_of = GrowingRows.grouped(own, _marked(name, is_title), len(present))
+        self._mentioned_in = GrowingRows.grouped(name, _marked(own, is_title), count)
+        self._direct = GrowingArray(np.bincount(mentioned[:, 1], minlength=count))  # episodes that mention it in full
         self._words_of = GrowingRows.of_sorted(names.words.column(0), names.words.column(1).copy(), count)
         pairs = names.within.rows
         numbers = np.arange(len(pairs), dtype=np.int32)
@@ -214,17 +213,17 @@ class Links:
         self._named, self._pairs, self._name_words = count, len(pairs), len(names.words)
         self._crossings: _Crossings | None = None
         self._weigh_again()
-        self._df = self._counted() if df is None else df
+        self._df = GrowingArray(self._counted() if df is None else df)
 
     @property
     def df(self) -> NDArray[np.int64]:
         """For each name, the number of episodes that mention it."""
-        return self._df[: self._named]
+        return self._df.values
 
     @property
     def word_df(self) -> NDArray[np.int64]:
         """For each word, the number of episodes whose text has it."""
-        return self._word_df[: self._words]
+        return self._word_df.values
 
     def add(self, words: int, statements: int, present: NDArray[np.bool_], rows: NewRows) -> bool:
         """Add episodes. The index may have got names, words and statements with them.
@@ -243,32 +242,33 @@ class Links:
         if not before or len(fresh) * _REBUILT_SHARE > before:
             return False
         rows = rows.of(present)
-        pairs, count = self._names.within.rows, len(self._names)
+        count = len(self._names)
         crossings = self._crossings = self._crossings or self._first_crossings()
         self.present, self.episodes = present, before + len(fresh)
-        self._word_df = _grown(self._word_df, words)
+        word_df = self._word_df.grow(words)
         changed, times = np.unique(rows.worded[:, 1], return_counts=True)
-        earlier = self._word_df[changed]
-        self._word_df[changed] += times
-        self._words = words
+        earlier = word_df[changed]
+        word_df[changed] += times
         self.statements_of.extend(rows.asserted[:, 0], rows.asserted[:, 1], len(present))
         self.episodes_of.extend(rows.asserted[:, 1], rows.asserted[:, 0], statements)
         mentioned = rows.mentioned
         self._mentions_of.extend(mentioned[:, 0], _marked(mentioned[:, 1], mentioned[:, 2]), len(present))
         self._mentioned_in.extend(mentioned[:, 1], _marked(mentioned[:, 0], mentioned[:, 2]), count)
-        self._direct = _grown(self._direct, count)
+        direct = self._direct.grow(count)
         named = np.unique(mentioned[:, 1])
-        again = named[self._direct[named] == 0]
-        np.add.at(self._direct, mentioned[:, 1], 1)
+        again = named[direct[named] == 0]
+        np.add.at(direct, mentioned[:, 1], 1)
         self._add_names(count)
         self._weigh_again()
-        self._df = _grown(self._df, count)
+        df = self._df.grow(count)
         crossed = self._crossed(crossings, changed, earlier, before)
         # what is within a new name is mentioned only where that name is: by the new episodes
-        counted_anew = np.unique(np.concatenate((again, pairs[crossed[pairs[crossed, 0] < old_names], 1])))
-        np.add.at(self._df, self._weighed_names(fresh)[1], 1)
+        within = self._names.within
+        crossed = crossed[within.at(crossed, 0) < old_names]
+        counted_anew = np.unique(np.concatenate((again, within.at(crossed, 1))))
+        np.add.at(df, self._weighed_names(fresh)[1], 1)
         if len(counted_anew):
-            self._df[counted_anew] = self._weighed_episodes(counted_anew)[0]
+            df[counted_anew] = self._weighed_episodes(counted_anew)[0]
         return True
 
     def mass(self, names: Integers) -> NDArray[np.float64]:
@@ -277,7 +277,7 @@ class Links:
         if not found.all():
             missing = np.unique(names[found == 0])
             words, counts = self._words_of.columns_of(missing)
-            worth = np.log(1 + self.episodes / np.maximum(self._word_df[words], 1))
+            worth = np.log(1 + self.episodes / np.maximum(self.word_df[words], 1))
             rows = np.repeat(np.arange(len(missing)), counts)
             self._mass[missing] = np.bincount(rows, worth, len(missing))
             found = self._mass[names]
@@ -285,13 +285,13 @@ class Links:
 
     def idf(self, names: Integers) -> Floats:
         """Return the idf of some names; the formula is in the module."""
-        return np.asarray(np.log(1 + self.episodes / np.maximum(self._df[names], 1)), np.float32)
+        return np.asarray(np.log(1 + self.episodes / np.maximum(self.df[names], 1)), np.float32)
 
     def rarity(self, name: int) -> np.float32:
         """Return the rarity of a name; the formula is in the module."""
         words = self._words_of[name]
-        commonest = min(int(np.maximum(self._word_df[words], 1).min()), self.episodes) if len(words) else 1
-        return np.float32(max(int(self._df[name]), commonest))
+        commonest = min(int(np.maximum(self.word_df[words], 1).min()), self.episodes) if len(words) else 1
+        return np.float32(max(int(self.df[name]), commonest))
 
     # -- weighing ---------------------------------------------------------------------------------------------------
 
@@ -300,7 +300,7 @@ class Links:
         count = len(self._names)
         self._mass = np.zeros(count)
         self.names_of = WeightedRows(len(self.present), self._to_names)
-        self.episodes_of_name = WeightedRows(count, self._to_episodes, lambda: self._df)
+        self.episodes_of_name = WeightedRows(count, self._to_episodes, lambda: self.df)
 
     def _to_names(self, episodes: Numbers) -> Entries:
         counts, names, weights, titles = self._weighed_names(episodes)
@@ -325,7 +325,7 @@ class Links:
         names = marked >> 1
         rows = np.repeat(np.arange(len(episodes)), counts)
         pairs, inner = self._pairs_of_longer.columns_of(names)
-        shorter = self._names.within.rows[pairs, 1]
+        shorter = self._names.within.at(pairs, 1)
         share = self._share(np.repeat(names, inner), shorter)
         kept = share >= SHARE
         return _strongest(
@@ -342,7 +342,7 @@ class Links:
         marked, counts = self._mentioned_in.columns_of(names)
         rows = np.arange(len(names))
         pairs, outer = self._pairs_of_shorter.columns_of(names)
-        longer = self._names.within.rows[pairs, 0]
+        longer = self._names.within.at(pairs, 0)
         share = self._share(longer, np.repeat(names, outer))
         kept = share >= SHARE
         around, times = self._mentioned_in.columns_of(longer[kept])
@@ -359,13 +359,13 @@ class Links:
         """Return the share that a name has of the mass of another around it; 0 when nothing mentions it in full."""
         share = _part(self.mass(longer), self.mass(shorter))
         # a name that no episode mentions any more leads nowhere, even if it is within another
-        return np.where(self._direct[shorter] > 0, share, 0.0)
+        return np.where(self._direct.values[shorter] > 0, share, 0.0)
 
     # -- counting ---------------------------------------------------------------------------------------------------
 
     def _weigh_all_names(self) -> None:
         words = self._words_of.merged()
-        worth = np.log(1 + self.episodes / np.maximum(self._word_df, 1))
+        worth = np.log(1 + self.episodes / np.maximum(self.word_df, 1))
         self._mass = np.bincount(words.row_of_entry, worth[words.columns], self._named).astype(np.float64)
 
     def _counted(self) -> NDArray[np.int64]:
@@ -379,9 +379,9 @@ class Links:
 
     def _add_names(self, count: int) -> None:
         """Take over names that are new, their words, and what is within what."""
-        words = self._names.words.rows[self._name_words :]
+        words = self._names.words.after(self._name_words)
         self._words_of.extend(words[:, 0], words[:, 1], count)
-        pairs = self._names.within.rows[self._pairs :]
+        pairs = self._names.within.after(self._pairs)
         numbers = np.arange(self._pairs, self._pairs + len(pairs), dtype=np.int32)
         self._pairs_of_longer.extend(pairs[:, 0], numbers, count)
         self._pairs_of_shorter.extend(pairs[:, 1], numbers, count)
@@ -396,8 +396,8 @@ class Links:
 
     def _masses(self, pairs: Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the masses of the longer and the shorter names of some pairs."""
-        ends = self._names.within.rows[pairs]
-        return self.mass(ends[:, 0]), self.mass(ends[:, 1])
+        within = self._names.within
+        return self.mass(within.at(pairs, 0)), self.mass(within.at(pairs, 1))
 
     def _crossed(
         self, crossings: _Crossings, words: NDArray[np.int32], earlier: NDArray[np.int64], before: int
@@ -410,7 +410,7 @@ class Links:
             earlier: how many episodes had each of them.
             before: how many episodes there were.
         """
-        gained = np.log(1 + self.episodes / self._word_df[words]) - np.log(1 + before / np.maximum(earlier, 1))
+        gained = np.log(1 + self.episodes / self.word_df[words]) - np.log(1 + before / np.maximum(earlier, 1))
         is_small = np.abs(gained) <= _SMALL_CHANGE
         most = max(float(np.log(self.episodes / before)), float(np.abs(gained[is_small]).max(initial=0)))
         crossings.drift += 1.5 * _LONGEST * most  # of a pair, half the mass of the longer name counts
@@ -423,7 +423,7 @@ class Links:
                 np.arange(len(crossings), self._pairs),
             )
         )
-        pairs = np.unique(pairs).astype(np.int64)
+        pairs = np.asarray(np.unique(pairs), np.int64)
         return crossings.look_at(pairs, *self._masses(pairs))
 
 
@@ -439,17 +439,16 @@ class _Crossings:
 
     def __init__(self) -> None:
         self.drift = 0.0
-        self._are_within = np.zeros(0, bool)
-        self._limits = np.zeros(0, np.float64)  # the drift up to which the answer stays
-        self._count = 0
+        self._are_within = GrowingArray(np.zeros(0, bool))
+        self._limits = GrowingArray(np.zeros(0, np.float64))  # the drift up to which the answer stays
 
     def __len__(self) -> int:
         """Number of pairs that were looked at."""
-        return self._count
+        return len(self._limits.values)
 
     def possible(self) -> Numbers:
         """Return the pairs for which the answer may be another one."""
-        return np.flatnonzero(self._limits[: self._count] <= self.drift)
+        return np.flatnonzero(self._limits.values <= self.drift)
 
     def look_at(self, pairs: Numbers, longer: NDArray[np.float64], shorter: NDArray[np.float64]) -> Numbers:
         """Return those of some pairs for which the answer is another one.
@@ -459,23 +458,18 @@ class _Crossings:
             longer: the masses of their longer names.
             shorter: the masses of their shorter names.
         """
-        self._count = max(self._count, int(pairs.max(initial=-1)) + 1)
-        self._are_within = _grown(self._are_within, self._count)
-        self._limits = _grown(self._limits, self._count)
-        are_within = _are_within(longer, shorter)
-        changed = pairs[are_within != self._are_within[pairs]]
-        self._are_within[pairs] = are_within
-        self._limits[pairs] = self.drift + np.abs(shorter - SHARE * longer) - _ROUNDING
+        count = int(pairs.max(initial=-1)) + 1
+        before, limits = self._are_within.grow(count), self._limits.grow(count)
+        are_within = _part(longer, shorter) >= SHARE
+        changed = np.asarray(pairs[are_within != before[pairs]], np.int64)
+        before[pairs] = are_within
+        limits[pairs] = self.drift + np.abs(shorter - SHARE * longer) - _ROUNDING
         return changed
 
 
 def _part(longer: NDArray[np.float64], shorter: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of the masses of longer names that shorter ones have."""
     return np.minimum(shorter / np.maximum(longer, 1e-9), 1.0)
-
-
-def _are_within(longer: NDArray[np.float64], shorter: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.asarray(_part(longer, shorter) >= SHARE)
 
 
 def _shares(counts: Numbers, worth: Floats) -> Floats:
@@ -519,12 +513,3 @@ def _strongest(
 def _marked(numbers: NDArray[np.int32], marks: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return numbers with a mark, 0 or 1, in the last bit."""
     return np.asarray(numbers << 1 | marks, np.int32)
-
-
-def _grown(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return values with zeros behind them, so that there are at least ``count``."""
-    if len(values) >= count:
-        return values
-    grown = np.zeros(max(count, len(values) * 5 // 4), values.dtype)
-    grown[: len(values)] = values
-    return grown

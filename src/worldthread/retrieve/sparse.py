@@ -174,7 +174,9 @@ class CSRRows:
 
 
 class GrowingRows:
-    """A list of columns for every row, to which entries are added: sorted early ones, and a small sorted part of late ones.
+    """A list of columns for every row, to which entries are added.
+
+    The entries are in two sorted parts: many early ones, and few that came late.
 
     Args:
         early: the first entries.
@@ -243,7 +245,7 @@ class GrowingRows:
 
     def counts(self, rows: Integers) -> Numbers:
         """Return how many entries each of ``rows`` has."""
-        return self._spans(rows)[1].sum(axis=1)
+        return np.asarray(self._spans(rows)[1].sum(axis=1))
 
     def columns_of(self, rows: Integers) -> tuple[NDArray[np.int32], Numbers]:
         """Return the columns of ``rows``, row after row, and how many each row has."""

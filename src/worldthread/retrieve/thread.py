@@ -138,7 +138,8 @@ def _seeds(query: Query, index: RetrievalIndex, links: Links) -> Floats:
         return weights
     counts = [len(part) for part in holding]
     hit, places = np.unique(np.concatenate(holding), return_inverse=True)
-    shares = np.bincount(places, np.repeat(gains, counts), len(hit)) / np.maximum(links.mass(hit).astype(np.float32), 1e-9)
+    mass = np.maximum(links.mass(hit).astype(np.float32), 1e-9)
+    shares = np.bincount(places, np.repeat(gains, counts), len(hit)) / mass
     rarest = np.full(len(hit), np.iinfo(np.int64).max)
     np.minimum.at(rarest, places, np.repeat(frequencies, counts))
     kept = (shares >= LEAST_SHARE) & (links.df[hit] > 0)
