@@ -227,6 +227,7 @@ class RetrievalIndex:
             "vocabulary": pack_strings(list(self.vocabulary)),
             "names": pack_strings(self.names.names),
             "name_words": self.names.words.rows,
+            "name_df": self.links.df if self._present.all() else np.zeros(0, np.int64),
             "within": self.names.within.rows,
         }
 
@@ -267,6 +268,8 @@ class RetrievalIndex:
         self._present = np.ones(len(self.episodes), bool)  # `take` finds what has left the graph since
         self._saved = len(self.episodes) + len(self.statements)
         self._graph, self._numbering = graph, graph.numbering
+        self._links = self._new_links(_known_df(arrays, len(self.names)))
+        self._linked = self._table_sizes
         return True
 
     def _enter(self, number: int, episode: Episode, graph: TemporalGraph) -> set[int]:
@@ -349,19 +352,26 @@ class RetrievalIndex:
         """Weighted links between the episodes that are in the graph now, their statements and their names."""
         if self._links is None or not self._links_follow:
             self._links = self._followed_links()
-            self._linked = len(self._asserted), len(self._mentioned), len(self.episode_words.rows)
-            self._links_follow = True
+            self._linked, self._links_follow = self._table_sizes, True
         return self._links
+
+    @property
+    def _table_sizes(self) -> tuple[int, int, int]:
+        return len(self._asserted), len(self._mentioned), len(self.episode_words.rows)
 
     def _followed_links(self) -> Links:
         """Return links of what is in the tables now: those before with what is new, or others."""
-        words, statements = len(self.vocabulary), len(self.statements)
-        tables = self._asserted, self._mentioned, self.episode_words.rows
-        if self._links is not None and self._linked is not None:
-            new = NewRows(*(table.after(known) for table, known in zip(tables, self._linked, strict=True)))
-            if self._links.add(words, statements, self._present, new):
-                return self._links
-        return Links(self.names, words, statements, self._present, NewRows(*(table.rows for table in tables)))
+        links, known = self._links, self._linked
+        if links is not None and known is not None:
+            tables = self._asserted, self._mentioned, self.episode_words.rows
+            new = NewRows(*(table.after(size) for table, size in zip(tables, known, strict=True)))
+            if links.add(len(self.vocabulary), len(self.statements), self._present, new):
+                return links
+        return self._new_links()
+
+    def _new_links(self, df: NDArray[np.int64] | None = None) -> Links:
+        rows = NewRows(self._asserted.rows, self._mentioned.rows, self.episode_words.rows.rows)
+        return Links(self.names, len(self.vocabulary), len(self.statements), self._present, rows, df)
 
     @property
     def conversation(self) -> Conversation | None:
@@ -450,6 +460,14 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
     said = arrays["speakers"]
     if said.dtype != np.int32 or (len(said) and not 0 <= said.min() <= said.max() < speakers):
         raise ValueError("'speakers' refers to something that is not there")
+
+
+def _known_df(arrays: Mapping[str, NDArray[Any]], names: int) -> NDArray[np.int64] | None:
+    """Return in how many episodes each name is, as it was saved; ``None`` if that was not saved, or cannot be."""
+    df = arrays.get("name_df")
+    if df is None or df.dtype != np.int64 or df.shape != (names,) or df.min(initial=0) < 0:
+        return None
+    return np.array(df)
 
 
 def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:

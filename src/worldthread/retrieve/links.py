@@ -241,6 +241,9 @@ class Links:
         fresh = np.flatnonzero(present[known:]) + known
         if not before or len(fresh) * _REBUILT_SHARE > before:
             return False
+        if not len(fresh) and len(present) == known and len(self._names) == old_names:
+            self.present = present
+            return True
         rows = rows.of(present)
         count = len(self._names)
         crossings = self._crossings = self._crossings or self._first_crossings()

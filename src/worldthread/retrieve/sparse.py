@@ -187,6 +187,7 @@ class GrowingRows:
         self._rows = len(early)
         self._late_rows = np.zeros(0, np.int64)
         self._late_columns = np.zeros(0, np.int32)
+        self._first_late = self._rows  # the first row with a late entry
         self._filled: NDArray[np.bool_] | None = None
 
     @classmethod
@@ -220,6 +221,7 @@ class GrowingRows:
         places = np.searchsorted(self._late_rows, ascending, "right")
         self._late_rows = np.insert(self._late_rows, places, ascending)
         self._late_columns = np.insert(self._late_columns, places, columns[order])
+        self._first_late = int(self._late_rows[0])
         total = len(self._early.columns) + len(self._late_rows)
         if must_sort_again(total, len(self._early.columns), _LEAST_LATE_EDGES):
             self.merged()
@@ -253,7 +255,7 @@ class GrowingRows:
         places = ranges(starts.ravel(), counts.ravel())
         early = len(self._early.columns)
         columns = self._early.columns
-        if len(self._late_rows):
+        if counts.shape[1] > 1:
             is_late = places >= early
             found = np.empty(len(places), np.int32)
             found[~is_late] = columns[places[~is_late]]
@@ -264,13 +266,13 @@ class GrowingRows:
     def _spans(self, rows: Integers) -> tuple[Numbers, Numbers]:
         """Return where the early and the late entries of rows begin, the late ones behind all early ones, and counts.
 
-        Both have the shape (rows, 2), or (rows, 1) where nothing came late.
+        Both have the shape (rows, 2), or (rows, 1) where none of these rows has a late entry.
         """
         pointers, last = self._early.pointers, len(self._early)
         known = np.minimum(rows, last)
         starts = pointers[known]
         counts = pointers[np.minimum(known + 1, last)] - starts
-        if not len(self._late_rows):
+        if not len(self._late_rows) or not (rows >= self._first_late).any():
             return starts[:, None], counts[:, None]
         first = np.searchsorted(self._late_rows, rows)
         more = np.searchsorted(self._late_rows, rows, "right") - first
