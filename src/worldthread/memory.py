@@ -563,6 +563,7 @@ class Memory:
         max_tokens: int = 3000,
         where: Filter | None = None,
         look_ups: int = 2,
+        min_score: float = 0.0,
     ) -> Answer:
         """Answer a question from what is remembered, with sources, or say that there is not enough information.
 
@@ -580,6 +581,7 @@ class Memory:
             where: answer only from what meets this filter; see :meth:`recall`.
             look_ups: how often the chat model may name something to look up before it answers or refuses; each is one
                 more call.
+            min_score: answer only from hits that are at least so likely to be evidence, in [0, 1]; see :meth:`recall`.
 
         Returns:
             The answer with the statements that support it.
@@ -594,7 +596,10 @@ class Memory:
         from worldthread.retrieve.query import as_asked_by
 
         def recall(text: str, k: int, kinds: Collection[Kind] = KINDS) -> Recall:
-            return self.recall(text, k=k, as_of=as_of, kinds=kinds, method=method, max_tokens=max_tokens, where=where)
+            return self.recall(
+                text, k=k, as_of=as_of, kinds=kinds, method=method, max_tokens=max_tokens, where=where,
+                min_score=min_score,
+            )  # fmt: skip
 
         if self.model is not None:
             at = to_world_time(as_of)

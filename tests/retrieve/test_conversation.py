@@ -142,7 +142,7 @@ def test_a_heading_of_an_answer_is_no_title() -> None:
     with memory() as opened:
         opened.remember(said(("assistant", "## Venice Guide\n\nIt has many canals and bridges.")), at=1)
         with opened.record.index() as index:
-            assert not index.links.titles.any()
+            assert not index.links.names_of.entries(np.arange(len(index.episodes))).titles.any()
 
 
 @pytest.mark.parametrize("method", ["thread", "fusion"])

@@ -1,8 +1,6 @@
-"""Links that follow earlier ones are those that are made at once, to the last bit."""
+"""Links that follow what is new are those that are made at once, to the last bit."""
 
 from __future__ import annotations
-
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -14,29 +12,62 @@ from hypothesis import strategies as st
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
 from worldthread.retrieve import RetrievalIndex
+from worldthread.retrieve import links as links_module
 from worldthread.retrieve.links import Links
-from worldthread.retrieve.sparse import CSRRows
+from worldthread.retrieve.sparse import CSRRows, GrowingRows
 from worldthread.types import Episode, Extraction, Fact
 
 NAMES = ("Anna", "Anna Moss", "Ben", "Moss", "Moss house", "Oslo", "Oslo 7", "the old Moss house", "a key", "key")
 
 
-def _episode(number: int, first: int, second: int) -> Episode:
-    fact = Fact(NAMES[first], "knows", NAMES[second])
-    title = f"{NAMES[second]}\n" if number % 3 else ""
+def _episode(number: int, first: str, second: str) -> Episode:
+    fact = Fact(first, "knows", second)
+    title = f"{second}\n" if number % 3 else ""
     return Episode(f"{title}{fact} and {number % 5}.", float(number), extraction=Extraction("test", (fact,)))
 
 
+class World:
+    """A graph, and an index that follows it on request."""
+
+    def __init__(self) -> None:
+        self.graph, self.index, self.embedder = TemporalGraph([]), RetrievalIndex(FakeEmbedder()), FakeEmbedder()
+        self.known: dict[str, Episode] = {}
+
+    def add(self, episode: Episode) -> None:
+        self.known[episode.id] = episode
+        self.graph.add(episode)
+
+    def followed(self) -> Links:
+        for part in self.index.take(self.graph, lambda ids: [self.known[id_] for id_ in ids]):
+            self.index.put(part, self.embedder.embed(part.texts))
+        return self.index.links
+
+    def at_once(self) -> Links:
+        self.index._links = self.index._linked = None
+        return self.index.links
+
+
 def _all_arrays(links: Links) -> dict[str, np.ndarray]:
-    found = {}
-    for name in (*(field.name for field in fields(links)), "episodes_of_name", "to_names", "to_episodes"):
-        value = getattr(links, name)
-        if isinstance(value, CSRRows):
-            found |= {f"{name}.pointers": value.pointers, f"{name}.columns": value.columns}
-            found |= {f"{name}.by_column": value.by_column}
-        else:
-            found[name] = np.asarray(value)
-    return found
+    found: dict[str, np.ndarray] = {"df": links.df, "word_df": links.word_df, "present": links.present}
+    for name in ("statements_of", "episodes_of"):
+        rows: GrowingRows = getattr(links, name)
+        columns, counts = rows.columns_of(np.arange(len(rows)))
+        values = np.cos(np.arange(columns.max(initial=0) + 1)).astype(np.float32)
+        found |= {f"{name}.columns": columns, f"{name}.counts": counts, f"{name}.filled": rows.filled}
+        found[f"{name}.maxima"] = rows.maxima(values, -2.0)
+    for name in ("names_of", "episodes_of_name"):
+        entries = getattr(links, name).entries(np.arange(len(getattr(links, name))))
+        found |= {f"{name}.{part}": values for part, values in vars(entries).items()}
+    names = np.arange(len(links.df))
+    found["rarity"] = np.array([links.rarity(name) for name in names])
+    return found | {"idf": links.idf(names), "mass": links.mass(names)}
+
+
+def _require_same(followed: dict[str, np.ndarray], at_once: dict[str, np.ndarray]) -> None:
+    assert followed.keys() == at_once.keys()
+    for name, values in at_once.items():
+        np.testing.assert_array_equal(followed[name], values, err_msg=name)
+        assert followed[name].dtype == values.dtype, name
 
 
 @given(
@@ -47,40 +78,69 @@ def _all_arrays(links: Links) -> dict[str, np.ndarray]:
 )
 @settings(max_examples=60, deadline=None)
 def test_links_after_any_changes_are_those_made_at_once(steps: list[tuple[str, int, int, bool]]) -> None:
-    graph, embedder = TemporalGraph([]), FakeEmbedder()
-    index = RetrievalIndex(embedder)
-    known: dict[str, Episode] = {}
-
-    def follow(follower: RetrievalIndex) -> Links:
-        for part in follower.take(graph, lambda ids: [known[id_] for id_ in ids]):
-            follower.put(part, embedder.embed(part.texts))
-        return follower.links
-
+    world = World()
     for number, (what, first, second, looked_at) in enumerate(steps):
         if what == "remember":
-            episode = _episode(number, first, second)
-            known[episode.id] = episode
-            graph.add(episode)
-        elif len(graph):
-            record = graph.numbered_episode(min(graph.live_episodes))
+            world.add(_episode(number, NAMES[first], NAMES[second]))
+        elif len(world.graph):
+            record = world.graph.numbered_episode(min(world.graph.live_episodes))
             assert record is not None
-            graph.forget(record.id)
+            world.graph.forget(record.id)
         if looked_at:
-            _all_arrays(follow(index))  # makes everything that is derived
-    followed = _all_arrays(follow(index))
-    index._links = index._links_before = None
-    at_once = _all_arrays(index.links)
-    assert followed.keys() == at_once.keys()
-    for name, values in at_once.items():
-        np.testing.assert_array_equal(followed[name], values, err_msg=name)
-        assert followed[name].dtype == values.dtype, name
+            _all_arrays(world.followed())  # makes everything that is derived
+    followed = _all_arrays(world.followed())
+    _require_same(followed, _all_arrays(world.at_once()))
 
 
-def test_the_order_of_entries_is_taken_over_only_where_they_are_the_same() -> None:
-    before = CSRRows(np.array([0, 2, 4]), np.array([3, 1, 1, 2], np.int32))
-    assert before.by_column.tolist() == [1, 2, 3, 0]
-    for columns in ([3, 1, 1, 2, 0, 1, 9], [3, 1, 1, 2], [3, 1, 2, 1, 0], [3, 1], []):
-        rows = CSRRows(np.array([0, len(columns)]), np.array(columns, np.int32))
-        rows.follow(before)
-        assert rows.by_column.tolist() == np.argsort(columns, kind="stable").tolist()
-        assert rows.by_column.dtype == np.int64
+@pytest.mark.parametrize("seed", range(3))
+def test_names_that_come_to_be_within_others_are_counted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # words of very different rarity in names of several words, so that shares are on both sides of the limit, and cross
+    chance = np.random.default_rng(seed)
+    words = [f"{letter}{other}" for letter in "BDFGKL" for other in ("ala", "eno", "iru", "opi", "umo")]
+    world = World()
+    crossed: list[int] = []
+    look_at = links_module._Crossings.look_at
+
+    def counting(self: links_module._Crossings, pairs: np.ndarray, *masses: np.ndarray) -> np.ndarray:
+        known = len(self)
+        changed = look_at(self, pairs, *masses)
+        crossed.append(int(np.count_nonzero(changed < known)) if known else 0)
+        return changed
+
+    monkeypatch.setattr(links_module._Crossings, "look_at", counting)
+    made = 0
+    for number in range(120):
+        ends = [" ".join(words[int(n) % 30] for n in chance.zipf(1.3, int(chance.integers(1, 5)))) for _ in "ab"]
+        world.add(_episode(number, ends[0], ends[1]))
+        if number > 20 and number % 3 == 0:
+            followed = world.followed()
+            made += followed is world.followed()
+            if number % 20 == 0 or number > 115:
+                arrays, kept = _all_arrays(followed), (world.index._links, world.index._linked)
+                _require_same(arrays, _all_arrays(world.at_once()))
+                world.index._links, world.index._linked = kept
+    assert sum(crossed) > 0, "no share crossed the limit"
+    assert len(crossed) > 20, "the links were made anew"
+
+
+def test_rows_that_grow_hold_the_same_as_rows_made_at_once() -> None:
+    chance = np.random.default_rng(0)
+    growing = GrowingRows.of_sorted(np.zeros(0, np.int64), np.zeros(0, np.int32))
+    rows, columns = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    values = chance.normal(size=50).astype(np.float32)
+    for size in (1, 0, 30, 400, 5, 3000, 2, 1):
+        more = chance.integers(0, size + 5, size), chance.integers(0, 50, size).astype(np.int32)
+        rows, columns = np.concatenate((rows, more[0])), np.concatenate((columns, more[1]))
+        growing.extend(*more, size + 7)
+        at_once = CSRRows.grouped(rows, columns, len(growing))
+        assert len(growing) == len(at_once) >= size + 7
+        asked = chance.integers(0, len(growing), 40)
+        places, counts = at_once.places(asked)
+        found, found_counts = growing.columns_of(asked)
+        assert found.tolist() == at_once.columns[places].tolist()
+        assert found_counts.tolist() == growing.counts(asked).tolist() == counts.tolist()
+        assert [growing[row].tolist() for row in asked] == [at_once[row].tolist() for row in asked]
+        np.testing.assert_array_equal(growing.maxima(values, 7.0), at_once.maxima(values, 7.0))
+        np.testing.assert_array_equal(growing.filled, at_once.filled)
+    np.testing.assert_array_equal(growing.merged().columns, at_once.columns)
+    np.testing.assert_array_equal(growing.merged().pointers, at_once.pointers)

@@ -172,9 +172,9 @@ def test_pagerank_is_that_of_networkx(seed: int, monkeypatch: pytest.MonkeyPatch
     graph = networkx.DiGraph()
     graph.add_nodes_from(range(30))
     for episode in range(30):
-        entries = slice(links.names_of.pointers[episode], links.names_of.pointers[episode + 1])
-        for name, weight in zip(links.names_of.columns[entries].tolist(), links.weights[entries].tolist(), strict=True):
-            graph.add_edge(episode, f"name {name}", weight=weight * float(links.idf[name]))
+        entries = links.names_of.entries(np.array([episode]))
+        for name, weight in zip(entries.columns.tolist(), entries.weights.tolist(), strict=True):
+            graph.add_edge(episode, f"name {name}", weight=weight * float(links.idf(np.array([name]))[0]))
             graph.add_edge(f"name {name}", episode, weight=weight)
     start = {n: float(w) for n, w in enumerate(seeds[0])} | {f"name {n}": float(w) for n, w in enumerate(seeds[1])}
     expected = networkx.pagerank(graph, alpha=DAMPING, personalization=start, max_iter=1000)

@@ -44,3 +44,24 @@ def test_a_vector_of_another_length_is_refused() -> None:
 def test_best_is_a_stable_sort(scores: list[float], k: int) -> None:
     expected = sorted((n for n, s in enumerate(scores) if s > -np.inf), key=lambda n: (-scores[n], n))[:k]
     assert best(np.array(scores, np.float32), k).tolist() == expected
+
+
+@pytest.mark.parametrize("case", ["all", "few finite", "equal", "one high", "not a number", "infinite"])
+def test_the_best_of_many_are_those_of_a_sort(case: str) -> None:
+    chance = np.random.default_rng(1)
+    scores = chance.normal(size=40_000).round(2).astype(np.float32)
+    ties = chance.permutation(40_000).astype(np.uint64)
+    if case == "few finite":
+        scores[chance.random(40_000) < 0.999] = -np.inf
+    elif case == "equal":
+        scores[:] = 0.5
+    elif case == "one high":
+        scores[39_999] = 9.0
+    elif case == "not a number":
+        scores[[5, 300]] = np.nan
+    elif case == "infinite":
+        scores[[5, 300]] = np.inf
+    usable = np.flatnonzero(np.isfinite(scores))
+    expected = usable[np.lexsort((ties[usable], -scores[usable]))]
+    for k in (1, 18, 100, 50_000):
+        assert best(scores, k, ties).tolist() == expected[:k].tolist()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from worldthread.errors import InputError
+from worldthread.vectors import quantised as quantised_module
 from worldthread.vectors.exact import VectorTable, best
 from worldthread.vectors.quantised import QuantisedTable
 
@@ -68,3 +69,26 @@ def test_a_dropped_row_is_missing_and_can_be_set_again(table: VectorTable | Quan
     table.put(np.array([1]), vectors[1:2])
     assert table.missing() == []
     np.testing.assert_array_equal(table.rows[np.arange(3)], vectors)
+
+
+def test_a_table_that_grows_after_it_was_loaded_is_one_that_was_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantised_module, "_BLOCK", 16)
+    vectors, query = unit_vectors(100, 24, 1), unit_vectors(1, 24, 2)[0]
+    at_once = QuantisedTable(24)
+    at_once.put(np.arange(100), vectors)
+    first = QuantisedTable(24)
+    first.put(np.arange(30), vectors[:30])
+    codes = first.codes.copy()
+    codes.flags.writeable = False
+    grown = QuantisedTable.of(codes, first.factors, first.filled)
+    for part in (np.arange(30, 33), np.arange(60, 100), np.arange(33, 60)):
+        grown.put(part, vectors[part])
+    grown.drop(np.array([7, 41]))
+    assert grown.similarities(query)[[7, 41]].tolist() == [0, 0]
+    assert grown.missing() == [7, 41]
+    grown.put(np.array([41, 7]), vectors[[41, 7]])
+    np.testing.assert_array_equal(grown.similarities(query), at_once.similarities(query))
+    np.testing.assert_array_equal(grown.codes, at_once.codes)
+    for numbers in (np.array([99, 3, 45, 3]), slice(28, 70), 61, np.array([[1, 99], [50, 29]])):
+        np.testing.assert_array_equal(grown.rows[numbers], at_once.rows[numbers])
+    assert first.codes[7].any(), "the arrays that were given are not changed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 import uuid
@@ -10,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from worldthread.errors import InputError, NotFoundError
 from worldthread.filters import Filter
 from worldthread.memory import Memory
-from worldthread.provenance import LONGEST_VALUE
+from worldthread.provenance import LONGEST_VALUE, NO_LABELS
 from worldthread.types import Episode, Extraction, Recall, TimeLike
 
 _GAP: Final = 0.01  # seconds between two messages; the passages of a long one lie between them
@@ -35,6 +38,23 @@ class PastMessage:
     payload: Mapping[str, Any]
     role: Literal["user", "assistant"] | None = None
     text: str = ""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """How much of a memory was looked at.
+
+    Args:
+        graph: the graph.
+        numbering: see :class:`~worldthread.graph.TemporalGraph`.
+        episodes: how many episodes it had.
+        latest: the time of the last one of the conversation.
+    """
+
+    graph: object
+    numbering: int
+    episodes: int
+    latest: float
 
 
 class ConversationLog:
@@ -70,6 +90,7 @@ class ConversationLog:
         self.agent = agent
         self.clock = clock
         self._lock = threading.RLock()
+        self._seen: _Seen | None = None
 
     def add(self, messages: Iterable[PastMessage]) -> None:
         """Add messages to the end.
@@ -82,9 +103,29 @@ class ConversationLog:
         """
         with self._lock:
             prepared = [(message, _metadata(message)) for message in messages]
-            at = max([self.clock(), *(episode.at + _GAP for episode in self._episodes())])
+            at = max(self.clock(), self._latest() + _GAP)
             for number, (message, metadata) in enumerate(prepared):
                 self._add(message, metadata, at + number * _GAP)
+
+    def _latest(self) -> float:
+        """Return the time of the last episode of this conversation; negative infinity when there is none.
+
+        Only what was recorded since the last call is looked at.
+        """
+        own = self.source, self.session, self.user
+        with self.memory.record.read_lock() as graph:
+            seen, count = self._seen, len(graph.episode_numbers)
+            if seen is None or seen.graph is not graph or seen.numbering != graph.numbering:
+                numbers, latest = np.flatnonzero(graph.select(self._filter().condition).episodes).tolist(), -math.inf
+            else:
+                numbers, latest = range(seen.episodes, count), seen.latest
+            for number in numbers:
+                record = graph.numbered_episode(number)
+                labels = NO_LABELS if record is None else record.provenance.labels
+                if record is not None and (record.source, labels.session, labels.user) == own:
+                    latest = max(latest, record.at)
+            self._seen = _Seen(graph, graph.numbering, count, latest)
+        return latest
 
     def _add(self, message: PastMessage, metadata: Mapping[str, str], at: float) -> None:
         if message.role is not None and message.text.replace("\0", "").strip():

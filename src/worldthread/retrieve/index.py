@@ -22,9 +22,9 @@ from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.cache import DerivedCache
 from worldthread.retrieve.conversation import NOBODY, Conversation, ConversationOrder
-from worldthread.retrieve.integer_table import IntegerTable
+from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
-from worldthread.retrieve.links import Links, make_links
+from worldthread.retrieve.links import Links, NewRows
 from worldthread.retrieve.names import NameTable
 from worldthread.types import Episode, Fact, Statement, Thesis
 from worldthread.vectors.exact import VectorTable
@@ -87,20 +87,18 @@ class RetrievalIndex:
         """The vector of the text of every episode."""
         self.statements: Table = VectorTable(self._dimensions)
         """The vector of every statement in words."""
-        self._are_facts = np.zeros(0, bool)
-        self.episode_ties = np.zeros(0, np.uint64)
-        """For every episode a number that depends on its id alone; breaks ties between equal scores."""
-        self.statement_ties = np.zeros(0, np.uint64)
-        """The same for statements."""
+        self._are_facts = GrowingArray(np.zeros(0, bool))
+        self._episode_ties = GrowingArray(np.zeros(0, np.uint64))
+        self._statement_ties = GrowingArray(np.zeros(0, np.uint64))
         self.vocabulary: dict[str, int] = {}
         """The number of every word of a text or a name."""
         self.names = NameTable(self.vocabulary)
         """The names of objects."""
         self._asserted = IntegerTable(2)  # (episode, statement), episodes ascending
         self._mentioned = IntegerTable(3)  # (episode, name, whether it is the title)
-        self._forms = np.zeros(0, np.uint64)  # of statements: a digest of the form that was entered; 0 for none
-        self._assertions = np.zeros(0, np.int64)  # of statements: the episodes in the graph that assert them
-        self._speakers = np.zeros(0, np.int32)
+        self._forms = GrowingArray(np.zeros(0, np.uint64))  # of statements: a digest of the form; 0: none
+        self._assertions = GrowingArray(np.zeros(0, np.int64))  # of statements: episodes in the graph that assert it
+        self._speakers = GrowingArray(np.zeros(0, np.int32))
         self._speaker_numbers = {"": NOBODY}  # by normalised name
         self._present = np.zeros(0, bool)  # of the episodes in the tables above: whether they are in the graph
         self.episode_words = LexicalIndex(self.vocabulary)
@@ -113,7 +111,8 @@ class RetrievalIndex:
         self.derived_by_graph = DerivedCache()
         """Values that follow the graph as it changes; dropped when the index takes another graph."""
         self._links: Links | None = None
-        self._links_before: Links | None = None  # of an earlier state of the same graph
+        self._linked: tuple[int, int, int] | None = None  # rows of the tables that the links know; None: all anew
+        self._links_follow = False  # whether the links are those of the last `take`
         self._conversation: Conversation | _Unknown | None = _UNKNOWN
         self._conversation_order = ConversationOrder()
 
@@ -143,30 +142,29 @@ class RetrievalIndex:
         elif graph.change_count == self._change_count:
             return []
         present = _present(graph)
-        self._assertions = _lengthened(self._assertions, len(graph.statement_numbers))
-        self._forms = _lengthened(self._forms, len(graph.statement_numbers))
+        assertions = self._assertions.grow(len(graph.statement_numbers))
+        self._forms.grow(len(graph.statement_numbers))
         self.episodes = _fitting(self.episodes, len(present), len(graph))
         missing = np.flatnonzero(present & ~self.episodes.filled).tolist()
         ids = [record.id for number in missing if (record := graph.numbered_episode(number)) is not None]
         found = list(zip(missing, episodes(ids), strict=True))
         passages = [(number, episode.text) for number, episode in found]
-        self.episode_ties = _with_ties(self.episode_ties, len(present), list(zip(missing, ids, strict=True)))
+        _set_ties(self._episode_ties, len(present), list(zip(missing, ids, strict=True)))
         touched = self._leave(np.flatnonzero(self._present & ~present[: len(self._present)]))
-        self._speakers = _lengthened(self._speakers, len(present))
+        self._speakers.grow(len(present))
         for number, episode in found:
             if number >= len(self._present):
                 touched |= self._enter(number, episode, graph)
         self._present = present
         self._spell(touched, graph)
-        self.statements = _fitting(
-            self.statements, len(graph.statement_numbers), int(np.count_nonzero(self._assertions))
-        )
-        wanted = np.flatnonzero((self._assertions > 0) & ~self.statements.filled).tolist()
+        are_asserted = assertions > 0
+        self.statements = _fitting(self.statements, len(assertions), int(np.count_nonzero(are_asserted)))
+        wanted = np.flatnonzero(are_asserted & ~self.statements.filled).tolist()
         sentences = [(number, str(graph.numbered_statement(number))) for number in wanted]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
         if not pending:
             self._change_count = graph.change_count
-        self._links, self._links_before = None, self._links or self._links_before
+        self._links_follow = False
         self._conversation = _UNKNOWN
         self.derived.clear()
         return pending
@@ -177,13 +175,23 @@ class RetrievalIndex:
         return number if number is not None and self.links.df[number] else None
 
     @property
+    def episode_ties(self) -> NDArray[np.uint64]:
+        """For every episode a number that depends on its id alone; breaks ties between equal scores."""
+        return self._episode_ties.values
+
+    @property
+    def statement_ties(self) -> NDArray[np.uint64]:
+        """The same for statements."""
+        return self._statement_ties.values
+
+    @property
     def are_facts(self) -> NDArray[np.bool_]:
         """For every statement, whether it is a fact (not a thesis); shape (number of statements,)."""
-        count, known = len(self.statements), len(self._are_facts)
+        count, known = len(self.statements), len(self._are_facts.values)
         if known < count:
             later = [self.graph.is_fact(number) for number in range(known, count)]
-            self._are_facts = np.concatenate((self._are_facts, later))
-        return self._are_facts
+            self._are_facts.grow(count)[known:] = later
+        return self._are_facts.values
 
     def put(self, pending: PendingVectors, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of pending texts.
@@ -211,14 +219,15 @@ class RetrievalIndex:
             "statement_ties": self.statement_ties,
             "asserted": self._asserted.rows,
             "mentioned": self._mentioned.rows,
-            "forms": self._forms,
-            "speakers": self._speakers,
+            "forms": self._forms.values,
+            "speakers": self._speakers.values,
             "speaker_names": pack_strings(list(self._speaker_numbers)),
-            "episode_words": self.episode_words.rows.rows,
-            "statement_words": self.statement_words.rows.rows,
+            "episode_words": self.episode_words.sorted_rows(),
+            "statement_words": self.statement_words.sorted_rows(),
             "vocabulary": pack_strings(list(self.vocabulary)),
             "names": pack_strings(self.names.names),
             "name_words": self.names.words.rows,
+            "name_df": self.links.df if self._present.all() else np.zeros(0, np.int64),
             "within": self.names.within.rows,
         }
 
@@ -239,15 +248,12 @@ class RetrievalIndex:
             self.episodes = _table_of_arrays("episodes", arrays)
             self.statements = _table_of_arrays("statements", arrays)
             _check_numbers(arrays)
-            self._are_facts = np.array(arrays["are_facts"])
-            self.episode_ties, self.statement_ties = (
-                np.array(arrays["episode_ties"]),
-                np.array(arrays["statement_ties"]),
+            self._are_facts, self._episode_ties, self._statement_ties, self._forms, self._speakers = (
+                GrowingArray(np.array(arrays[name]))
+                for name in ("are_facts", "episode_ties", "statement_ties", "forms", "speakers")
             )
             self._asserted = IntegerTable.of(arrays["asserted"])
             self._mentioned = IntegerTable.of(arrays["mentioned"])
-            self._forms = np.array(arrays["forms"])
-            self._speakers = np.array(arrays["speakers"])
             speakers = unpack_strings(arrays["speaker_names"])
             self._speaker_numbers = {name: number for number, name in enumerate(speakers)}
             self.vocabulary = {word: number for number, word in enumerate(unpack_strings(arrays["vocabulary"]))}
@@ -258,21 +264,23 @@ class RetrievalIndex:
         except (KeyError, TypeError, ValueError, IndexError):
             self._reset()
             return False
-        self._assertions = np.bincount(self._asserted.column(1), minlength=len(self._forms)).astype(np.int64)
+        self._assertions = GrowingArray(np.bincount(self._asserted.column(1), minlength=len(self._forms.values)))
         self._present = np.ones(len(self.episodes), bool)  # `take` finds what has left the graph since
         self._saved = len(self.episodes) + len(self.statements)
         self._graph, self._numbering = graph, graph.numbering
+        self._links = self._new_links(_known_df(arrays, len(self.names)))
+        self._linked = self._table_sizes
         return True
 
     def _enter(self, number: int, episode: Episode, graph: TemporalGraph) -> set[int]:
         """Enter an episode into the tables, and return the statements that it asserts."""
         statements = set(graph.statements_of(number))
         self._asserted.extend([(number, statement) for statement in statements])
-        self._assertions[list(statements)] += 1
+        self._assertions.values[list(statements)] += 1
         mentioned = dict.fromkeys(self._names_in(statements, graph), 0)
         if episode.speaker:
             speaker = normalise_name(episode.speaker)
-            self._speakers[number] = self._speaker_numbers.setdefault(speaker, len(self._speaker_numbers))
+            self._speakers.values[number] = self._speaker_numbers.setdefault(speaker, len(self._speaker_numbers))
         else:  # what somebody says has no title: its first line is the heading of a part of a long answer
             title, _ = title_of(episode.text)
             if title is not None:
@@ -291,23 +299,27 @@ class RetrievalIndex:
 
     def _leave(self, gone: NDArray[np.int64]) -> set[int]:
         """Note that some episodes are no longer in the graph, and return the statements that they asserted."""
+        if not len(gone):
+            return set()
+        self._linked = None
         rows = self._asserted.rows
         starts, ends = (np.searchsorted(rows[:, 0], gone, side) for side in ("left", "right"))
         touched = np.concatenate([rows[:0, 1], *(rows[a:b, 1] for a, b in zip(starts, ends, strict=True))])
-        np.subtract.at(self._assertions, touched, 1)
+        np.subtract.at(self._assertions.values, touched, 1)
         return set(touched.tolist())
 
     def _spell(self, touched: set[int], graph: TemporalGraph) -> None:
         """Enter the words of those of the statements that are new, or shown in another form than before."""
+        forms = self._forms.values
         changed: list[tuple[int, Statement]] = []
         respelled: list[int] = []
         for number in touched:
             statement = graph.numbered_statement(number)
             if statement is None:
                 continue
-            form, before = _form_digest(statement), int(self._forms[number])
+            form, before = _form_digest(statement), int(forms[number])
             if form != before:
-                self._forms[number] = form
+                forms[number] = form
                 changed.append((number, statement))
                 if before:
                     respelled.append(number)
@@ -318,7 +330,7 @@ class RetrievalIndex:
         for number, statement in changed:
             self.statement_words.add(number, str(statement))
         ids = [(number, statement.id) for number, statement in changed]
-        self.statement_ties = _with_ties(self.statement_ties, len(self._forms), ids)
+        _set_ties(self._statement_ties, len(forms), ids)
 
     def _name_again(self, theses: NDArray[np.int64], graph: TemporalGraph) -> None:
         """Enter again what the episodes mention that assert some theses: their form says what in them is a name."""
@@ -326,6 +338,7 @@ class RetrievalIndex:
         episodes = np.unique(asserted[np.isin(asserted[:, 1], theses), 0])
         if not len(episodes):
             return
+        self._linked = None
         rows = self._mentioned.rows
         own = np.isin(rows[:, 0], episodes)
         titles = {(episode, name) for episode, name, is_title in rows[own].tolist() if is_title}
@@ -337,28 +350,35 @@ class RetrievalIndex:
     @property
     def links(self) -> Links:
         """Weighted links between the episodes that are in the graph now, their statements and their names."""
-        if self._links is None:
-            self._links = make_links(
-                self._present,
-                len(self.statements),
-                asserted=self._asserted.rows,
-                mentioned=self._mentioned.rows,
-                worded=self.episode_words.rows.rows,
-                words=len(self.vocabulary),
-                name_words=self.names.words.rows,
-                names=len(self.names),
-                within=self.names.within.rows,
-                before=self._links_before,
-            )
-            self._links_before = None
+        if self._links is None or not self._links_follow:
+            self._links = self._followed_links()
+            self._linked, self._links_follow = self._table_sizes, True
         return self._links
+
+    @property
+    def _table_sizes(self) -> tuple[int, int, int]:
+        return len(self._asserted), len(self._mentioned), len(self.episode_words.rows)
+
+    def _followed_links(self) -> Links:
+        """Return links of what is in the tables now: those before with what is new, or others."""
+        links, known = self._links, self._linked
+        if links is not None and known is not None:
+            tables = self._asserted, self._mentioned, self.episode_words.rows
+            new = NewRows(*(table.after(size) for table, size in zip(tables, known, strict=True)))
+            if links.add(len(self.vocabulary), len(self.statements), self._present, new):
+                return links
+        return self._new_links()
+
+    def _new_links(self, df: NDArray[np.int64] | None = None) -> Links:
+        rows = NewRows(self._asserted.rows, self._mentioned.rows, self.episode_words.rows.rows)
+        return Links(self.names, len(self.vocabulary), len(self.statements), self._present, rows, df)
 
     @property
     def conversation(self) -> Conversation | None:
         """What was said, in order; ``None`` when nobody says anything."""
         if isinstance(self._conversation, _Unknown):
             self._conversation = self._conversation_order.update(
-                self.graph, self._present, self._speakers, list(self._speaker_numbers), self.episode_ties
+                self.graph, self._present, self._speakers.values, list(self._speaker_numbers), self.episode_ties
             )
         return self._conversation
 
@@ -389,13 +409,6 @@ def _fitting(table: Table, count: int, live: int) -> Table:
     return table
 
 
-def _lengthened(numbers: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return ``numbers`` with zeros after it, so that there are at least ``count``."""
-    if len(numbers) >= count:
-        return numbers
-    return np.concatenate((numbers, np.zeros(max(count - len(numbers), 0), numbers.dtype)))
-
-
 def _form_digest(statement: Statement) -> int:
     """Return a digest, not 0, of a statement as it is written: of all that the index takes from it."""
     names = statement.objects if isinstance(statement, Thesis) else ()
@@ -403,12 +416,11 @@ def _form_digest(statement: Statement) -> int:
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big") or 1
 
 
-def _with_ties(ties: NDArray[np.uint64], count: int, ids: list[tuple[int, str]]) -> NDArray[np.uint64]:
-    """Return ``ties`` extended to ``count`` items, with those of ``ids`` set."""
-    ties = _lengthened(ties, count)
+def _set_ties(ties: GrowingArray, count: int, ids: list[tuple[int, str]]) -> None:
+    """Set the ties of some items by their ids; ``count``: how many items there are."""
+    values = ties.grow(count)
     if ids:
-        ties[[number for number, _ in ids]] = np.array([int(id[:16], 16) for _, id in ids], np.uint64)
-    return ties
+        values[[number for number, _ in ids]] = np.array([int(id[:16], 16) for _, id in ids], np.uint64)
 
 
 def _table_to_arrays(name: str, table: Table) -> dict[str, NDArray[Any]]:
@@ -448,6 +460,14 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
     said = arrays["speakers"]
     if said.dtype != np.int32 or (len(said) and not 0 <= said.min() <= said.max() < speakers):
         raise ValueError("'speakers' refers to something that is not there")
+
+
+def _known_df(arrays: Mapping[str, NDArray[Any]], names: int) -> NDArray[np.int64] | None:
+    """Return in how many episodes each name is, as it was saved; ``None`` if that was not saved, or cannot be."""
+    df = arrays.get("name_df")
+    if df is None or df.dtype != np.int64 or df.shape != (names,) or df.min(initial=0) < 0:
+        return None
+    return np.array(df)
 
 
 def _table_of_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Table:

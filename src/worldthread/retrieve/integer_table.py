@@ -1,59 +1,132 @@
-"""A table of integers that grows at the end."""
+"""Arrays of numbers that grow at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-_FIRST_ROWS = 256
+_FIRST_ROWS: Final = 256
+_JOINED_SHARE: Final = 8  # rows are joined to those before when one in so many came later
+
+
+class GrowingArray:
+    """Numbers, shape (n,), to which zeros are added at the end.
+
+    Args:
+        values: the first numbers; they are changed in place.
+    """
+
+    __slots__ = ("_count", "_room")
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._room = values
+        self._count = len(values)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All numbers: a view, valid until the next growth."""
+        return self._room[: self._count]
+
+    def grow(self, count: int) -> NDArray[Any]:
+        """Return all numbers, at least ``count`` of them, with zeros at the end where there were fewer."""
+        if count > len(self._room):
+            room = np.zeros(max(count, len(self._room) * 5 // 4), self._room.dtype)
+            room[: self._count] = self.values
+            self._room = room
+        self._count = max(self._count, count)
+        return self.values
 
 
 class IntegerTable:
     """A table of int32, shape (len(self), width), to which rows are added at the end.
 
     Whole columns are read as arrays, which is why this is not :class:`~worldthread.graph.columns.RowTable`: that one
-    holds lists of rows by key, which can be replaced, and has no columns.
+    holds lists of rows by key, which can be replaced, and has no columns. A few rows that come after many are kept
+    apart until somebody wants all rows, so that adding them does not copy the many.
 
     Args:
         width: number of columns.
     """
 
-    __slots__ = ("_count", "_rows")
+    __slots__ = ("_count", "_late", "_late_count", "_rows")
 
     def __init__(self, width: int) -> None:
         self._rows = np.zeros((_FIRST_ROWS, width), np.int32)
         self._count = 0
+        self._late = np.zeros((0, width), np.int32)
+        self._late_count = 0
 
     @classmethod
     def of(cls, rows: NDArray[np.int32]) -> IntegerTable:
         """Return a table with these rows, shape (n, width); they are copied when rows are added, and never written."""
-        table = cls.__new__(cls)
+        table = cls(rows.shape[1])
         table._rows = np.asarray(rows)  # a plain array: slices of a memory-mapped one are slow
         table._count = len(rows)
         return table
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self._count
+        return self._count + self._late_count
 
     def extend(self, rows: Sequence[tuple[int, ...]]) -> None:
         """Add rows at the end."""
+        if not rows:
+            return
         count = self._count + len(rows)
+        if not self._late_count and count <= len(self._rows):
+            self._rows[self._count : count] = rows
+            self._count = count
+            return
+        late = self._late_count + len(rows)
+        if late > len(self._late):
+            grown = np.zeros((max(late, 2 * len(self._late), _FIRST_ROWS), self._late.shape[1]), np.int32)
+            grown[: self._late_count] = self._late[: self._late_count]
+            self._late = grown
+        self._late[self._late_count : late] = rows
+        self._late_count = late
+        if late * _JOINED_SHARE > self._count:
+            self._join()
+
+    def _join(self) -> None:
+        count = len(self)
         if count > len(self._rows):
-            grown = np.zeros((max(count, 2 * len(self._rows), _FIRST_ROWS), self._rows.shape[1]), np.int32)
+            grown = np.zeros((max(count * 5 // 4, _FIRST_ROWS), self._rows.shape[1]), np.int32)
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
-        if rows:
-            self._rows[self._count : count] = rows
-        self._count = count
+        self._rows[self._count : count] = self._late[: self._late_count]
+        self._count, self._late, self._late_count = count, self._late[:0], 0
 
     @property
     def rows(self) -> NDArray[np.int32]:
         """All rows, shape (len(self), width): a view, valid until the next change."""
+        if self._late_count:
+            self._join()
         return self._rows[: self._count]
 
     def column(self, number: int) -> NDArray[np.int32]:
         """Return one column, shape (len(self),): a view, valid until the next change."""
-        return self._rows[: self._count, number]
+        return self.rows[:, number]
+
+    def after(self, start: int) -> NDArray[np.int32]:
+        """Return the rows from number ``start`` on: a view, valid until the next change."""
+        if start < self._count:
+            return self.rows[start:]
+        return self._late[start - self._count : self._late_count]
+
+    def at(self, numbers: NDArray[np.integer[Any]], column: int) -> NDArray[np.int32]:
+        """Return what some rows have in one column.
+
+        Args:
+            numbers: of rows.
+            column: number of the column.
+        """
+        if not self._late_count:
+            return np.asarray(self._rows[numbers, column])
+        is_late = numbers >= self._count
+        found = np.empty(len(numbers), np.int32)
+        found[~is_late] = self._rows[numbers[~is_late], column]
+        found[is_late] = self._late[numbers[is_late] - self._count, column]
+        return found

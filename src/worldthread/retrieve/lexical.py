@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.errors import InputError
-from worldthread.retrieve.integer_table import IntegerTable
+from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.links import Links
 from worldthread.retrieve.query import Query, Scores
-from worldthread.retrieve.sparse import CSRRows, Numbers, must_sort_again, row_pointers, stable_order
+from worldthread.retrieve.sparse import Numbers, must_sort_again, row_pointers, stable_order
 from worldthread.retrieve.words import words_of
 
 Floats = NDArray[np.float32]
@@ -58,19 +58,28 @@ class LexicalIndex:
     def __init__(self, vocabulary: dict[str, int]) -> None:
         self._vocabulary = vocabulary
         self.rows = IntegerTable(3)
-        """(text, word, times) in the order in which texts were added: all that has to be saved."""
-        self._lengths = np.zeros(0, np.int64)
-        self._postings = CSRRows(np.zeros(1, np.int64), np.zeros(0, np.int32))
-        """For each word, where the rows that have it are: of the rows that were there at the last sort."""
-        self._sorted = 0
+        """(text, word, times)."""
+        self._lengths = GrowingArray(np.zeros(0, np.int64))
+        self._sorted = 0  # so many rows are sorted; the others are in `_late`
+        self._pointers = np.zeros(1, np.int64)  # where the sorted rows of each word begin
+        self._order: NDArray[np.int32] | None = None  # the sorted rows; None: they are the first
+        self._late: dict[int, list[tuple[int, int]]] = {}  # by word: text, times
 
     @classmethod
     def of(cls, vocabulary: dict[str, int], rows: NDArray[np.int32]) -> LexicalIndex:
         """Return an index with the :attr:`rows` of another that has the same vocabulary."""
         index = cls(vocabulary)
         index.rows = IntegerTable.of(rows)
-        index._lengths = np.bincount(rows[:, 0], rows[:, 2]).astype(np.int64)
+        index._lengths = GrowingArray(np.bincount(rows[:, 0], rows[:, 2]).astype(np.int64))
+        if bool((rows[1:, 1] >= rows[:-1, 1]).all()):
+            index._sorted, index._pointers = len(rows), row_pointers(rows[:, 1])
         return index
+
+    def sorted_rows(self) -> NDArray[np.int32]:
+        """Return :attr:`rows` sorted by word: all that has to be saved."""
+        if self._sorted < len(self.rows):
+            self._sort()
+        return self.rows.rows if self._order is None else self.rows.rows[self._order]
 
     def add(self, number: int, text: str) -> None:
         """Add a text. A number that has a text already keeps that one."""
@@ -80,11 +89,10 @@ class LexicalIndex:
         words = words_of(text)
         counts = Counter(vocabulary.setdefault(word, len(vocabulary)) for word in words)
         self.rows.extend([(number, word, times) for word, times in counts.items()])
-        if number >= len(self._lengths):
-            grown = np.zeros(max(number + 1, len(self._lengths) * 5 // 4), np.int64)
-            grown[: len(self._lengths)] = self._lengths
-            self._lengths = grown
-        self._lengths[number] = len(words)
+        if self._sorted:
+            for word, times in counts.items():
+                self._late.setdefault(word, []).append((number, times))
+        self._lengths.grow(number + 1)[number] = len(words)
 
     def remove(self, numbers: Numbers) -> None:
         """Remove the texts with these numbers."""
@@ -93,11 +101,14 @@ class LexicalIndex:
         if not kept.all():
             self.rows = IntegerTable.of(rows[kept])
             self._sorted = 0
-        self._lengths[numbers[numbers < len(self._lengths)]] = 0
+            self._late.clear()
+        lengths = self._lengths.values
+        lengths[numbers[numbers < len(lengths)]] = 0
 
     def __contains__(self, number: int) -> bool:
         """Return whether a text was added under a number and has at least one word."""
-        return number < len(self._lengths) and bool(self._lengths[number])
+        lengths = self._lengths.values
+        return number < len(lengths) and bool(lengths[number])
 
     def scores(self, text: str, present: NDArray[np.bool_], settings: LexicalSettings | None = None) -> Floats:
         """Return BM25 of every text for the words of a question.
@@ -129,8 +140,8 @@ class LexicalIndex:
     def lengths(self, count: int) -> NDArray[np.int64]:
         """Return the number of words of the first ``count`` texts; 0 for a text that was never added."""
         lengths = np.zeros(count, np.int64)
-        known = min(count, len(self._lengths))
-        lengths[:known] = self._lengths[:known]
+        known = self._lengths.values[:count]
+        lengths[: len(known)] = known
         return lengths
 
     def having(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -145,15 +156,22 @@ class LexicalIndex:
         number = self._vocabulary.get(word)
         if number is None:
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        rows = self.rows.rows
-        if not self._sorted or must_sort_again(len(rows), self._sorted, _LEAST_LATE):
-            words = rows[:, 1]
-            self._postings = CSRRows(row_pointers(words), stable_order(words).astype(np.int32))
-            self._sorted = len(rows)
-        early = self._postings[number] if number < len(self._postings) else self._postings.columns[:0]
-        late = self._sorted + np.flatnonzero(rows[self._sorted :, 1] == number)
-        places = np.concatenate((early, late))
-        return rows[places, 0], rows[places, 2]
+        if not self._sorted or must_sort_again(len(self.rows), self._sorted, _LEAST_LATE):
+            self._sort()
+        first, end = self._pointers[number : number + 2] if number + 1 < len(self._pointers) else (0, 0)
+        places = np.arange(first, end) if self._order is None else self._order[first:end]
+        texts, times = self.rows.at(places, 0), self.rows.at(places, 2)
+        late = self._late.get(number)
+        if late is None:
+            return texts, times
+        more = np.array(late, np.int32)
+        return np.concatenate((texts, more[:, 0])), np.concatenate((times, more[:, 1]))
+
+    def _sort(self) -> None:
+        words = self.rows.column(1)
+        self._pointers, self._order = row_pointers(words), stable_order(words).astype(np.int32)
+        self._sorted = len(self.rows)
+        self._late.clear()
 
 
 class LexicalSource(Protocol):

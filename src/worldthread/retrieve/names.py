@@ -77,6 +77,11 @@ class _StaticNames:
         found = self._by_word[word]
         return found[np.diff(found, prepend=-1) > 0]  # a name may have a word twice
 
+    def count_holding(self, word: int) -> int:
+        """Return how often names have a word."""
+        pointers = self._by_word.pointers
+        return int(pointers[word + 1] - pointers[word]) if word + 1 < len(pointers) else 0
+
 
 class NameTable:
     """Names, numbered 0, 1, 2, ... in order of arrival.
@@ -161,7 +166,7 @@ class NameTable:
 
     def _around(self, run: Run) -> list[int]:
         """Return the known names whose words contain ``run``."""
-        candidates = min((self.holding(word) for word in set(run)), key=len).tolist()
+        candidates = self.holding(min(set(run), key=self._count_holding)).tolist()
         size = len(run)
         found = []
         for name in candidates:
@@ -174,3 +179,7 @@ class NameTable:
         """Return the names that have a word, ascending."""
         static, late = self._static.holding(word), self._holding.get(word)
         return static if late is None else np.concatenate((static, np.array(late, np.int32)))
+
+    def _count_holding(self, word: int) -> int:
+        """Return about how many names have a word, without a list of them, which is long for a common word."""
+        return self._static.count_holding(word) + len(self._holding.get(word, ()))

@@ -129,29 +129,9 @@ class CSRRows:
         """The row of every entry, ascending."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.pointers))
 
-    @cached_property
-    def by_column(self) -> Numbers:
-        """The places of all entries, ordered by column, then row."""
-        # things are numbered as they come, so columns nearly ascend, and a merge sort makes use of that
-        return np.argsort(self.columns, kind="stable").astype(np.int64, copy=False)
-
-    def follow(self, before: CSRRows) -> None:
-        """Derive :attr:`by_column` from that of earlier rows, if it is known there and these begin with their entries.
-
-        Args:
-            before: the rows before some were added at the end; where they differ otherwise, everything is sorted.
-        """
-        early = len(before.columns)
-        if "by_column" not in vars(before) or not np.array_equal(self.columns[:early], before.columns):
-            return
-        later = self.columns[early:]
-        order = np.argsort(later, kind="stable")
-        places = np.searchsorted(before.columns[before.by_column], later[order], "right")
-        vars(self)["by_column"] = np.insert(before.by_column, places, early + order)
-
     def transposed(self, count: int = 0) -> CSRRows:
         """Return for every column its rows, ascending; ``count``: how many columns there are at least."""
-        return CSRRows(row_pointers(self.columns, count), self.row_of_entry[self.by_column])
+        return CSRRows.grouped(self.columns, self.row_of_entry, count)
 
     @cached_property
     def filled(self) -> NDArray[np.bool_]:
@@ -190,6 +170,141 @@ class CSRRows:
             found[rows] = np.maximum.reduceat(values[columns], starts)
         if not self.filled.all():
             found[~self.filled] = missing
+        return found
+
+
+class GrowingRows:
+    """A list of columns for every row, to which entries are added.
+
+    The entries are in two sorted parts: many early ones, and few that came late.
+
+    Args:
+        early: the first entries.
+    """
+
+    def __init__(self, early: CSRRows) -> None:
+        self._early = early
+        self._rows = len(early)
+        self._late_rows = np.zeros(0, np.int64)
+        self._late_columns = np.zeros(0, np.int32)
+        self._first_late = self._rows  # the first row with a late entry
+        self._filled: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of_sorted(cls, rows: Integers, columns: NDArray[np.int32], count: int = 0) -> GrowingRows:
+        """Return rows from entries whose rows ascend; ``count``: how many rows there are at least."""
+        return cls(CSRRows.of_sorted(rows, columns, count))
+
+    @classmethod
+    def grouped(cls, rows: Integers, columns: NDArray[np.int32], count: int = 0) -> GrowingRows:
+        """Return rows from entries in any order, which they keep within a row; ``count``: least number of rows."""
+        return cls(CSRRows.grouped(rows, columns, count))
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    def extend(self, rows: Integers, columns: NDArray[np.int32], count: int = 0) -> None:
+        """Add entries, each after the others of its row.
+
+        Args:
+            rows: the row of every entry, in any order.
+            columns: the columns.
+            count: how many rows there are from now on at least.
+        """
+        self._rows = max(self._rows, count, int(rows.max(initial=-1)) + 1)
+        self._filled = None
+        if not len(rows):
+            return
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order].astype(np.int64)
+        places = np.searchsorted(self._late_rows, ascending, "right")
+        self._late_rows = np.insert(self._late_rows, places, ascending)
+        self._late_columns = np.insert(self._late_columns, places, columns[order])
+        self._first_late = int(self._late_rows[0])
+        total = len(self._early.columns) + len(self._late_rows)
+        if must_sort_again(total, len(self._early.columns), _LEAST_LATE_EDGES):
+            self.merged()
+
+    def merged(self) -> CSRRows:
+        """Return all entries, sorted; they stay so until others come."""
+        early = self._early
+        if len(self._late_rows) or len(early) < self._rows:
+            pointers = np.full(self._rows + 1, early.pointers[-1])
+            pointers[: len(early.pointers)] = early.pointers
+            columns = np.insert(early.columns, pointers[self._late_rows + 1], self._late_columns)
+            pointers[1:] += np.cumsum(np.bincount(self._late_rows, minlength=self._rows))
+            self._early = CSRRows(pointers, columns)
+            self._late_rows, self._late_columns = self._late_rows[:0], self._late_columns[:0]
+        return self._early
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        early = self._early[row] if row < len(self._early) else self._early.columns[:0]
+        if not len(self._late_rows):
+            return early
+        first, end = np.searchsorted(self._late_rows, (row, row + 1))
+        return np.concatenate((early, self._late_columns[first:end])) if first < end else early
+
+    def counts(self, rows: Integers) -> Numbers:
+        """Return how many entries each of ``rows`` has."""
+        return np.asarray(self._spans(rows)[1].sum(axis=1))
+
+    def columns_of(self, rows: Integers) -> tuple[NDArray[np.int32], Numbers]:
+        """Return the columns of ``rows``, row after row, and how many each row has."""
+        starts, counts = self._spans(rows)
+        places = ranges(starts.ravel(), counts.ravel())
+        early = len(self._early.columns)
+        columns = self._early.columns
+        if counts.shape[1] > 1:
+            is_late = places >= early
+            found = np.empty(len(places), np.int32)
+            found[~is_late] = columns[places[~is_late]]
+            found[is_late] = self._late_columns[places[is_late] - early]
+            return found, counts.sum(axis=1)
+        return columns[places], counts[:, 0]
+
+    def _spans(self, rows: Integers) -> tuple[Numbers, Numbers]:
+        """Return where the early and the late entries of rows begin, the late ones behind all early ones, and counts.
+
+        Both have the shape (rows, 2), or (rows, 1) where none of these rows has a late entry.
+        """
+        pointers, last = self._early.pointers, len(self._early)
+        known = np.minimum(rows, last)
+        starts = pointers[known]
+        counts = pointers[np.minimum(known + 1, last)] - starts
+        if not len(self._late_rows) or not (rows >= self._first_late).any():
+            return starts[:, None], counts[:, None]
+        first = np.searchsorted(self._late_rows, rows)
+        more = np.searchsorted(self._late_rows, rows, "right") - first
+        return np.stack((starts, len(self._early.columns) + first), 1), np.stack((counts, more), 1)
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Which rows have an entry, shape (rows,)."""
+        if self._filled is None:
+            self._filled = np.zeros(self._rows, bool)
+            self._filled[: len(self._early)] = self._early.filled
+            self._filled[self._late_rows] = True
+        return self._filled
+
+    def maxima(self, values: NDArray[np.float32], missing: float = 0.0) -> NDArray[np.float32]:
+        """Return for every row the highest of ``values`` at its columns.
+
+        Args:
+            values: by column.
+            missing: the value of an empty row.
+
+        Returns:
+            Shape (rows,).
+        """
+        early = self._early.maxima(values, missing)
+        if len(early) == self._rows and not len(self._late_rows):
+            return early
+        found = np.full(self._rows, missing, np.float32)
+        found[: len(early)] = early
+        was_empty = ~np.pad(self._early.filled, (0, self._rows - len(early)))
+        found[self._late_rows[was_empty[self._late_rows]]] = -np.inf
+        np.maximum.at(found, self._late_rows, values[self._late_columns])
         return found
 
 

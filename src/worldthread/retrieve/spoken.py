@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,21 @@ def spoken_scores(
     Returns:
         Shape (len(conversation),), in [0, 1].
     """
+    parts = spoken_parts(query, index, conversation, of_episodes, of_sentences)
+    total = np.zeros(len(conversation), np.float32)
+    for name, values in parts.items():
+        total += np.float32(getattr(WEIGHTS, name)) * values
+    return total / np.float32(sum(getattr(WEIGHTS, name) for name in parts))
+
+
+def spoken_parts(
+    query: Query, index: RetrievalIndex, conversation: Conversation, of_episodes: Floats, of_sentences: Floats
+) -> dict[str, NDArray[Any]]:
+    """Return the parts of the score of each place, by the names of their :class:`Weights`; see :func:`spoken_scores`.
+
+    Returns:
+        Arrays of shape (len(conversation),), in [0, 1]; ``time`` only where the question names a time.
+    """
     similarity = of_episodes[conversation.episodes]
     meaning = (
         similarity
@@ -124,24 +139,19 @@ def spoken_scores(
     person = np.ones(len(conversation), bool)
     if not asks_what_was_answered(query.text):
         person = ~conversation.is_by_assistant
-    parts = [
-        (WEIGHTS.meaning, scaled(meaning)),
-        (WEIGHTS.sentence, scaled(of_sentences[conversation.episodes])),
-        (WEIGHTS.window, scaled(window)),
-        (WEIGHTS.words, scaled(words)),
-        (WEIGHTS.session, scaled(session)),
-        (WEIGHTS.speaker, _is_only_one_named(query, conversation)),
-        (WEIGHTS.person, person),
-        (WEIGHTS.opening, conversation.opens_turn),
-        (WEIGHTS.standing, index.derived.get(_STANDING, lambda: _is_standing(index, conversation))),
-    ]
+    parts: dict[str, NDArray[Any]] = {
+        "meaning": scaled(meaning),
+        "sentence": scaled(of_sentences[conversation.episodes]),
+        "window": scaled(window),
+        "words": scaled(words),
+        "session": scaled(session),
+        "speaker": _is_only_one_named(query, conversation),
+        "person": person,
+        "opening": conversation.opens_turn,
+        "standing": index.derived.get(_STANDING, lambda: _is_standing(index, conversation)),
+    }
     near = _nearness(query, conversation)
-    if near is not None:
-        parts.append((WEIGHTS.time, near))
-    total = np.zeros(len(conversation), np.float32)
-    for weight, values in parts:
-        total += np.float32(weight) * values
-    return total / np.float32(sum(weight for weight, _ in parts))
+    return parts if near is None else parts | {"time": near}
 
 
 def scaled(values: Floats) -> Floats:

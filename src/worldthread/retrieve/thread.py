@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.retrieve.index import RetrievalIndex
-from worldthread.retrieve.links import Floats, Links
+from worldthread.retrieve.links import Floats, Links, WeightedRows
 from worldthread.retrieve.query import Query, Scores
-from worldthread.retrieve.sparse import CSRRows, Numbers, starts_of
+from worldthread.retrieve.sparse import Numbers, starts_of
 from worldthread.retrieve.spoken import scaled, spoken_scores
 from worldthread.retrieve.words import STOP_STEMS, words_of
 from worldthread.vectors.exact import best
@@ -121,7 +121,7 @@ def _seeds(query: Query, index: RetrievalIndex, links: Links) -> Floats:
     covered = set(STOP_STEMS)
     for name in query.names:
         if links.df[name]:
-            weights[name] = links.rarity[name] ** RARITY_POWER
+            weights[name] = links.rarity(name) ** RARITY_POWER
             covered.update(words_of(names.names[name]))
     holding: list[NDArray[np.int32]] = []
     gains: list[float] = []
@@ -138,7 +138,8 @@ def _seeds(query: Query, index: RetrievalIndex, links: Links) -> Floats:
         return weights
     counts = [len(part) for part in holding]
     hit, places = np.unique(np.concatenate(holding), return_inverse=True)
-    shares = np.bincount(places, np.repeat(gains, counts), len(hit)) / np.maximum(links.mass[hit], 1e-9)
+    mass = np.maximum(links.mass(hit).astype(np.float32), 1e-9)
+    shares = np.bincount(places, np.repeat(gains, counts), len(hit)) / mass
     rarest = np.full(len(hit), np.iinfo(np.int64).max)
     np.minimum.at(rarest, places, np.repeat(frequencies, counts))
     kept = (shares >= LEAST_SHARE) & (links.df[hit] > 0)
@@ -170,8 +171,8 @@ def _rank(links: Links, episode_seeds: Floats, name_seeds: Floats) -> Floats:
     """
     episodes, names = _Reached(episode_seeds), _Reached(name_seeds)
     for _ in range(STEPS):
-        to_episodes = _passed_on(links.episodes_of_name, links.to_episodes, names)
-        to_names = _passed_on(links.names_of, links.to_names, episodes)
+        to_episodes = _passed_on(links.episodes_of_name, names)
+        to_names = _passed_on(links.names_of, episodes)
         episodes.receive(*to_episodes)
         names.receive(*to_names)
     return episodes.dense()
@@ -216,15 +217,17 @@ class _Reached:
         return found
 
 
-def _passed_on(to: CSRRows, shares: Floats, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
+def _passed_on(to: WeightedRows, reached: _Reached) -> tuple[NDArray[np.int32], Floats]:
     """Return the neighbours, with repetitions, and the part of :data:`DAMPING` times the weights that each receives.
 
     A vertex takes part when the mean share of its weight is not negligible.
     """
-    counts = to.counts(reached.numbers)
-    kept = (reached.weights > NEGLIGIBLE * counts) & (counts > 0)
-    places, counts = to.places(reached.numbers[kept])
-    return to.columns[places], DAMPING * shares[places] * np.repeat(reached.weights[kept], counts)
+    likely = reached.weights > NEGLIGIBLE  # a vertex without neighbours takes no part
+    numbers, weights = reached.numbers[likely], reached.weights[likely]
+    counts = to.counts(numbers)
+    kept = (weights > NEGLIGIBLE * counts) & (counts > 0)
+    columns, shares, counts = to.passed_on(numbers[kept])
+    return columns, DAMPING * shares * np.repeat(weights[kept], counts)
 
 
 def _chained(
@@ -263,10 +266,10 @@ def _rest(
     directions = _unit(directions)
     left = _unit(query.vector - _products(directions, query.vector[None]) * directions)
     similarity = _products(left, episodes[candidates])
-    places, counts = links.statements_of.places(candidates)
+    stated, counts = links.statements_of.columns_of(candidates)
     filled = np.flatnonzero(counts)
     if len(filled):
-        each = _products(left, statements[links.statements_of.columns[places]])
+        each = _products(left, statements[stated])
         starts = starts_of(counts)[filled]
         similarity[:, filled] = (similarity[:, filled] + np.maximum.reduceat(each, starts, axis=1)) / 2
     return similarity
@@ -274,20 +277,19 @@ def _rest(
 
 def _links_to(links: Links, anchor: int, candidates: Numbers, seeds: Floats) -> Floats:
     """Return how strongly a name that is not a seed links each candidate with an anchor, shape (candidates,)."""
-    span = links.names_of.span(anchor)
-    own = links.names_of.columns[span]
+    own = links.names_of.entries(np.array([anchor]))
     found = np.zeros(len(candidates), np.float32)
-    if not len(own):
+    if not len(own.columns):
         return found
-    strength = links.idf[own] / np.log(1 + links.episodes) * links.weights[span] * (seeds[own] == 0)
-    places, counts = links.names_of.places(candidates)
-    columns = links.names_of.columns[places]
-    at = np.minimum(np.searchsorted(own, columns), len(own) - 1)
-    is_title = links.titles[places] | links.titles[span][at]
-    values = strength[at] * links.weights[places] * np.where(is_title, 1.0, NOT_A_TITLE) * (own[at] == columns)
-    filled = np.flatnonzero(counts)
+    strength = links.idf(own.columns) / np.log(1 + links.episodes) * own.weights * (seeds[own.columns] == 0)
+    others = links.names_of.entries(candidates)
+    at = np.minimum(np.searchsorted(own.columns, others.columns), len(own.columns) - 1)
+    is_title = others.titles | own.titles[at]
+    is_same = own.columns[at] == others.columns
+    values = strength[at] * others.weights * np.where(is_title, 1.0, NOT_A_TITLE) * is_same
+    filled = np.flatnonzero(others.counts)
     if len(filled):
-        found[filled] = np.maximum.reduceat(values, starts_of(counts)[filled])
+        found[filled] = np.maximum.reduceat(values, starts_of(others.counts)[filled])
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from worldthread.errors import InputError
 
 _FIRST_ROWS = 64
+_PART: Final = 256  # scores of which the highest is looked at first
+_FEWEST_PARTS: Final = 64
 
 
 class VectorTable:
@@ -134,6 +136,9 @@ def best(scores: NDArray[np.float32], k: int, ties: NDArray[np.uint64] | None = 
     Returns:
         At most ``k`` numbers of finite scores, best first.
     """
+    likely = _likeliest(scores, k)
+    if likely is not None:
+        return likely[best(scores[likely], k, None if ties is None else ties[likely])]
     usable = np.flatnonzero(np.isfinite(scores)) if not np.isfinite(scores.sum()) else None
     values = scores if usable is None else scores[usable]
     order: NDArray[Any] = np.arange(len(values)) if ties is None else ties if usable is None else ties[usable]
@@ -151,3 +156,18 @@ def best(scores: NDArray[np.float32], k: int, ties: NDArray[np.uint64] | None = 
         chosen = np.arange(len(values))
     chosen = chosen[np.lexsort((order[chosen], -values[chosen]))]
     return (chosen if usable is None else usable[chosen]).astype(np.int64)
+
+
+def _likeliest(scores: NDArray[np.float32], k: int) -> NDArray[np.int64] | None:
+    """Return the few numbers, ascending, that can be among the ``k`` best of many scores; ``None`` if they are not few.
+
+    The highest scores of parts of the array say which scores are too low, without a look at the others.
+    """
+    parts = len(scores) // _PART
+    if parts < max(_FEWEST_PARTS, 2 * k):
+        return None
+    highest = scores[: parts * _PART].reshape(parts, _PART).max(axis=1)
+    limit = np.partition(highest, parts - k)[parts - k]  # at least k scores are as high
+    found = np.flatnonzero(scores >= limit) if np.isfinite(limit) else np.zeros(0, np.int64)
+    is_useful = k <= len(found) < len(scores) // 2 and bool(np.isfinite(scores[found]).all())
+    return found if is_useful else None

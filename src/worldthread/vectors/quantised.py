@@ -12,6 +12,7 @@ from worldthread.errors import InputError
 _LEVELS: Final = 127
 _ONE_THREAD_ROWS: Final = 200_000  # up to here one thread is faster than starting several
 _PART: Final = 1 << 16  # rows to round at a time
+_BLOCK: Final = 1 << 15  # rows that are added to a table at a time, so that nothing is copied when it grows
 
 
 class DecodedRows:
@@ -27,17 +28,17 @@ class DecodedRows:
         self._table = table
 
     def __getitem__(self, numbers: Any) -> NDArray[np.float32]:
-        return np.asarray(self._table.codes[numbers] * self._table.factors[numbers][..., None], np.float32)
+        return np.asarray(self._table.codes_of(numbers) * self._table.factors[numbers][..., None], np.float32)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, dimensions)."""
-        return self._table.codes.shape
+        return len(self._table), self._table.dimensions
 
     @property
     def nbytes(self) -> int:
         """Number of bytes in RAM."""
-        return self._table.codes.nbytes + self._table.factors.nbytes
+        return len(self._table) * self._table.dimensions + self._table.factors.nbytes
 
 
 class QuantisedTable:
@@ -49,19 +50,20 @@ class QuantisedTable:
         dimensions: length of a vector.
     """
 
-    __slots__ = ("_codes", "_count", "_factors", "_filled")
+    __slots__ = ("_blocks", "_count", "_factors", "_filled", "_first")
 
     def __init__(self, dimensions: int) -> None:
-        self._codes = np.zeros((0, dimensions), np.int8)
+        self._first = np.zeros((0, dimensions), np.int8)
+        self._blocks: list[NDArray[np.int8]] = []  # of what came later
         self._factors = np.zeros(0, np.float32)
         self._filled = np.zeros(0, bool)
         self._count = 0
 
     @classmethod
     def of(cls, codes: NDArray[np.int8], factors: NDArray[np.float32], filled: NDArray[np.bool_]) -> QuantisedTable:
-        """Return a table of :attr:`codes`, :attr:`factors` and :attr:`filled`, which are copied before any change."""
+        """Return a table of :attr:`codes`, :attr:`factors` and :attr:`filled`; codes are copied before any change."""
         table = cls(codes.shape[1])
-        table._codes, table._factors, table._filled = map(np.asarray, (codes, factors, filled))
+        table._first, table._factors, table._filled = np.asarray(codes), np.array(factors), np.array(filled)
         table._count = len(codes)
         return table
 
@@ -72,12 +74,30 @@ class QuantisedTable:
     @property
     def dimensions(self) -> int:
         """Length of a vector."""
-        return int(self._codes.shape[1])
+        return int(self._first.shape[1])
 
     @property
     def codes(self) -> NDArray[np.int8]:
-        """Integers, shape (len(self), dimensions). A view that is valid until the next change."""
-        return self._codes[: self._count]
+        """Integers, shape (len(self), dimensions); a copy when rows were added."""
+        return np.concatenate((self._first, *self._blocks))[: self._count] if self._blocks else self._first
+
+    def codes_of(self, numbers: Any) -> NDArray[np.int8]:
+        """Return the codes of some rows, by anything that indexes an array of rows."""
+        if not self._blocks:
+            return np.asarray(self._first[numbers])
+        if not isinstance(numbers, np.ndarray) or numbers.dtype == bool:
+            numbers = np.arange(self._count)[numbers]
+        wanted = np.asarray(numbers)
+        found = np.empty((*wanted.shape, self.dimensions), np.int8)
+        block = np.where(wanted < len(self._first), -1, (wanted - len(self._first)) // _BLOCK)
+        for number in np.unique(block).tolist():
+            start, codes = (0, self._first) if number < 0 else self._block(number)
+            found[block == number] = codes[wanted[block == number] - start]
+        return found
+
+    def _block(self, number: int) -> tuple[int, NDArray[np.int8]]:
+        """Return the number of the first row of a later block, and the block."""
+        return len(self._first) + number * _BLOCK, self._blocks[number]
 
     @property
     def factors(self) -> NDArray[np.float32]:
@@ -101,11 +121,13 @@ class QuantisedTable:
 
     def extend(self, count: int) -> None:
         """Grow to at least ``count`` rows; new rows are zeros."""
-        if count > len(self._codes):
-            size = max(count, len(self._codes) * 5 // 4)
-            for name in ("_codes", "_factors", "_filled"):
+        while count > len(self._first) + len(self._blocks) * _BLOCK:
+            self._blocks.append(np.zeros((_BLOCK, self.dimensions), np.int8))
+        if count > len(self._factors):
+            size = max(count, len(self._factors) * 5 // 4)
+            for name in ("_factors", "_filled"):
                 old = getattr(self, name)
-                grown = np.zeros((size, *old.shape[1:]), old.dtype)
+                grown = np.zeros(size, old.dtype)
                 grown[: self._count] = old[: self._count]
                 setattr(self, name, grown)
         self._count = max(self._count, count)
@@ -127,22 +149,27 @@ class QuantisedTable:
         if not len(numbers):
             return
         self.extend(int(numbers.max()) + 1)
-        self._make_writeable()
         for start in range(0, len(numbers), _PART):
             part = slice(start, start + _PART)
             codes, factors = _rounded(vectors[part])
-            self._codes[numbers[part]], self._factors[numbers[part]] = codes, factors
+            self._set(numbers[part], codes)
+            self._factors[numbers[part]] = factors
         self._filled[numbers] = True
+
+    def _set(self, numbers: NDArray[np.int64], codes: NDArray[np.int8]) -> None:
+        is_first = numbers < len(self._first)
+        if is_first.any():
+            if not self._first.flags.writeable:
+                self._first = np.array(self._first)
+            self._first[numbers[is_first]] = codes[is_first]
+        block = np.where(is_first, -1, (numbers - len(self._first)) // _BLOCK)
+        for number in np.unique(block[~is_first]).tolist():
+            start, rows = self._block(number)
+            rows[numbers[block == number] - start] = codes[block == number]
 
     def drop(self, numbers: NDArray[np.int64]) -> None:
         """Make some rows as if they had never been set: zeros, and missing."""
-        if len(numbers):
-            self._make_writeable()
-            self._codes[numbers], self._factors[numbers], self._filled[numbers] = 0, 0, False
-
-    def _make_writeable(self) -> None:
-        if not self._codes.flags.writeable:
-            self._codes, self._factors, self._filled = map(np.array, (self._codes, self._factors, self._filled))
+        self._factors[numbers], self._filled[numbers] = 0, False  # which makes zeros of any codes
 
     def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the inner product of every row with a query.
@@ -171,8 +198,16 @@ class QuantisedTable:
 
         codes, factors = _rounded(queries)
         threads = 0 if self._count > _ONE_THREAD_ROWS else 1  # 0: one for each processor
-        products = np.asarray(simsimd.cdist(codes, self.codes, metric="dot", threads=threads))
-        return np.asarray(products * (self.factors * factors[:, None]), np.float32)
+        found = np.empty((len(queries), self._count), np.float32)  # whole numbers below 2^24, which it holds exactly
+        start = 0
+        for block in (self._first, *self._blocks):
+            end = min(start + len(block), self._count)
+            if end > start:
+                found[:, start:end] = simsimd.cdist(codes, block[: end - start], metric="dot", threads=threads)
+            start = end
+        for row, factor in enumerate(factors):
+            found[row] *= self.factors * factor
+        return found
 
 
 def _rounded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

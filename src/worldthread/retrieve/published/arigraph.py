@@ -179,8 +179,8 @@ def _episodic_search(query: Query, index: RetrievalIndex, found: Numbers, settin
     of_found = np.zeros(len(searched), bool)
     of_found[found] = True
     count = len(links.present)
-    asserted = links.statements_of.columns
-    episodes = links.statements_of.row_of_entry
+    statements_of = links.statements_of.merged()
+    asserted, episodes = statements_of.columns, statements_of.row_of_entry
     n = np.bincount(episodes[of_found[asserted]], minlength=count)
     total = np.maximum(np.bincount(episodes[searched[asserted]], minlength=count), 1)
     relevance = n / total * np.log(total)

@@ -156,11 +156,11 @@ def _ends(full: VertexGraph) -> tuple[Numbers, Numbers]:
 
 def _made(index: RetrievalIndex, settings: PageRankSettings) -> _EntityGraph:
     full = vertex_graph(index)
-    statements_of = index.links.statements_of
+    statements_of = index.links.statements_of.merged()
     numbers, both = _ends(full)
     ends = np.full((len(index.statements), 2), -1, np.int64)
     ends[numbers] = both
-    facts = np.sort(numbers[np.diff(index.links.episodes_of.pointers)[numbers] > 0])
+    facts = np.sort(numbers[index.links.episodes_of.filled[numbers]])
     count = len(full.names)
     episodes = statements_of.row_of_entry.astype(np.int64)
     joined = ends[statements_of.columns]

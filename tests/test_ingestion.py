@@ -1,0 +1,132 @@
+"""How contents get into a memory: what runs at once, and what a writer looks at."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from worldthread import Memory, ingestion
+from worldthread.adapters.conversation_log import ConversationLog, PastMessage
+from worldthread.errors import ModelError
+from worldthread.extract.groups import EpisodeGroup
+from worldthread.models.fake import FakeEmbedder
+from worldthread.types import Extraction, Thesis
+
+PATIENCE = 60  # seconds; what is tested takes milliseconds
+
+
+class Reader:
+    """An extractor that waits for an event before it reads a certain text, and that notes what it is shown."""
+
+    name = "reader/1"
+    concurrency = 1
+
+    def __init__(self, waits_at: str = "") -> None:
+        self.waits_at, self.may_go_on, self.waited = waits_at, threading.Event(), False
+        self.before: list[tuple[str, ...]] = []
+
+    def extract(self, text: str, speaker: str, time: float) -> Extraction:
+        if text == self.waits_at:
+            self.waited = self.may_go_on.wait(PATIENCE)
+        return Extraction(self.name, (Thesis(f"It says {text}", ()),))
+
+    def extract_group(self, group: EpisodeGroup) -> list[Extraction]:
+        self.before.append(group.before)
+        return [self.extract(episode.text, "", 0.0) for episode in group.episodes]
+
+    def outdate(self, text: str, extraction: Extraction, view: object, speaker: str, time: float) -> Extraction:
+        return extraction
+
+
+class Embedder(FakeEmbedder):
+    """Sets an event when it first embeds, and can fail."""
+
+    def __init__(self, event: threading.Event, fails_at: str = "") -> None:
+        super().__init__()
+        self.event, self.fails_at = event, fails_at
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.event.set()
+        if self.fails_at in texts:
+            raise ModelError("the embedder is broken")
+        return super().embed(texts)
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingestion, "_BATCH", 4)
+
+
+TEXTS = [f"Text {number}." for number in range(10)]
+
+
+def test_a_batch_is_read_while_the_one_before_is_embedded() -> None:
+    reader = Reader(waits_at="Text 5.")
+    with Memory(model="none", extractor=reader, embedder=Embedder(reader.may_go_on)) as memory:
+        done = memory.remember_many(TEXTS, at=1, progress=False)
+        assert reader.waited, "the first batch was not embedded before the second was read"
+        assert done.added == 10
+        assert [hit.item.text for hit in memory.recall("Text 5.", kinds=["episode"], k=1).hits] == ["Text 5."]
+
+
+@pytest.mark.parametrize("failing", ["Text 1.", "Text 9."])
+def test_an_error_of_the_embedder_is_raised_and_what_was_read_is_kept(failing: str) -> None:
+    with Memory(model="none", extractor=Reader(), embedder=Embedder(threading.Event(), failing)) as memory:
+        with pytest.raises(ModelError, match="broken"):
+            memory.remember_many(TEXTS, at=1, progress=False)
+        assert failing in {episode.text for episode in memory.episodes()}
+
+
+def test_who_holds_the_memory_can_remember_many(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", model="none", extractor=Reader(), embedder=FakeEmbedder()) as memory:
+        with memory._store.write_lock():
+            assert memory.remember_many(TEXTS, at=1, progress=False).added == 10
+        assert len(memory.recall("Text 5.", kinds=["episode"], k=20).hits) == 10
+
+
+def test_messages_are_shown_with_those_of_their_conversation_before_them() -> None:
+    reader = Reader()
+    with Memory(model="none", extractor=reader, embedder=FakeEmbedder()) as memory:
+        for number in range(6):
+            memory.remember([{"role": "user", "content": f"Said {number}."}], at=number, session="one")
+            memory.remember([{"role": "user", "content": f"Other {number}."}], at=number + 0.5, session="two")
+        memory.remember([{"role": "user", "content": "In between."}], at=2.2, session="one")
+    assert reader.before[-2] == ("user: Other 1.", "user: Other 2.", "user: Other 3.", "user: Other 4.")
+    assert reader.before[-1] == ("user: Said 0.", "user: Said 1.", "user: Said 2.")
+
+
+def test_an_answer_comes_only_from_what_is_relevant_enough() -> None:
+    with Memory(model="none", embedder=FakeEmbedder()) as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+        assert memory.ask("Where does Anna live?").recall.hits
+        answer = memory.ask("Where does Anna live?", min_score=1.0)
+        assert answer.text is None
+        assert not answer.recall.hits
+
+
+def test_a_message_is_added_after_the_last_one_without_reading_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def message(text: str) -> PastMessage:
+        return PastMessage({"text": text}, "user", text)
+
+    with Memory(model="none", extractor=Reader(), embedder=FakeEmbedder()) as memory:
+        logs = [ConversationLog(memory, "chat", source="app", user="Tom", clock=lambda: 5.0) for _ in range(2)]
+        other = ConversationLog(memory, "other chat", source="app", user="Tom", clock=lambda: 900.0)
+        expected = []
+        with monkeypatch.context() as patch:
+            patch.setattr(memory._store, "episodes", lambda condition=None: pytest.fail("it read all messages"))
+            for number in range(12):
+                logs[number % 2].add([message(f"Number {number}."), message(f"And {number}.")])
+                expected += [f"Number {number}.", f"And {number}."]
+                other.add([message(f"Elsewhere {number}.")])
+        for log in logs:
+            assert [payload["text"] for payload in log.payloads()] == expected
+        assert max(episode.at for episode in memory.episodes(logs[0]._filter())) < 6
+        logs[0].clear()
+        logs[1].add([message("Anew.")])
+        logs[0].add([message("And more.")])
+        assert [payload["text"] for payload in logs[0].payloads()] == ["Anew.", "And more."]
