@@ -62,11 +62,10 @@ def reconcile(
     if new or is_missing:
         known = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
         places = {fact.key[0]: fact for fact in known if fact.key[0] != v.PLAYER}
-        near: dict[str, bool] = {v.INVENTORY: True} | ({} if here is None else {here: True})
+        near = dict.fromkeys((fact.key[0] for fact in view.facts(relation=v.IS_A, object="room")), False)
+        near |= {v.INVENTORY: True} | ({} if here is None else {here: True})
         at_hand = {
-            name: fact
-            for name, fact in places.items()
-            if name not in said and _is_near(fact.key[2], near, places, view)
+            name: fact for name, fact in places.items() if name not in said and _is_near(fact.key[2], near, places)
         }
         _end_other_names(action, new, at_hand, collector)
         named = _NAMES.match(action) if action is not None and is_missing else None
@@ -125,14 +124,13 @@ def _end_other_names(
             collector.end([fact], "goes by another name")
 
 
-def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact], view: GraphView) -> bool:
+def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact]) -> bool:
     """Whether a place is the inventory, this room, in one of them, or a thing of which no place is known.
 
     Args:
         place: the place.
-        near: what is decided already; takes what is found.
+        near: what is decided already, rooms among it; takes what is found.
         places: where things are.
-        view: what the memory holds before the step.
 
     Returns:
         Whether it is; recorded in ``near`` too.
@@ -140,10 +138,7 @@ def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact], view: G
     if place not in near:
         near[place] = False  # for things that are said to be in each other
         inside = places.get(place)
-        if inside is not None:
-            near[place] = _is_near(inside.key[2], near, places, view)
-        else:
-            near[place] = not view.holds(v.kind(place, "room"))
+        near[place] = inside is None or _is_near(inside.key[2], near, places)
     return near[place]
 
 
