@@ -245,6 +245,7 @@ class StoryAuditor:
         self._floats_in: dict[int, frozenset[int]] = {}
         self._leads: dict[tuple[int, str], int] = {}
         self._special: set[tuple[int, str]] = set()
+        self._barred: set[tuple[int, str]] = set()
         self._named: dict[int, int] = {}  # object -> its holder when a text named it
         self._walked: dict[tuple[int, str], int] = {}
         self._shown_now = False
@@ -355,11 +356,20 @@ class StoryAuditor:
             self._leads[before, direction] = room
         if self._shown_now:
             self._shown.add(room)
-        for way, (chain, reply) in true.ways.items():
-            there = self._room_among(chain)
-            self._leads[room, way] = there
-            if there == room and _words(reply) != self._usual_refusal:
+        ends = {way: self._room_among(chain) for way, (chain, _) in true.ways.items()}
+        counts = Counter(ends.values())
+        for way, there in ends.items():
+            if there != room and counts[there] > len(ends) // 2:
+                continue  # something carries the player off whatever the player does, which says nothing of the way
+            is_barred = there == room and _words(true.ways[way][1]) != self._usual_refusal
+            if is_barred:
                 self._special.add((room, way))
+            if is_barred or not there:  # or the player dies there
+                self._barred.add((room, way))
+                self._leads.setdefault((room, way), there)
+            else:
+                self._barred.discard((room, way))
+                self._leads[room, way] = there
         here = [n for n in self._objects if n != tree.player and tree.parents[n] and self._room_of(tree, n) == room]
         if len(self._seen | set(here)) > len(self._seen):
             self._seen.update(here)
@@ -467,7 +477,9 @@ class StoryAuditor:
     def _way_is_right(self, there: str, direction: str, here: str) -> bool | None:
         start, end = self._meaning.get(here), self._meaning.get(there)
         leads = None if start is None else self._leads.get((start, direction))
-        return None if leads is None or end is None else leads == end
+        if leads is None or end is None or (leads == start and (start, direction) in self._barred):
+            return None
+        return leads == end
 
     def _is_at(self, candidates: frozenset[int], where: str, tree: TrueTree) -> bool | None:
         inside = {n for n in candidates if self._is_judged(n, tree)}
