@@ -494,7 +494,7 @@ class StoryAuditor:
                 n in self._floats_in.get(room, ()) if n in self._floating else self._room_of(tree, n) == room
                 for n in inside - carried
             )
-        holders = self._resolve(where)
+        holders = self._all_called(where)
         if not holders:
             return None
         return any(holders & set(tree.holders(n)) for n in inside)
@@ -507,7 +507,7 @@ class StoryAuditor:
         """Return the objects that a name may mean.
 
         These are the objects of exactly this name; else those with all its words; else the one that was in view and
-        shares most words with it, since descriptions use words that the parser does not know.
+        is called by its last word, or shares most words with it: descriptions use words that the parser does not know.
         """
         if name not in self._resolved:
             words = set(self._story.words_of(_NUMBER.sub("", name)))
@@ -516,12 +516,22 @@ class StoryAuditor:
             found = found & self._seen or found
             exact = {n for n in found if set(self._story.words_of(self._objects[n].name)) == words}
             if not found:
-                shared = {n: len(words & things[n]) for n in self._seen if n in things and words & things[n]}
-                most = max(shared.values(), default=0)
+                head = self._story.words_of(_NUMBER.sub("", name).split(" of ")[0])[-1:]
+                shared = {
+                    n: (bool(things[n].intersection(head)), len(words & things[n]))
+                    for n in self._seen
+                    if n in things and words & things[n]
+                }
+                most = max(shared.values(), default=(False, 0))
                 alike = [n for n, count in shared.items() if count == most]
                 found = set(alike) if len(alike) == 1 else set()
             self._resolved[name] = frozenset(exact or found)
         return self._resolved[name]
+
+    def _all_called(self, name: str) -> frozenset[int]:
+        """Return the objects in view so far that have all words of a name, and others too."""
+        words = set(self._story.words_of(_NUMBER.sub("", name)))
+        return self._resolve(name) | {n for n in self._seen if words and words <= self._objects[n].words}
 
     def _count_expected(
         self,
@@ -560,7 +570,7 @@ class StoryAuditor:
                 return where == v.INVENTORY
             if holder in self._room_numbers:
                 return self._meaning.get(where) == holder
-            if holder in self._resolve(where):
+            if holder in self._all_called(where):
                 return True
             if holder in self._named or not tree.parents[holder]:
                 return False

@@ -54,7 +54,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/2"
+    name: Final = "game/3"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -76,7 +76,10 @@ class GameExtractor:
         # a game that does not mark titles: its sentences vary, and its rooms may have one title
         is_plain = not title.is_marked if title is not None else view.holds(_PLAIN_TITLES)
         if action is not None:
-            extract_feedback(action, text if title is None else title.before, room, view, collector)
+            feedback = text if title is None else title.before
+            # the inventory says under which name a thing was taken or dropped
+            names_things = not (is_plain and step.inventory is not None)
+            extract_feedback(action, feedback, room, view, collector, names_things=names_things)
         if title is not None and normalise_name(title.name) != v.DARKNESS:
             is_refused = not title.is_marked and is_refusal(title.before)  # the room is described once more
             moves = None if is_refused else action

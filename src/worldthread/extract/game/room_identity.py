@@ -30,6 +30,8 @@ _UNDECIDED: Final = "\0undecided"
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 _SHORTEST_DESCRIPTION: Final = 40
 """Characters. A shorter line below a title reports what is there or what happens."""
+_SHORTEST_OPENING: Final = 30
+"""Characters by which a description begins like that of another room or not."""
 _LOOKS: Final = re.compile(r"\s*(?:look|l|examine|x|search)\b", re.I)
 _OPENS_DESCRIPTION: Final = re.compile(
     r"^(?:this|these|you are|you're|you have (?:entered|come|reached)|it is|here)\b", re.I
@@ -71,7 +73,7 @@ def description_digest(description: str) -> str | None:
             opening = ""
             for sentence in sentences:  # "You are outside." may be said of many rooms
                 opening += f" {sentence}"
-                if len(opening) > _SHORTEST_DESCRIPTION:
+                if len(opening) > _SHORTEST_OPENING:
                     break
             return f"{_digest(opening)}-{_digest(line)}"
     return None

@@ -70,6 +70,12 @@ class StatementCollector:
             ):
                 del self.statements[statement]
 
+    def drop(self, statement: Statement) -> None:
+        """Drop a statement that was added; what the memory holds under its aspect stays."""
+        self.statements.pop(statement, None)
+        if statement.aspect is not None:
+            self._aspects.discard(statement.aspect)
+
     def put_before(self, place: int, start: int) -> None:
         """Put the statements from number ``start`` on before those from number ``place`` on."""
         found = list(self.statements)
