@@ -56,6 +56,8 @@ def test_everything_that_jericho_finds_is_found(jericho_games: Path, file: str, 
             changes = {trials.attempt(action.encode()).change for action in found}
             for alike in groups:
                 action = sorted(alike)[0]
+                if b"(first taking" in trials.attempt(action.encode()).reply:
+                    continue  # it is taken first, which is an action of its own
                 assert trials.attempt(action.encode()).change in changes, f"nothing like {action} in {found}"
 
 
@@ -96,25 +98,25 @@ def test_things_in_descriptions_are_tried_alone(jericho_games: Path) -> None:
 def test_a_crowded_place_has_a_limit(
     jericho_games: Path, file: str, at: int, most: int, missed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half of the commands with two things are not tried, and hardly any that changes the world is missed."""
+    """Nearly half of the commands are not tried, and hardly any that changes the world is missed."""
     engine = JerichoEngine(jericho_games / file)
     finder = ActionFinder(engine)
     engine.restore(states_of(engine, 1)[at])
-    pairs = 0
+    tried = 0
     attempt = CommandTrials.attempt
 
     def counted(trials: CommandTrials, line: bytes, chance: int | None = None) -> CommandTrial:
-        nonlocal pairs
-        pairs += line.startswith(b"put ") and b" in " in line
+        nonlocal tried
+        tried += 1
         return attempt(trials, line, chance)
 
     monkeypatch.setattr(CommandTrials, "attempt", counted)
     monkeypatch.setattr(jericho_actions, "_MAX_PAIRS", 100_000)
     everything = finder.find()
-    all_pairs, pairs = pairs, 0
+    all_tried, tried = tried, 0
     monkeypatch.setattr(jericho_actions, "_MAX_PAIRS", most)
     some = finder.find()
-    assert pairs < 0.6 * all_pairs
+    assert tried < 0.6 * all_tried
     with engine.trials() as trials:
         changes = [{trials.attempt(action.encode()).change for action in found} for found in (everything, some)]
     assert len(changes[0]) > 30

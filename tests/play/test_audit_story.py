@@ -117,6 +117,21 @@ def test_ways_are_tried_and_presumed_ways_are_counted_apart() -> None:
     assert (report.figures["exit"].held, report.figures["exit"].true) == (1, 0)
 
 
+def test_a_way_that_is_barred_for_now_is_no_wrong_way() -> None:
+    """A refusal in other words than the usual ones bars the way; the usual one says that there is none."""
+    played = [
+        true_step("Hall\nA hall.", {PLAYER: HALL}),
+        true_step("Attic\nAn attic.", {PLAYER: ATTIC}, "up", 1),
+        true_step("Hall\nA hall.", {PLAYER: HALL}, "down", 2),
+    ]
+    barred = played[2]._replace(ways={**played[2].ways, "up": ((HALL,), "You are carrying too much.")})
+    closed = played[2]._replace(ways={**played[2].ways, "up": ((HALL,), "You can't go that way.")})
+    attic = [v.place(v.PLAYER, v.IS_IN, "Attic"), v.link("Attic", "up", "Hall")]
+    hall = [v.place(v.PLAYER, v.IS_IN, "Hall"), v.link("Attic", "up", "Hall")]
+    assert audited([*played[:2], barred], [IN_HALL], attic, hall).wrong_ways == 0
+    assert audited([*played[:2], closed], [IN_HALL], attic, hall).wrong_ways == 1
+
+
 def test_merged_and_split_rooms_are_counted() -> None:
     played = [true_step("Hall", {PLAYER: HALL}), true_step("Hall", {PLAYER: ATTIC}, "up", 1)]
     report = audited(played, [IN_HALL], [IN_HALL])

@@ -24,16 +24,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple
 
 from worldthread.envs.jericho_engine import CommandTrial, CommandTrials, GameObject, JerichoEngine
+from worldthread.envs.zmachine_grammar import (
+    CREATURE,
+    ELEMENTARY,
+    HELD,
+    HOLE,
+    NUMBER,
+    SEVERAL,
+    GrammarHole,
+    StoryGrammar,
+    TemplateMeaning,
+)
 
-FINDER_VERSION: Final = "4"
+FINDER_VERSION: Final = "5"
 """Version of everything that decides which actions are found."""
 
-_HOLE = "OBJ"
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 _NO_THINGS = frozenset(
     {
@@ -48,6 +59,12 @@ _NO_THINGS = frozenset(
     }
 )
 """Words that many games list as nouns, but that name nothing to act on."""
+_ALL = b"all"
+_CLASSES: Final = {
+    "multi": "noun", "multiinside": "noun", "multiheld": HELD, "multiexcept": HELD,
+}  # fmt: skip
+"""Kinds of holes into which the same single things fit. A thing that is not held must be taken first, which is an
+action of its own."""
 _NOUN = 1.1
 _WHOLE_NAME = 0.6
 _ADJECTIVE = 0.1
@@ -64,6 +81,24 @@ _MAX_DETAILS = 8
 _MAX_PAIRS = 5_000
 """Most commands with two things that are tried in one state, beside those that show what the parser accepts. Most
 places have fewer; elsewhere the templates share this number."""
+_LARGE_STORY = 1 << 18
+"""Bytes. In a larger story (version 8), a command takes a millisecond and more; in others a tenth of that."""
+_MAX_TRIALS = 30_000
+_MAX_TRIALS_LARGE = 1_300
+"""Most commands that are tried in one state; in small stories no place is known to have more."""
+_SHARE_OF_SINGLE_THINGS = 0.6
+_SHARE_OF_LIKELY = 0.9
+"""Parts of the limit within which the likeliest commands with one thing, and with two, are tried."""
+_VERY_COMMON = 1_500
+_COMMON = 200
+"""How often jericho counted a verb that is tried first with everything, and first with all that is in reach."""
+_SAMPLES = 3
+"""With how many things other verbs are tried, to see whether the game tells things apart."""
+_MOST_ODD = 3
+"""Most replies of one kind that set a thing apart."""
+_FEWEST_REDRAWN = 20
+"""Fewest commands with a random outcome that are tried again."""
+_FEWEST_PARTNERS = 2
 _MIN_TO_INFER = 4
 """Fewest nouns with which inferring what the parser rejects saves time."""
 
@@ -96,10 +131,14 @@ class _Template(NamedTuple):
     Args:
         parts: the text around the holes.
         usage: how often players use its verb, as jericho counted.
+        holes: which things fit; ``None`` where the grammar of the game cannot be read.
+        action: the number of its action; -1 where it is not known.
     """
 
     parts: tuple[bytes, ...]
     usage: int
+    holes: tuple[GrammarHole, ...] | None = None
+    action: int = -1
 
 
 class ActionFinder:
@@ -125,17 +164,35 @@ class ActionFinder:
             return ()
         things = self._engine.things()
         with self._engine.trials(chance) as trials:
-            survey = _Survey(trials)
+            is_large = len(self._engine.story) > _LARGE_STORY
+            survey = _Survey(trials, _MAX_TRIALS_LARGE if is_large else _MAX_TRIALS)
             nouns = self._nouns(things, trials)
             names = frozenset(word for thing in things for word in _WORD.findall(thing.name.lower()))
-            tables = []
-            for template in self._templates:
-                if len(template.parts) == 3:
-                    tables.append(_Table(survey, template, nouns, names))
-                else:
-                    survey.fill(template, nouns)
-            _share_out(tables)
+            templates = sorted(self._templates, key=lambda template: -template.usage)
+            fitting = _Fitting(survey, nouns, templates)
+            for template in templates:
+                if len(template.parts) == 1:
+                    survey.attempt(template.parts[0], template.usage)
+            columns = [_Column(survey, template, fitting, names) for template in templates if len(template.parts) == 2]
+            tables = [_Table(survey, template, fitting, names) for template in templates if len(template.parts) == 3]
+            if is_large:
+                self._try_likely(survey, columns, tables)
+            for column in columns:
+                column.try_rest()
+            tables = [table for table in tables if table.try_to_reject()]
+            _share_out(tables, min(_MAX_PAIRS, survey.left))
             return survey.valid_actions()
+
+    def _try_likely(self, survey: _Survey, columns: list[_Column], tables: list[_Table]) -> None:
+        """Try first what is likeliest to have an effect, where not everything can be tried."""
+        with survey.share(_SHARE_OF_SINGLE_THINGS):
+            for column in columns:
+                column.try_likely()
+        with survey.share(_SHARE_OF_LIKELY):
+            for table in tables:
+                table.try_likely()
+            for column in columns:
+                column.try_varied()
 
     def _nouns(self, things: list[GameObject], trials: CommandTrials) -> _Nouns:
         descriptions: dict[str, str | None] = {}
@@ -167,7 +224,7 @@ class ActionFinder:
         mentioned = list(others(_text(trials.attempt(b"look").reply)))
         return _Nouns(
             [_encoded(noun) for noun, is_carried in reach.items() if is_carried],
-            [_encoded(noun) for noun, is_carried in reach.items() if not is_carried] + [b"all"],
+            [_encoded(noun) for noun, is_carried in reach.items() if not is_carried] + [_ALL],
             mentioned,
             list(islice(others(" ".join(known)), _MAX_DETAILS)),
         )
@@ -203,38 +260,131 @@ class ActionFinder:
 
     @cached_property
     def _templates(self) -> list[_Template]:
+        """One template for each action and the things that it takes, in the order in which jericho lists them."""
         from jericho import util
 
-        return [
-            _Template(tuple(part.encode("ascii") for part in text.split(_HOLE)), util.verb_usage_count(text))
-            for text in self._engine.templates
-        ]
+        try:
+            grammar = StoryGrammar(self._engine.story)
+        except ValueError:
+            grammar = None
+        best: dict[object, tuple[tuple[int, int, int, str], _Template]] = {}
+        for text in self._engine.templates:
+            usage: int = util.verb_usage_count(text)
+            parts = tuple(part.encode("ascii") for part in text.split(HOLE))
+            meaning = None if grammar is None else grammar.meaning(text)
+            if meaning is None:
+                best[text] = (0, 0, 0, text), _Template(parts, usage)
+                continue
+            holes = meaning.holes[::-1] if meaning.is_reversed else meaning.holes
+            rank = (-usage, len(text.split()), len(text), text)
+            known = best.get(alike := _sameness(meaning))
+            if known is None or rank < known[0]:
+                best[alike] = rank, _Template(parts, usage, holes, meaning.action)
+        return [template for _, template in best.values()]
+
+
+def _sameness(meaning: TemplateMeaning) -> object:
+    """Return what is equal for templates that make the game do the same with the same things."""
+    return meaning.action, tuple((_CLASSES.get(hole.kind, hole.kind), hole.test) for hole in meaning.holes)
+
+
+class _Fitting:
+    """Which nouns fit into a hole.
+
+    The parser rejects a noun for the kind of the hole and not for the action: where the same rejection answers two
+    actions, it answers all of them.
+
+    Args:
+        survey: what was tried.
+        nouns: the nouns of the place.
+        templates: the templates of the game.
+    """
+
+    def __init__(self, survey: _Survey, nouns: _Nouns, templates: list[_Template]) -> None:
+        self._survey = survey
+        self._nouns = nouns
+        self._probes: dict[GrammarHole, list[_Template]] = {}
+        for template in templates:
+            if template.holes is not None and len(template.holes) == 1:
+                self._probes.setdefault(template.holes[0], []).append(template)
+        self._rejected: dict[GrammarHole, frozenset[bytes]] = {}
+        self.carried = len(nouns.carried)
+        self.in_reach = self.carried + len(nouns.near)
+        self.near = len(nouns.near) - 1  # "all" is not a thing
+        self.reach = frozenset([*nouns.carried, *nouns.near])
+        self.all = [*nouns.carried, *nouns.near, *nouns.mentioned, *nouns.details]
+        self.paired = len(self.all) - len(nouns.details)
+        """Number of nouns that are combined with others."""
+
+    def nouns(self, template: _Template, number: int) -> list[bytes]:
+        """Return the nouns that fit into a hole of a template."""
+        if template.holes is None:
+            return self.all
+        hole = template.holes[number]
+        if hole.kind == NUMBER:
+            return []
+        several = [] if hole.kind in SEVERAL else [_ALL]
+        if _CLASSES.get(hole.kind) == HELD:
+            return [*self._nouns.carried, *([] if several else [_ALL])]
+        rejected = self._find_rejected(hole)
+        return [noun for noun in self.all if noun not in rejected and noun not in several]
+
+    def _find_rejected(self, hole: GrammarHole) -> frozenset[bytes]:
+        """Return the nouns that the parser rejects in a hole, whatever the action."""
+        if hole not in self._rejected:
+            found: frozenset[bytes] = frozenset()
+            probes = self._probes.get(hole, [])
+            if self._survey.infers and len(probes) > 1 and (hole.kind == CREATURE or hole.kind not in ELEMENTARY):
+                one, other = probes[:2]
+                found = frozenset(noun for noun in self.all if self._is_rejected(noun, one, other))
+            self._rejected[hole] = found
+        return self._rejected[hole]
+
+    def _is_rejected(self, noun: bytes, one: _Template, other: _Template) -> bool:
+        first, second = (
+            self._survey.attempt(probe.parts[0] + noun + probe.parts[1], probe.usage).rejection
+            for probe in (one, other)
+        )
+        return first is not None and first == second
 
 
 class _Survey:
-    """The effects of the commands that were tried in one state."""
+    """The effects of the commands that were tried in one state.
 
-    def __init__(self, trials: CommandTrials) -> None:
+    Args:
+        trials: tries commands.
+        most: most commands to try.
+    """
+
+    def __init__(self, trials: CommandTrials, most: int) -> None:
         self._trials = trials
+        self._most = most
+        self._limit = most
         self._effects: dict[bytes, tuple[int, bytes]] = {}
+        self._tried: dict[bytes, CommandTrial] = {}
         self._doubtful: list[tuple[bytes, int]] = []
         idle = [trials.attempt(command) for command in (b"wait", b"look")]
         self._idle_chances = {trial.chance for trial in idle} | {trials.chance}
         # in a game that counts no moves, or waits for an answer now, a reply without a move is no rejection
         self.infers = all(trial.took_time for trial in idle)
 
-    def fill(self, template: _Template, nouns: _Nouns) -> None:
-        """Try a template without a hole, or a template with one hole and every noun."""
-        parts, usage = template
-        if len(parts) == 1:
-            self.attempt(parts[0], usage)
-        else:
-            for noun in (*nouns.carried, *nouns.near, *nouns.mentioned, *nouns.details):
-                self.attempt(parts[0] + noun + parts[1], usage)
+    @property
+    def left(self) -> int:
+        """Number of commands that may still be tried."""
+        return self._limit - len(self._tried)
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
+        """Let this part of all commands be tried within ``with``, those before it included."""
+        self._limit = int(self._most * part)
+        try:
+            yield
+        finally:
+            self._limit = self._most
 
     def valid_actions(self) -> tuple[str, ...]:
         """Return one action for each change, sorted."""
-        for line, usage in self._doubtful:
+        for line, usage in self._doubtful[: max(_FEWEST_REDRAWN, self._most // 100)]:
             for draw in _OTHER_DRAWS:
                 change = self._trials.attempt(line, draw).change
                 if change is not None:
@@ -243,8 +393,11 @@ class _Survey:
         return tuple(sorted({line.decode("ascii") for _, line in self._effects.values()}))
 
     def attempt(self, line: bytes, usage: int) -> CommandTrial:
-        """Try a line and record its effect."""
-        trial = self._trials.attempt(line)
+        """Try a line once and record its effect."""
+        known = self._tried.get(line)
+        if known is not None:
+            return known
+        trial = self._tried[line] = self._trials.attempt(line)
         if trial.change is not None:
             self._note(line, usage, trial.change)
         elif trial.took_time and trial.chance not in self._idle_chances:
@@ -258,6 +411,52 @@ class _Survey:
             self._effects[change] = (usage, line)
 
 
+class _Column:
+    """A template with one hole, and the nouns that fit.
+
+    Args:
+        survey: what was tried.
+        template: the template.
+        fitting: which nouns fit.
+        names: the words of the names of things.
+    """
+
+    def __init__(self, survey: _Survey, template: _Template, fitting: _Fitting, names: frozenset[str]) -> None:
+        self._survey = survey
+        self._template = template
+        self._names = names
+        self._nouns = fitting.nouns(template, 0)
+        self._reach = [noun for noun in self._nouns if noun in fitting.reach]
+        self._kinds: set[tuple[str, ...]] = set()
+
+    def try_likely(self) -> None:
+        """Try a common verb with what is in reach, and the most common with all; other verbs with a few things."""
+        if self._template.usage >= _VERY_COMMON:
+            self._try(self._nouns)
+        elif self._template.usage >= _COMMON:
+            self._try(self._reach)
+        else:
+            self._try(self._reach[:: max(1, len(self._reach) // _SAMPLES)][:_SAMPLES])
+
+    def try_varied(self) -> None:
+        """Try what is in reach when the game replied differently to the few things."""
+        if len(self._kinds) > 1:
+            self._try(self._reach)
+
+    def try_rest(self) -> None:
+        """Try all nouns."""
+        self._try(self._nouns)
+
+    def _try(self, nouns: list[bytes]) -> None:
+        for noun in nouns:
+            if self._survey.left <= 0:
+                return
+            answer = self._survey.attempt(
+                self._template.parts[0] + noun + self._template.parts[1], self._template.usage
+            )
+            self._kinds.add(_words_without(self._names, answer.reply))
+
+
 class _Table:
     """A template with two holes: rows are nouns of the first, columns nouns of the second.
 
@@ -268,21 +467,71 @@ class _Table:
     Nouns that are only mentioned are paired with carried things only.
     """
 
-    def __init__(self, survey: _Survey, template: _Template, nouns: _Nouns, names: frozenset[str]) -> None:
+    def __init__(self, survey: _Survey, template: _Template, fitting: _Fitting, names: frozenset[str]) -> None:
         self._survey = survey
         self._template = template
         self._names = names
-        self._nouns = [*nouns.carried, *nouns.near, *nouns.mentioned]
-        self._carried = len(nouns.carried)
-        self._in_reach = self._carried + len(nouns.near)
-        self._pairs_near = len(nouns.near) - 1 <= _MAX_PAIRED  # "all" is not a thing
-        self._infer = survey.infers and self._in_reach >= _MIN_TO_INFER
+        self._nouns = fitting.all[: fitting.paired]
+        numbers = {noun: at for at, noun in reversed(list(enumerate(self._nouns)))}
+        self._holes = [[numbers[n] for n in fitting.nouns(template, hole) if n in numbers] for hole in (0, 1)]
+        self._carried = fitting.carried
+        self._in_reach = fitting.in_reach
+        self._pairs_near = fitting.near <= _MAX_PAIRED
+        rows, columns = map(len, self._holes)
+        self._infer = survey.infers and min(rows, columns) >= _MIN_TO_INFER
         self._answers: dict[tuple[int, int], CommandTrial] = {}
-        self._waiting = self._acceptable()
+        self._waiting: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
         """Return the number of pairs that the parser may accept and that were not tried."""
         return len(self._waiting)
+
+    def try_likely(self) -> None:
+        """Try each noun once in each hole, and all pairs of a noun to which the game replies as to few others."""
+        rows, columns = self._holes
+        if not rows or not columns:
+            return
+        for at in range(max(len(rows), len(columns))):
+            row, column = rows[at % len(rows)], columns[at % len(columns)]
+            if row == column:
+                column = columns[(at + 1) % len(columns)]
+            if row != column and self._is_worth_trying(min(row, column), max(row, column)) and self._survey.left > 0:
+                self._answer(row, column)
+        kinds = {pair: self._kind(answer) for pair, answer in self._answers.items()}
+        counts = Counter(kinds.values())
+        if not counts:
+            return
+        (usual, times), *_ = counts.most_common(1)
+        if times == len(kinds):
+            return
+        for (row, column), kind in kinds.items():
+            if kind == usual or counts[kind] > _MOST_ODD:
+                continue
+            for pairs in ([(row, other) for other in columns], [(other, column) for other in rows]):
+                self._try_odd([pair for pair in pairs if pair[0] != pair[1]], kind, usual)
+
+    def _try_odd(self, pairs: list[tuple[int, int]], kind: object, usual: object) -> None:
+        """Try the pairs of one noun, if the game replies to the first of them in an unusual way too."""
+        pairs = [pair for pair in pairs if self._is_worth_trying(min(pair), max(pair))]
+        fresh = [pair for pair in pairs if pair not in self._answers]
+        if not fresh or self._survey.left <= 0:
+            return
+        first = self._answer(*fresh[0])
+        if self._kind(first) == usual or (first.rejection is not None and self._kind(first) == kind):
+            return
+        for pair in fresh[1:]:
+            if self._survey.left > 0:
+                self._answer(*pair)
+
+    def try_to_reject(self) -> bool:
+        """Find out what the parser cannot accept; return whether pairs are left."""
+        if self._survey.left > 0:
+            self._waiting = self._acceptable()
+        return bool(self._waiting)
+
+    def _kind(self, answer: CommandTrial) -> tuple[bytes | None, tuple[str, ...]]:
+        # the change is part of the kind: in some places the world changes by itself, whatever the player does
+        return answer.change, _words_without(self._names, answer.reply)
 
     def fill(self, most: int) -> int:
         """Try the pairs that the parser may accept.
@@ -304,18 +553,17 @@ class _Table:
 
     def _sample(self) -> None:
         """Try pairs until every row and every column has an answer."""
-        rows, columns = ({pair[hole] for pair in self._answers} for hole in (0, 1))
-        for at in range(len(self._nouns) if self._carried > 1 else 0):
-            other = (at + 1) % self._carried
-            if at not in rows:
-                self._answer(at, other)
-            if at not in columns:
-                self._answer(other, at)
+        for hole, own in enumerate(self._holes):
+            known = {pair[hole] for pair in self._answers}
+            for at in own if self._carried > 1 else ():
+                partners = [other for other in self._holes[1 - hole] if other < self._carried and other != at]
+                if at not in known and partners:
+                    partner = next((other for other in partners if other > at), partners[0])
+                    self._answer(*((at, partner) if hole == 0 else (partner, at)))
 
     def _rarest_first(self) -> list[tuple[int, int]]:
         """Return the untried pairs, first those with a noun to which the game gave a rare reply."""
-        # the change is part of the kind: in some places the world changes by itself, whatever the player does
-        kinds = {pair: (answer.change, self._words(answer.reply)) for pair, answer in self._answers.items()}
+        kinds = {pair: self._kind(answer) for pair, answer in self._answers.items()}
         counts = Counter(kinds.values())
         most = len(kinds)
         commonness: dict[tuple[int, int], int] = {}  # by hole and noun
@@ -327,13 +575,9 @@ class _Table:
             key=lambda pair: min(commonness.get(place, most) for place in enumerate(pair)),
         )
 
-    def _words(self, reply: bytes) -> tuple[str, ...]:
-        """Return the words of a reply without the names of things."""
-        return tuple(word for word in _WORD.findall(_text(reply).lower()) if word not in self._names)
-
     def _acceptable(self) -> list[tuple[int, int]]:
         """Return the untried pairs that the parser may accept, inferred from its answers to some pairs."""
-        rows, columns = list(range(len(self._nouns))), list(range(len(self._nouns)))
+        rows, columns = self._holes
         if self._infer:
             rows = [row for row in rows if row >= self._in_reach or not self._is_rejected(row, is_row=True)]
             columns = [
@@ -355,20 +599,26 @@ class _Table:
 
     def _is_no_sentence(self, rows: list[int], columns: list[int]) -> bool:
         """Whether each of these nouns, with one of the others, gets the same rejection."""
-        pairs = [(row, other) for row in rows for other in self._partner(row, columns)]
-        pairs += [(other, column) for column in columns for other in self._partner(column, rows)]
+        pairs = [(row, other) for row in rows for other in self._others(row, columns)[:1]]
+        pairs += [(other, column) for column in columns for other in self._others(column, rows)[:1]]
         answers = {self._answer(*pair).rejection for pair in pairs}
         return len(answers) == 1 and None not in answers
 
-    def _partner(self, at: int, among: list[int]) -> list[int]:
-        """Return the next noun in reach, the first after the last; an empty list when there is none."""
-        others = [other for other in among if other != at and other < self._in_reach]
-        return [other for other in others if other > at][:1] or others[:1]
+    def _others(self, at: int, among: list[int], *, forward: bool = True) -> list[int]:
+        """Return the other nouns in reach, beginning with the next one, or with the one before."""
+        others = sorted(other for other in among if other != at and other < self._in_reach)
+        if not forward:
+            others.reverse()
+        border = next((n for n, other in enumerate(others) if (other > at) == forward), 0)
+        return others[border:] + others[:border]
 
     def _is_rejected(self, at: int, *, is_row: bool) -> bool:
         """Whether the parser rejects a row or a column for its noun."""
-        size = self._in_reach
-        near, far = ((at + 1) % size, (at + 2) % size) if is_row else ((at - 1) % size, (at - 2) % size)
+        same, opposite = self._holes if is_row else self._holes[::-1]
+        partners = self._others(at, opposite, forward=is_row)
+        if len(partners) < _FEWEST_PARTNERS:
+            return False
+        near, far = partners[:_FEWEST_PARTNERS]
 
         def answer(first: int, second: int) -> bytes | None:
             return (self._answer(first, second) if is_row else self._answer(second, first)).rejection
@@ -376,7 +626,7 @@ class _Table:
         rejection = answer(at, near)
         if rejection is None or answer(at, far) != rejection:
             return False
-        others = [other for other in range(size) if other not in (at, near, far)]
+        others = [other for other in same if other < self._in_reach and other not in (at, near, far)]
         return any(answer(other, near) != rejection and answer(other, far) != rejection for other in others[:2])
 
     def _answer(self, row: int, column: int) -> CommandTrial:
@@ -388,11 +638,15 @@ class _Table:
         return self._answers[pair]
 
 
-def _share_out(tables: list[_Table]) -> None:
+def _share_out(tables: list[_Table], left: int) -> None:
     """Fill the tables: small ones completely; the others share what is left of the limit equally."""
-    left = _MAX_PAIRS
     for number, table in enumerate(sorted(tables, key=len)):
         left -= table.fill(left // (len(tables) - number))
+
+
+def _words_without(names: frozenset[str], reply: bytes) -> tuple[str, ...]:
+    """Return the words of a reply without the names of things."""
+    return tuple(word for word in _WORD.findall(_text(reply).lower()) if word not in names)
 
 
 def _text(reply: bytes) -> str:

@@ -218,35 +218,52 @@ class StoryObjects:
     def _word(self, at: int) -> int:
         return int.from_bytes(self._story[at : at + 2], "big")
 
-    def _text(self, at: int, *, abbreviations: bool = True) -> str:
-        """Decode the text at an address."""
-        codes: list[int] = []
-        while at + 1 < len(self._story):
-            pair = self._word(at)
-            codes += (pair >> 10 & 31, pair >> 5 & 31, pair & 31)
-            at += 2
-            if pair & _LAST_OF_TEXT:
-                break
-        written: list[str] = []
-        alphabet, position = 0, 0
-        while position < len(codes):
-            code = codes[position]
+    def _text(self, at: int) -> str:
+        return decode_text(self._story, at)
+
+
+def decode_text(story: bytes, at: int, *, abbreviations: bool = True) -> str:
+    """Decode a text.
+
+    Args:
+        story: the story file.
+        at: the address of the text.
+        abbreviations: whether the text may have abbreviations; these have none themselves.
+
+    Returns:
+        The text.
+    """
+    codes: list[int] = []
+    while at + 1 < len(story):
+        pair = _word(story, at)
+        codes += (pair >> 10 & 31, pair >> 5 & 31, pair & 31)
+        at += 2
+        if pair & _LAST_OF_TEXT:
+            break
+    written: list[str] = []
+    alphabet, position = 0, 0
+    while position < len(codes):
+        code = codes[position]
+        position += 1
+        if code == 0:
+            written.append(" ")
+        elif code <= 3:
+            if abbreviations and position < len(codes):
+                entry = _word(story, 0x18) + 2 * (32 * (code - 1) + codes[position])
+                written.append(decode_text(story, 2 * _word(story, entry), abbreviations=False))
             position += 1
-            if code == 0:
-                written.append(" ")
-            elif code <= 3:
-                if abbreviations and position < len(codes):
-                    entry = self._word(0x18) + 2 * (32 * (code - 1) + codes[position])
-                    written.append(self._text(2 * self._word(entry), abbreviations=False))
-                position += 1
-            elif code <= 5:
-                alphabet = code - 3
-                continue
-            elif alphabet == 2 and code == 6:
-                if position + 1 < len(codes):
-                    written.append(chr(codes[position] << 5 | codes[position + 1]))
-                position += 2
-            else:
-                written.append(_ALPHABETS[alphabet][code - 6])
-            alphabet = 0
-        return "".join(written)
+        elif code <= 5:
+            alphabet = code - 3
+            continue
+        elif alphabet == 2 and code == 6:
+            if position + 1 < len(codes):
+                written.append(chr(codes[position] << 5 | codes[position + 1]))
+            position += 2
+        else:
+            written.append(_ALPHABETS[alphabet][code - 6])
+        alphabet = 0
+    return "".join(written)
+
+
+def _word(story: bytes, at: int) -> int:
+    return int.from_bytes(story[at : at + 2], "big")

@@ -113,13 +113,16 @@ class GraphState:
     def holds(self, statement: int, at: float | None) -> bool:
         """Return whether a statement holds now (``at`` is ``None``), which means is not over, or at a world time."""
         rows = self.versions.get(statement)
-        if at is not None:
-            return any(start <= at < end for start, end in self._intervals(statement, rows))
-        if not rows or rows[-1][2:] == (ABSENT, ABSENT, ABSENT, ABSENT):
-            return bool(rows)
-        # what ends later than now begins where a text says, or comes before something that does
-        is_plain = rows[-1][4] == rows[-1][5] == ABSENT
-        return not is_plain and any(start < end > self.now for start, end in self._intervals(statement, rows))
+        if not rows:
+            return False
+        if at is None or at >= self.now:
+            _, _, ended_by, _, start, end = rows[-1]
+            # what ends later than now begins where a text says, or comes before something that does
+            if start == end == ABSENT:
+                return ended_by == ABSENT
+            if at is None:
+                return any(start < end > self.now for start, end in self._intervals(statement, rows))
+        return any(start <= at < end for start, end in self._intervals(statement, rows))
 
     def intervals(self, statement: int) -> list[tuple[float, float]]:
         """Return the beginning and the end of each version of a statement."""

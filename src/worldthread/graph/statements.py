@@ -8,6 +8,7 @@ aspect and the times that the text states; several forms can belong to one state
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -188,6 +189,15 @@ class StatementTable:
         """
         numbers = [self.strings.find(normalise_name(name)) for name in names]
         known = [number for number in numbers if number is not None]
-        if len(known) < len(numbers):
-            return []
+        return self.incident_to_numbers(known) if len(known) == len(numbers) else []
+
+    def incident_to_numbers(self, known: Iterable[int]) -> list[int]:
+        """Return the statements that are incident to the name with the fewest of them.
+
+        Args:
+            known: the numbers of at least one name.
+
+        Returns:
+            Their numbers, as :meth:`incident_to` returns them.
+        """
         return [row[0] for row in self.incident.get(min(known, key=self.incident.count))]

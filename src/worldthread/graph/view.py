@@ -72,20 +72,28 @@ class GraphView:
             The facts, sorted by normalised subject, relation and object.
         """
         state, at = self._state, self.at
-        statements = state.statements
-        subject, object = (None if name is None else state.merged.name(name) for name in (subject, object))
-        given = [name for name in (subject, relation, object) if name is not None]
-        wanted = [None if name is None else normalise_name(name) for name in (subject, relation, object)]
-        candidates = statements.incident_to(*given) if given else range(len(statements.keys))
-        strings, keys, holds = state.strings.items, statements.keys, state.holds
+        statements, find = state.statements, state.strings.find
+        wanted = []  # position in a key, and the number that is to stand there
+        for position, name in enumerate((subject, relation, object)):
+            if name is not None:
+                number = find(normalise_name(name if position == 1 else state.merged.name(name)))
+                if number is None:
+                    return []
+                wanted.append((position, number))
+        keys, holds = statements.keys, state.holds
+        candidates = statements.incident_to_numbers(number for _, number in wanted) if wanted else range(len(keys))
+        strings = state.strings.items
         found = []
         for number in candidates:
             key = keys[number]
-            if key[1] == ABSENT or not holds(number, at):
+            if key[1] == ABSENT:
                 continue
-            names = tuple(strings[part] for part in key)
-            if all(w is None or w == name for w, name in zip(wanted, names, strict=True)):
-                found.append((names, number))
+            for position, part in wanted:  # numbers compare faster than it is found out what holds
+                if key[position] != part:
+                    break
+            else:
+                if holds(number, at):
+                    found.append((tuple(strings[part] for part in key), number))
         found.sort()
         return [fact for _, number in found if isinstance(fact := state.statement(number), Fact)]
 

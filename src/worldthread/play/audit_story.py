@@ -245,6 +245,7 @@ class StoryAuditor:
         self._floats_in: dict[int, frozenset[int]] = {}
         self._leads: dict[tuple[int, str], int] = {}
         self._special: set[tuple[int, str]] = set()
+        self._barred: set[tuple[int, str]] = set()
         self._named: dict[int, int] = {}  # object -> its holder when a text named it
         self._walked: dict[tuple[int, str], int] = {}
         self._shown_now = False
@@ -355,11 +356,20 @@ class StoryAuditor:
             self._leads[before, direction] = room
         if self._shown_now:
             self._shown.add(room)
-        for way, (chain, reply) in true.ways.items():
-            there = self._room_among(chain)
-            self._leads[room, way] = there
-            if there == room and _words(reply) != self._usual_refusal:
+        ends = {way: self._room_among(chain) for way, (chain, _) in true.ways.items()}
+        counts = Counter(ends.values())
+        for way, there in ends.items():
+            if there != room and counts[there] > len(ends) // 2:
+                continue  # something carries the player off whatever the player does, which says nothing of the way
+            is_barred = there == room and _words(true.ways[way][1]) != self._usual_refusal
+            if is_barred:
                 self._special.add((room, way))
+            if is_barred or not there:  # or the player dies there
+                self._barred.add((room, way))
+                self._leads.setdefault((room, way), there)
+            else:
+                self._barred.discard((room, way))
+                self._leads[room, way] = there
         here = [n for n in self._objects if n != tree.player and tree.parents[n] and self._room_of(tree, n) == room]
         if len(self._seen | set(here)) > len(self._seen):
             self._seen.update(here)
@@ -467,7 +477,9 @@ class StoryAuditor:
     def _way_is_right(self, there: str, direction: str, here: str) -> bool | None:
         start, end = self._meaning.get(here), self._meaning.get(there)
         leads = None if start is None else self._leads.get((start, direction))
-        return None if leads is None or end is None else leads == end
+        if leads is None or end is None or (leads == start and (start, direction) in self._barred):
+            return None
+        return leads == end
 
     def _is_at(self, candidates: frozenset[int], where: str, tree: TrueTree) -> bool | None:
         inside = {n for n in candidates if self._is_judged(n, tree)}
@@ -482,7 +494,7 @@ class StoryAuditor:
                 n in self._floats_in.get(room, ()) if n in self._floating else self._room_of(tree, n) == room
                 for n in inside - carried
             )
-        holders = self._resolve(where)
+        holders = self._all_called(where)
         if not holders:
             return None
         return any(holders & set(tree.holders(n)) for n in inside)
@@ -495,7 +507,7 @@ class StoryAuditor:
         """Return the objects that a name may mean.
 
         These are the objects of exactly this name; else those with all its words; else the one that was in view and
-        shares most words with it, since descriptions use words that the parser does not know.
+        is called by its last word, or shares most words with it: descriptions use words that the parser does not know.
         """
         if name not in self._resolved:
             words = set(self._story.words_of(_NUMBER.sub("", name)))
@@ -504,12 +516,22 @@ class StoryAuditor:
             found = found & self._seen or found
             exact = {n for n in found if set(self._story.words_of(self._objects[n].name)) == words}
             if not found:
-                shared = {n: len(words & things[n]) for n in self._seen if n in things and words & things[n]}
-                most = max(shared.values(), default=0)
+                head = self._story.words_of(_NUMBER.sub("", name).split(" of ")[0])[-1:]
+                shared = {
+                    n: (bool(things[n].intersection(head)), len(words & things[n]))
+                    for n in self._seen
+                    if n in things and words & things[n]
+                }
+                most = max(shared.values(), default=(False, 0))
                 alike = [n for n, count in shared.items() if count == most]
                 found = set(alike) if len(alike) == 1 else set()
             self._resolved[name] = frozenset(exact or found)
         return self._resolved[name]
+
+    def _all_called(self, name: str) -> frozenset[int]:
+        """Return the objects in view so far that have all words of a name, and others too."""
+        words = set(self._story.words_of(_NUMBER.sub("", name)))
+        return self._resolve(name) | {n for n in self._seen if words and words <= self._objects[n].words}
 
     def _count_expected(
         self,
@@ -548,7 +570,7 @@ class StoryAuditor:
                 return where == v.INVENTORY
             if holder in self._room_numbers:
                 return self._meaning.get(where) == holder
-            if holder in self._resolve(where):
+            if holder in self._all_called(where):
                 return True
             if holder in self._named or not tree.parents[holder]:
                 return False

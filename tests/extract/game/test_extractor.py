@@ -177,6 +177,36 @@ def test_a_known_room_that_is_described_again_after_a_change_is_the_same() -> No
     assert graph.view().value("player", "is in") == "Dam"
 
 
+def test_short_openings_tell_no_rooms_apart_and_a_refusal_leads_nowhere() -> None:
+    yard = "<< Outside >>\nYou are outside. It is cold, and a lane leads north."
+    view = graph_of(
+        GameStep(yard),
+        GameStep("<< Outside >>\nYou are outside. A dead end; only the way back to the south is open.", "north"),
+        GameStep(yard, "south"),
+        GameStep(f"You can't go west from here!\n\n{yard}", "west"),
+    ).view()
+    assert view.value("player", "is in") == "Outside"
+    assert view.value("Outside (2)", "is north of") == "Outside"
+    assert not view.facts(relation="is west of")
+
+
+def test_a_title_may_begin_with_an_article() -> None:
+    hall = "A Dark Hall\nThe walls of this hall are covered with carvings that nobody has ever understood."
+    view = graph_of(
+        GameStep(HALL),
+        GameStep(f"You squeeze through the crack.\n\n{hall}", "north"),
+        GameStep("Library\nThis is a library, and the hall is back to the south.", "north"),
+        GameStep("A Dark Hall", "south"),
+    ).view()
+    assert view.value("player", "is in") == "A Dark Hall"
+
+
+def test_a_direction_that_names_a_part_of_something_is_no_exit() -> None:
+    text = "Gate\nA narrow passage to the east leads to the foot of the northeast tower, which looms to the west."
+    view = graph_of(GameStep(text)).view()
+    assert {fact.object for fact in view.facts("Gate", "has exit")} == {"east"}
+
+
 def test_where_nothing_tells_alike_rooms_apart_the_place_of_the_player_is_not_known() -> None:
     first, second = "Store\nThis is a store with a way south.", "Store\nThis is another store with a way north."
     graph = graph_of(

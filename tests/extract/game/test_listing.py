@@ -46,6 +46,39 @@ def view_after(*steps: GameStep) -> GraphView:
             "You can see a cup (in which is some tea) here.",
             {("cup", "is in", "shed"), ("tea", "is in", "cup")},
         ),
+        ("The rake remains among the boulders.", {("rake", "is in", "shed")}),
+        ("Beside you on the branch is a tiny hut.", {("tiny hut", "is in", "shed")}),
+        ("Wedged within the crate is a file.", {("file", "is in", "crate")}),
+        ("There is a tired and weary goat here.", {("tired and weary goat", "is in", "shed")}),
+        ("There is an object which looks like a can of paint here.", {("can of paint", "is in", "shed")}),
+        ("There is a note of some kind on the bench.", {("note", "is on", "bench")}),
+        ("A rake stands in the shed.", {("rake", "is in", "shed")}),
+        ("On top of crate there jar (that hum).", {("jar", "is on", "crate")}),
+        ("Old grey pole lean against wall.", {("old grey pole", "is in", "shed")}),
+        (
+            "On the bench are a saw and a jar, inside which is some glue.",
+            {
+                ("saw", "is on", "bench"),
+                ("jar", "is on", "bench"),
+                ("glue", "is in", "jar"),
+            },
+        ),
+        (
+            "You can see two hats (a red hat and a torn hat) here.",
+            {
+                ("red hat", "is in", "shed"),
+                ("torn hat", "is in", "shed"),
+            },
+        ),
+        (
+            "The smoke clears, and these appear:\n  A brush\n  A nail",
+            {
+                ("brush", "is in", "shed"),
+                ("nail", "is in", "shed"),
+            },
+        ),
+        ("To the west is a tower, and on the east is a gate.", set()),
+        ("The walls are lined with hooks and a lamp hangs on the rail.", set()),
         ("You can see the hills quite clearly.", set()),
         ("There is no door here.", set()),
         ("The wind is howling in the trees.", set()),
@@ -116,3 +149,29 @@ def test_what_was_dropped_and_is_not_listed_any_more_is_gone() -> None:
         GameStep("Shed\nThere is a rake here.", "north"),
     )
     assert not view.facts("saw", "is in")
+
+
+def test_a_thing_that_the_inventory_calls_quite_differently_is_no_longer_where_it_was() -> None:
+    start = GameStep(f"{ROOM}\nThere is a spray can here.", inventory="You are empty-handed.")
+    view = view_after(start, GameStep("Taken.", "get can", "You are carrying:\n  a bottle of Moth Killer"))
+    assert not view.facts("spray can", "is in")
+
+
+def test_a_list_of_what_lies_in_a_known_thing_moves_nothing() -> None:
+    view = view_after(
+        GameStep(f"{ROOM}\nAn oak chest is here.", inventory="You are carrying:\n  a saw"),
+        GameStep("Done.", "put saw in chest", "You are empty-handed."),
+        GameStep(f"{ROOM}\nYour collection of tools consists of:\n  A saw", "look", "You are empty-handed."),
+    )
+    assert view.value("saw", "is in") == "oak chest"
+
+
+def test_who_comes_and_who_goes() -> None:
+    start = GameStep(f"{ROOM}\nMartha Reed is here.\nA brown goat is here.")
+    yard = GameStep("Yard\nThis is a yard, and the shed is to the north.\n\nMartha comes walking behind you.", "south")
+    view = view_after(start, yard)
+    assert view.value("Martha Reed", "is in") == "Yard"
+    assert view.value("brown goat", "is in") == "Shed"
+    assert not view_after(start, GameStep("The goat runs away.", "wait")).facts("brown goat", "is in")
+    killed = GameStep("One last blow, and it falls dead.", "kill goat with saw")
+    assert not view_after(start, killed).facts("brown goat", "is in")

@@ -11,10 +11,14 @@ from worldthread.extract.game.vocabulary import CLOSED, CUT_STATES, HEAT_STATES,
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z\d])|\n+")
 _NEXT_ITEM: Final = re.compile(r"(?:\s*,\s*(?:and\s+)?|\s+and\s+)(?=(?:an?|some|the|your)\s)", re.I)
-_ARTICLE: Final = re.compile(r"^(?:an?|some|the|your)\s+", re.I)
+_ARTICLE: Final = re.compile(
+    r"^(?:an?|some|the|your|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+", re.I
+)
 # what follows the noun phrase that names a thing: a clause, a place, an aside
 _PHRASE_END: Final = re.compile(
-    r"[.,;:!?()\[\]]|\s+-|-\s|\s+(?:which|that|who|where|with|from|leading|lying|resting|standing|sitting|hanging|"
+    r"[.,;:!?()\[\]]|\s+-|-\s|\s+(?:(?:on|in|at|from|inside) which|of some (?:kind|sort|description)|"
+    r"which|that|who|where|with|from|leading|lying|resting|standing|sitting|hanging|connected|attached|fastened|"
+    r"used for|made of|bulging|through|further|beside|behind|beneath|underneath|quite|also|"
     r"here|there|nearby|close by|right there|right here|in the|in a|on the|on a|in it|on it|at the|to the|by the|"
     r"is|are|was|were|has|have|contains?|seems?|looks?|appears?|you|so|but)\b",
     re.I,

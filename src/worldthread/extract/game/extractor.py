@@ -26,6 +26,7 @@ from worldthread.extract.game.feedback import extract_feedback
 from worldthread.extract.game.inventory import extract_inventory
 from worldthread.extract.game.listing import extract_listings
 from worldthread.extract.game.reconciliation import reconcile
+from worldthread.extract.game.refusals import is_refusal
 from worldthread.extract.game.room_description import extract_move, extract_refused_move, extract_room
 from worldthread.extract.game.room_identity import RoomFinder, description_digest
 from worldthread.extract.game.room_title import RoomTitle, enters_darkness, find_room_title, is_carried_off
@@ -53,7 +54,7 @@ class GameExtractor:
     ['chest, is, closed']
     """
 
-    name: Final = "game/2"
+    name: Final = "game/3"
 
     def extract(self, step: GameStep, view: GraphView) -> Extraction:
         """Return what a step states and which older statements it ends; never raises for the content of a text.
@@ -75,15 +76,22 @@ class GameExtractor:
         # a game that does not mark titles: its sentences vary, and its rooms may have one title
         is_plain = not title.is_marked if title is not None else view.holds(_PLAIN_TITLES)
         if action is not None:
-            extract_feedback(action, text if title is None else title.before, room, view, collector)
+            feedback = text if title is None else title.before
+            # the inventory says under which name a thing was taken or dropped
+            names_things = not (is_plain and step.inventory is not None)
+            extract_feedback(action, feedback, room, view, collector, names_things=names_things)
         if title is not None and normalise_name(title.name) != v.DARKNESS:
-            name = title.name if title.is_marked else _identified(title, room, action, view, collector)
+            is_refused = not title.is_marked and is_refusal(title.before)  # the room is described once more
+            moves = None if is_refused else action
+            name = title.name if title.is_marked else _identified(title, room, moves, view, collector)
             if name is None:
                 collector.end(view.facts(v.PLAYER, v.IS_IN), "in one of several rooms that look alike")
             else:
                 start = len(collector.statements)
                 extract_room(name, title.after, collector, lists_things=not title.is_marked)
-                if action is not None:
+                if action is not None and is_refused:
+                    extract_refused_move(action, title.before, room, view, collector)
+                elif action is not None:
                     described = len(collector.statements)
                     extract_move(action, text, room, name, view, collector, exits_are_listed=title.is_marked)
                     collector.put_before(start, described)  # the way, then the room: so plays are recorded

@@ -61,13 +61,24 @@ _COOKED: Final = re.compile(
 _CUT: Final = re.compile(r"^you (?P<how>slice|dice|chop) (?:the )?(?P<thing>.+?)[.!]", re.I)
 _EATEN: Final = re.compile(r"^you (?:eat|drink|consume|swallow) (?:the )?(?P<thing>.+?)[.!]", re.I)
 _BRIEF: Final = re.compile(r"^(?P<what>taken|dropped|opened|closed)\s*[.!]?$", re.I)
+_BRIEF_MOVE: Final = re.compile(r"^(?:taken|dropped)\s*[.!]?$", re.I)
+_LONGEST_PLACE: Final = 4
+"""Words. A longer one is more than a place."""
 _MISFIT: Final = re.compile(
     r"\b(?:doesn't|does not|don't|won't)\b.*\b(?:fit|unlock|open|work|seem)|\bwrong key\b",
     re.I,
 )
 
 
-def extract_feedback(action: str, text: str, room: str | None, view: GraphView, collector: StatementCollector) -> None:
+def extract_feedback(
+    action: str,
+    text: str,
+    room: str | None,
+    view: GraphView,
+    collector: StatementCollector,
+    *,
+    names_things: bool = True,
+) -> None:
     """Add what the feedback to an action states.
 
     Args:
@@ -76,6 +87,7 @@ def extract_feedback(action: str, text: str, room: str | None, view: GraphView, 
         room: where the player is; ``None`` when it is not known.
         view: what the memory holds before the step.
         collector: takes the statements.
+        names_things: whether commands name things as texts do, so that "Taken." says what is carried.
     """
     command = _COMMAND.match(action)
     verb = command["verb"].lower() if command else action.split()[0].lower()
@@ -83,7 +95,8 @@ def extract_feedback(action: str, text: str, room: str | None, view: GraphView, 
         _extract_close_look(command["thing"], text, view, collector)
         return
     for sentence in sentences(text):
-        _extract_result(sentence, command, room, collector)
+        if names_things or not _BRIEF_MOVE.match(sentence):
+            _extract_result(sentence, command, room, collector)
 
 
 def _extract_result(
@@ -99,7 +112,7 @@ def _extract_result(
         if normalise_name(match["where"]) in ("ground", "floor"):
             if room is not None:
                 collector.add(v.place(found.name, v.IS_IN, room))
-        else:
+        elif len(match["where"].split()) <= _LONGEST_PLACE:
             collector.add(v.place(found.name, relation, match["where"]))
             collector.add(v.kind(match["where"], "supporter" if relation == v.IS_ON else "container"))
     elif (match := _TAKEN.match(sentence)) and (found := collector.mentioned_thing(match["thing"])):

@@ -8,14 +8,24 @@ the room when the command put it down. What is newly carried is no longer where 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from worldthread.extract.game import vocabulary as v
-from worldthread.extract.game.english import MentionedThing
+from worldthread.extract.game.english import (
+    ADJECTIVE_STATES,
+    COOKING_STATES,
+    MentionedThing,
+    mentioned_thing,
+    mentioned_things,
+)
 from worldthread.extract.game.reconciliation import place_of_what_is_gone
 from worldthread.extract.game.statement_collector import StatementCollector
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
+
+Adjectives: TypeAlias = Mapping[str, str | None]
 
 _CARRYING: Final = re.compile(r"\b(?:carrying|holding|ha(?:ve|s|ving)|got)\b:?\s*(?P<list>.*)", re.I | re.S)
 _NOTHING: Final = re.compile(
@@ -38,19 +48,10 @@ def extract_inventory(
         view: what the memory holds before the step.
         collector: takes the statements; those that contradict the inventory are replaced.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
+    listing = _read(text, collector.adjectives is COOKING_STATES)
+    if listing is None:
         return
-    inside: list[tuple[MentionedThing, str]] = []
-    if len(lines) > 1 and (lines[0].rstrip().endswith(":") or lines[1].startswith((" ", "\t"))):
-        carried = _listed(lines[1:], inside, collector)
-    elif _NOTHING.search(lines[0]):
-        carried = []
-    else:
-        match = _CARRYING.search(text)
-        if match is None:
-            return
-        carried = _enumerated(match["list"].strip(), collector)
+    carried, inside = listing
     for found in carried:
         collector.add(v.place(found.name, v.IS_IN, v.INVENTORY), override=True)
         collector.add_states(found)
@@ -66,9 +67,25 @@ def extract_inventory(
     collector.end(gone, "no longer carried")
 
 
-def _listed(
-    lines: list[str], inside: list[tuple[MentionedThing, str]], collector: StatementCollector
-) -> list[MentionedThing]:
+@lru_cache(maxsize=1024)  # most steps change nothing of it
+def _read(
+    text: str, is_cooking: bool
+) -> tuple[tuple[MentionedThing, ...], tuple[tuple[MentionedThing, str], ...]] | None:
+    """Return what is carried, and what is inside of that with its holder; ``None`` where the text lists nothing."""
+    adjectives = COOKING_STATES if is_cooking else ADJECTIVE_STATES
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return None
+    inside: list[tuple[MentionedThing, str]] = []
+    if len(lines) > 1 and (lines[0].rstrip().endswith(":") or lines[1].startswith((" ", "\t"))):
+        return tuple(_listed(lines[1:], inside, adjectives)), tuple(inside)
+    if _NOTHING.search(lines[0]):
+        return (), ()
+    match = _CARRYING.search(text)
+    return None if match is None else (tuple(_enumerated(match["list"].strip(), adjectives)), ())
+
+
+def _listed(lines: list[str], inside: list[tuple[MentionedThing, str]], adjectives: Adjectives) -> list[MentionedThing]:
     """Return the items of a list; what deeper lines name is added to ``inside``, with what holds it."""
     carried: list[MentionedThing] = []
     above: list[tuple[int, str | None]] = []  # depth of the lines above, and what holds the deeper lines below each
@@ -79,12 +96,12 @@ def _listed(
         holder = above[-1][1] if above else None
         heading = _HEADING.match(line.strip())
         if heading is not None:
-            named = collector.mentioned_thing(heading["holder"])
+            named = mentioned_thing(heading["holder"], adjectives)
             above.append((depth, holder if named is None else named.name))
         elif line.rstrip().endswith(":"):  # it names a group
             above.append((depth, holder))
         else:
-            for found in _items(line.strip(), collector):
+            for found in _items(line.strip(), adjectives):
                 if holder is None:
                     carried.append(found)
                 else:
@@ -93,19 +110,19 @@ def _listed(
     return carried
 
 
-def _items(line: str, collector: StatementCollector) -> list[MentionedThing]:
+def _items(line: str, adjectives: Adjectives) -> list[MentionedThing]:
     """Return the things of one line of a list; adjectives with a comma between them belong to one thing."""
-    found = _enumerated(line, collector)
+    found = _enumerated(line, adjectives)
     if len(found) == 1 and len(found[0].name.split()) == 1 and re.search(rf"\b{re.escape(found[0].name)},", line):
-        whole = collector.mentioned_thing(re.sub(r"\s*\([^()]*\)", "", line).rstrip("."))
+        whole = mentioned_thing(re.sub(r"\s*\([^()]*\)", "", line).rstrip("."), adjectives)
         return found if whole is None else [whole]
     return found
 
 
-def _enumerated(listing: str, collector: StatementCollector) -> list[MentionedThing]:
+def _enumerated(listing: str, adjectives: Adjectives) -> list[MentionedThing]:
     """Return the things of an enumeration; a first item without an article counts too."""
     found: list[MentionedThing] = []
     for line in filter(None, map(str.strip, listing.splitlines())):
         has_article = re.match(r"(?:an?|some|the|your) ", line, re.I)
-        found += collector.mentioned_things(line if has_article else f"a {line}")
+        found += mentioned_things(line if has_article else f"a {line}", adjectives)
     return found

@@ -29,18 +29,25 @@ from worldthread.names import normalise_name
 
 _PART_OF_ROOM: Final = re.compile(
     r"\b(?:rooms?|corners?|floor|ground|walls?|ceiling|cent(?:er|re)|middle|side|sides|end|distance|edge|air|area|place|"
-    r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top)\b",
+    r"north|south|east|west|left|right|front|here|background|spot|rear|back|foot|bottom|top|"
+    r"mud|sand|grass|dirt|earth|snow|gravel|dust|ashes|leaves|rubble|debris|rocks|boulders|branch(?:es)?|trees|shore|"
+    r"beach|bank|road|path|field)\b",
     re.I,
 )
-_DETERMINER: Final = r"(?:an?|some|the|your|his|her|its|their|two|three|four|five|six|several|many|one)"
+_DIRECTION: Final = re.compile(r"the (?:(?:north|south)(?:east|west)?|east|west)")
+_DETERMINER: Final = (
+    r"(?:an?|some|the|your|his|her|its|their|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
+    r"many)"
+)
 _STATIVE: Final = (
-    r"(?:is|are|was|were|lies?|sits?|stands?|hangs?|rests?|leans?|waits?)(?: (?:also|now|still|just|only))*"
+    r"(?:is|are|was|were|lies?|sits?|stands?|hangs?|rests?|leans?|waits?|remains?)(?: (?:also|now|still|just|only))*"
     r"(?: (?:sitting|lying|standing|hanging|resting|leaning|waiting|placed|mounted|attached|propped|perched|kept|"
     r"stacked|piled|scattered|strewn|hidden|stuck|set|fixed|fastened|left|discarded|floating|curled up|asleep))?"
 )
 _PREPOSITION: Final = (
     r"(?P<preposition>(?:on|in|inside|within|upon|onto|into|atop)(?: top of)?|on top of|next to|beside|near|by|against|"
-    r"above|over|under|underneath|beneath|below|behind|at|around)"
+    r"above|over|under|underneath|beneath|below|behind|at|around|among|amongst|amid|amidst|between|along|across|beyond|"
+    r"alongside|opposite)"
 )
 _HERE: Final = re.compile(
     rf"^(?:but |and |also )?(?P<list>{_DETERMINER}\s.+?|[A-Z][\w' -]*?),?"
@@ -55,17 +62,28 @@ _THERE_IS: Final = re.compile(
 _THERE_BARE: Final = re.compile(
     r"^(?:hey[!,] )?(?:(?:in|on|at|by|near) [^,]+, )?there "
     r"(?P<list>(?!(?:is|are|was|were|be|has|have|had|not|no|lots?)\b)[a-z][\w' -]*?)"
-    r"(?: (?:in|on|at|over|under|by|to|from|that|where|near|near by|with|hanging|standing|here)\b.*)?$",
+    r"(?: (?:in|on|at|over|under|by|to|from|that|where|near|near by|next to|beside|behind|with|hanging|standing|here)\b"
+    r".*)?$",
     re.I,
 )
 """The speech of those who leave out verbs and articles: "There big box in corner"."""
+_ON_BARE: Final = re.compile(
+    r"^(?P<preposition>on|on top of|in|inside) (?P<where>[a-z]+(?: [a-z]+)?),? there "
+    r"(?P<list>(?!(?:is|are|was|were|be|has|have|had|not|no|lots?)\b)[a-z][\w' \0-]*)$",
+    re.I,
+)
+_LEANS_BARE: Final = re.compile(
+    r"^(?P<list>[A-Z][a-z]+(?: [a-z]+){0,2}(?<!s)) (?:lean|lie|stand|sit|hang|rest) "
+    rf"{_PREPOSITION} (?P<where>[a-z]+(?: [a-z]+)*)$"
+)
+"""In that speech too: a verb without its s after a noun without one."""
 _SEES: Final = re.compile(
     r"^(?:[\w' ]{1,25}?,? )?(?:you|[A-Z]\w+) (?:can )?(?:also )?(?:see|sees|notice|find|spot)(?: also)? (?P<list>.+?)"
     r"(?P<here> here| nearby| there)?\.?$"
 )
 _INVERTED: Final = re.compile(
-    r"^(?:(?:sitting|lying|standing|hanging|resting|leaning|nestled|perched|propped|mounted|attached|discarded|placed|"
-    rf"scattered)\b[^,]*? )?{_PREPOSITION} (?P<where>{_DETERMINER} [^,]+?|it)"
+    r"^(?:(?:beside|near|next to|before|behind|above|below|around) you,? )?(?:[a-z]+(?:ing|ed|ung|en)\b[^,]*? )?"
+    rf"{_PREPOSITION} (?P<where>{_DETERMINER} [^,]+?|it)"
     rf"(?:,[^,]*,|,)? (?:you (?:can )?(?:also )?see|there (?:is|are)|{_STATIVE}) (?P<list>{_DETERMINER}\s.+)$",
     re.I,
 )
@@ -81,15 +99,23 @@ _HEADING: Final = re.compile(
 _CONTAINS: Final = re.compile(
     rf"^(?:the|your) (?P<where>[^,]+?) (?:contains?|holds?)\s+(?P<list>{_DETERMINER}\s.+)$", re.I
 )
+_VERB: Final = re.compile(r"\s(?:is|are|was|were|has|have)\s")
 _ASIDE: Final = re.compile(r"\s*\(([^()]*)\)")
 _ASIDE_CONTENTS: Final = re.compile(rf"\b(?:in|on) (?:which|it) (?:is|are) (?P<list>{_DETERMINER}\s.+)", re.I)
+_LATER_CONTENTS: Final = re.compile(rf"(?:is|are|you (?:can )?see) (?P<list>{_DETERMINER}\s.+)", re.I)
+_GROUP: Final = re.compile(rf"\b{_DETERMINER} (?P<names>[\w' -]+?) \((?P<list>an? [^()]*)\)")
 _ASIDE_STATE: Final = re.compile(r"\b(?:which is |which are |is )?(?P<state>open|closed|locked)\b", re.I)
 _BORDER: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+", re.I)
 _STARTS_ITEM: Final = re.compile(rf"{_DETERMINER}\s", re.I)
+_LOOKS_LIKE: Final = re.compile(
+    rf"^{_DETERMINER} (?:object|thing|something|item) (?:which|that) (?:looks like|seems to be|appears to be) ", re.I
+)
+_SHOWS: Final = re.compile(r"\b(?:see|find|notice|discover|(?:re)?appears?|lie here|are here)\b[^:]*:$", re.I)
 _ABSTRACT: Final = re.compile(
     r"\b(?:exits?|ways?|paths?|passages?|passageways?|doorways?|corridors?|openings?|tunnels?|noises?|sounds?|smells?|"
     r"odou?rs?|light|darkness|nothing|no|feeling|sense|hint|chance|trace|signs? of|view|lots?|kind|sort|glimpse|"
-    r"north|south|east|west|direction|reason|need|time|something|someone|more|rest|anything|doubt|question)\b",
+    r"roads?|streets?|lanes?|alleys?|tremors?|rumbl\w+|crash|bang|roar|cry|scream|shout|voices?|flash|breeze|wind|draught|"
+    r"moment|pause|commotion|repetition|change|danger|point|north|south|east|west|direction|reason|need|time|something|someone|more|rest|anything|doubt|question)\b",
     re.I,
 )
 
@@ -107,6 +133,7 @@ def extract_listings(room: str | None, text: str, collector: StatementCollector)
     holder: tuple[str, str] | None = None  # the relation and the holder of the indented lines that follow
     indent = 0
     for line in lines:
+        line = _GROUP.sub(lambda group: group["list"], line)
         depth = len(line) - len(line.lstrip())
         heading = _HEADING.match(line.strip())
         if heading is not None:
@@ -114,6 +141,9 @@ def extract_listings(room: str | None, text: str, collector: StatementCollector)
             relation = v.IS_ON if (heading["preposition"] or "").lower() in ("on", "upon") else v.IS_IN
             holder = None if where is None else (relation, where.name)
             indent = depth
+        elif room is not None and _SHOWS.search(line):
+            holder, indent = (v.IS_IN, room), depth
+            plain.append(line)
         elif holder is not None and depth > indent:
             for found in items(line.strip()):
                 collector.add_places([found], holder[0], holder[1])
@@ -128,6 +158,7 @@ def extract_listings(room: str | None, text: str, collector: StatementCollector)
 def _extract_sentence(sentence: str, room: str | None, it: str | None, collector: StatementCollector) -> str | None:
     """Add what one sentence says; return the last thing that it presents."""
     latest = None
+    sentence, _, inside = sentence.partition(", inside which ")
     for relation, where, listed in _placements(sentence, room, it):
         for found in items(listed):
             if normalise_name(found.name) == normalise_name(where):
@@ -139,17 +170,22 @@ def _extract_sentence(sentence: str, room: str | None, it: str | None, collector
             contents = _ASIDE_CONTENTS.search(aside)
             for found in items(contents["list"]) if contents is not None else ():
                 collector.add(v.place(found.name, v.IS_IN, name))
+        contents = _LATER_CONTENTS.match(inside)
+        for found in items(contents["list"]) if contents is not None and latest is not None else ():
+            collector.add(v.place(found.name, v.IS_IN, latest))
     return latest
 
 
 def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tuple[str, str, str]]:
     """Yield relation, place and enumeration of a sentence that says where something is."""
     bare = _ASIDE.sub(lambda aside: "\0" * len(aside[0]), sentence)  # verbs within an aside do not count
-    for pattern in (_CONTAINS, _INVERTED, _HERE, _PLACED, _THERE_IS, _THERE_BARE, _SEES):
+    for pattern in (_CONTAINS, _INVERTED, _HERE, _PLACED, _THERE_IS, _THERE_BARE, _ON_BARE, _LEANS_BARE, _SEES):
         match = pattern.match(bare)
         if match is None:
             continue
         groups = match.groupdict()
+        if pattern is _PLACED and _VERB.search(groups["list"]):
+            continue
         listed = sentence[match.start("list") : match.end("list")]
         if pattern in (_HERE, _THERE_BARE):
             if room is not None:
@@ -175,13 +211,24 @@ def _placements(sentence: str, room: str | None, it: str | None) -> Iterator[tup
 def _place(preposition: str, where: str, room: str | None, it: str | None) -> tuple[str, str] | None:
     """Return the relation and the place that a phrase names: a thing, or the room; ``None`` when it is not known."""
     preposition = preposition.lower()
+    where = re.sub(r"^one of ", "", where)
+    if _DIRECTION.fullmatch(where.strip()):
+        return None  # what lies in a direction is often elsewhere
     holder = mentioned_thing(noun_phrase(_ASIDE.sub("", where).replace("\0", "")))
     if holder is not None and normalise_name(holder.name) == "it":
         holder = None if it is None else MentionedThing(it)
+    if holder is not None and room is not None and is_part_of_title(holder.name, room):
+        return v.IS_IN, room
     is_holder = preposition in ("on", "in", "inside", "within", "upon", "onto", "into", "atop", "on top of")
     if holder is not None and is_holder and not _PART_OF_ROOM.search(holder.name):
         return (v.IS_IN if preposition in ("in", "inside", "within", "into") else v.IS_ON), holder.name
     return None if room is None else (v.IS_IN, room)
+
+
+def is_part_of_title(name: str, room: str) -> bool:
+    """Return whether a name in a description means the room: the last words of its title ("clearing")."""
+    words, title = normalise_name(name).split(), normalise_name(re.sub(r" \(.*", "", room)).split()
+    return 0 < len(words) <= len(title) and title[-len(words) :] == words
 
 
 def _asides(listed: str) -> Iterator[tuple[str, str]]:
@@ -210,13 +257,16 @@ def items(listed: str) -> list[MentionedThing]:
     has_article = _STARTS_ITEM.match(listed.strip()) is not None
     for part in _BORDER.split(listed):
         if has_article and parts and not _STARTS_ITEM.match(part):
-            if len(parts[-1].split()) == 2 and f"{parts[-1]}," in listed:  # "a thick, woollen scarf"
-                parts[-1] = f"{parts[-1]} {part}"
-                continue
+            if len(parts[-1].split()) == 2:  # "a thick, woollen scarf", "a tired and weary man"
+                joint = "," if f"{parts[-1]}," in listed else " and"
+                if joint == "," or len(part.split()) > 1:
+                    parts[-1] = f"{parts[-1]}{joint.removeprefix(',')} {part}"
+                    continue
             break  # an aside after a comma
         parts.append(part)
     found = []
     for part in parts:
+        part = _LOOKS_LIKE.sub("", part)
         named = mentioned_thing(noun_phrase(_without_determiner(part)))
         if named is None or VAGUE.search(named.name) or _ABSTRACT.search(named.name) or len(named.name.split()) > 6:
             continue

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from worldthread.extract.game import vocabulary as v
@@ -37,6 +38,26 @@ _NOT_HERE: Final = re.compile(
 )
 
 
+_TAKEN: Final = re.compile(r"\W*taken\b", re.I)
+_BEING: Final = r"(?P<who>[A-Za-z][\w-]*(?: [a-z][\w-]*)?)"
+_COMES: Final = re.compile(
+    rf"(?:^|(?<=[.!?] )|(?<=\n))(?:(?:The|An?) )?{_BEING} "
+    r"(?:comes? (?:\w+ )?(?:in|with|behind|after|up|from)|follows? you|(?:walks?|runs?) in|enters|arrives|joins you|"
+    r"appears)\b"
+)
+_GOES: Final = re.compile(
+    rf"\b(?:[Tt]he|[Aa]n?) {_BEING} (?:suddenly |then |quickly |slowly |finally )?"
+    r"(?:disappears|vanishes|(?:has|is) (?:gone|disappeared|vanished|dead)|dies|departs|"
+    r"leaves(?! (?:the|an?|his|her|you))|(?:flies|walks|runs) (?:away|off|out)|goes away|crumbles|evaporates|"
+    r"is destroyed)\b"
+)
+_KILLS: Final = re.compile(
+    r"(?:kill|attack|hit|stab|slay|fight|shoot) (?:the |an? )?(?P<who>[\w' -]+?)(?: with .*)?$", re.I
+)
+_IS_DEAD: Final = re.compile(r"\b(?:dies|dead|lifeless|slain|killed|last breath|final blow|carcass|corpse)\b", re.I)
+_NOBODY: Final = frozenset({"you", "it", "he", "she", "they", "which", "that", "who", "there", "nothing", "something"})
+
+
 def reconcile(
     action: str | None,
     text: str,
@@ -57,18 +78,22 @@ def reconcile(
     """
     said = {s.key[0]: s for s in collector.statements if isinstance(s, Fact) and s.key[1] in (v.IS_IN, v.IS_ON)}
     new = {name: fact for name, fact in said.items() if name != v.PLAYER and not view.holds(fact)}
+    for who, arrives in _movements(action, text):
+        _move(who, room if arrives else None, view, collector)
     is_missing = action is not None and not describes_room and _NOT_HERE.search(text) is not None
     here = None if room is None else normalise_name(room)
     if new or is_missing:
         known = [fact for relation in (v.IS_IN, v.IS_ON) for fact in view.facts(relation=relation)]
         places = {fact.key[0]: fact for fact in known if fact.key[0] != v.PLAYER}
-        near: dict[str, bool] = {v.INVENTORY: True} | ({} if here is None else {here: True})
+        near = dict.fromkeys((fact.key[0] for fact in view.facts(relation=v.IS_A, object="room")), False)
+        near |= {v.INVENTORY: True} | ({} if here is None else {here: True})
         at_hand = {
-            name: fact
-            for name, fact in places.items()
-            if name not in said and _is_near(fact.key[2], near, places, view)
+            name: fact for name, fact in places.items() if name not in said and _is_near(fact.key[2], near, places)
         }
+        if action is not None and _TAKEN.match(text):
+            _end_what_was_asked_for(action, new, at_hand, collector)
         _end_other_names(action, new, at_hand, collector)
+        _keep_known_places(new, near, places, collector)
         named = _NAMES.match(action) if action is not None and is_missing else None
         thing = "" if named is None else normalise_name(named["thing"])
         collector.end([fact for name, fact in at_hand.items() if are_alike(name, thing)], "it is not here")
@@ -125,14 +150,74 @@ def _end_other_names(
             collector.end([fact], "goes by another name")
 
 
-def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact], view: GraphView) -> bool:
+def _end_what_was_asked_for(
+    action: str, new: dict[str, Fact], at_hand: dict[str, Fact], collector: StatementCollector
+) -> None:
+    """End that a thing lies here which was asked for, and which the inventory calls by quite another name."""
+    asked = _TAKES.match(action)
+    taken = [name for name, fact in new.items() if fact.key[2] == v.INVENTORY]
+    if asked is None or len(taken) != 1:
+        return
+    lying = [fact for name, fact in at_hand.items() if fact.key[2] != v.INVENTORY]
+    meant = [fact for fact in lying if are_alike(fact.key[0], normalise_name(asked["thing"]))]
+    if len(meant) == 1:
+        collector.end(meant, "goes by another name")
+
+
+def _keep_known_places(
+    new: dict[str, Fact], near: dict[str, bool], places: dict[str, Fact], collector: StatementCollector
+) -> None:
+    """Drop places that are no things, such as a collection, of what is known to be in or on a thing of this room."""
+    holders = {fact.key[2] for fact in places.values()}
+    for name, fact in new.items():
+        old, where = places.get(name), fact.key[2]
+        if (
+            old is not None
+            and where not in near
+            and where not in places
+            and where not in holders
+            and _is_near(old.key[2], near, places)
+            and old.key[2] != v.INVENTORY
+        ):
+            collector.drop(fact)
+
+
+def _movements(action: str | None, text: str) -> Iterator[tuple[str, bool]]:
+    """Yield who comes, or goes away or ends, as a text says, and whether it comes."""
+    for pattern, arrives in ((_COMES, True), (_GOES, False)):
+        for match in pattern.finditer(text):
+            who = normalise_name(match["who"])
+            if who not in _NOBODY:
+                yield who, arrives
+    struck = _KILLS.match(action) if action is not None else None
+    if struck is not None and _IS_DEAD.search(text):
+        yield normalise_name(struck["who"]), False
+
+
+def _move(who: str, room: str | None, view: GraphView, collector: StatementCollector) -> None:
+    """Add where somebody known is who came, or end where somebody was who went."""
+    known = [
+        fact
+        for relation in (v.IS_IN, v.IS_ON)
+        for fact in view.facts(relation=relation)
+        if (fact.key[0] == who or fact.key[0].split()[0] == who or are_alike(fact.key[0], who))
+        and fact.key[0] != v.PLAYER
+    ]
+    if len({fact.key[0] for fact in known}) != 1:
+        return
+    if room is None:
+        collector.end(known, "it went away")
+    else:
+        collector.add(v.place(known[0].subject, v.IS_IN, room))
+
+
+def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact]) -> bool:
     """Whether a place is the inventory, this room, in one of them, or a thing of which no place is known.
 
     Args:
         place: the place.
-        near: what is decided already; takes what is found.
+        near: what is decided already, rooms among it; takes what is found.
         places: where things are.
-        view: what the memory holds before the step.
 
     Returns:
         Whether it is; recorded in ``near`` too.
@@ -140,10 +225,7 @@ def _is_near(place: str, near: dict[str, bool], places: dict[str, Fact], view: G
     if place not in near:
         near[place] = False  # for things that are said to be in each other
         inside = places.get(place)
-        if inside is not None:
-            near[place] = _is_near(inside.key[2], near, places, view)
-        else:
-            near[place] = not view.holds(v.kind(place, "room"))
+        near[place] = inside is None or _is_near(inside.key[2], near, places)
     return near[place]
 
 

@@ -78,6 +78,12 @@ _NO_WAY: Final = re.compile(
 )
 _ANY_DIRECTION: Final = re.compile(rf"\b(?P<direction>{_COMPASS})(?:ern|ward|wards)?\b", re.I)
 _TWO_WORDS: Final = re.compile(r"\b(north|south)[ -](east|west)\b", re.I)
+_CLAUSE: Final = re.compile(r",? (?:which|where|while)\b|, (?=\w+ing\b)", re.I)
+_NO_WAY_NOUN: Final = re.compile(
+    rf"\b(?:{_COMPASS})(?:ern)? (?:towers?|walls?|sides?|corners?|ends?|edges?|banks?|shores?|parts?|half|winds?)\b",
+    re.I,
+)
+"""A direction that says which part of something is meant."""
 # "up" and "down" are rarely directions ("show up in a corridor")
 _VERTICAL: Final = re.compile(
     r"\b(?:leads?|leading|goes|go|going|climbs?|exits?|stairs|staircase|stairway|ladder|steps)\b"
@@ -255,10 +261,12 @@ def _extract_exits(sentence: str, room: str, collector: StatementCollector) -> b
     """Add the exits that a sentence names; return whether it names any."""
     if not _WAY_WORDS.search(sentence) or _NO_WAY.search(sentence):
         return False
-    sentence = _TWO_WORDS.sub(r"\1\2", sentence)
-    directions = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(sentence)]
-    if not _VERTICAL.search(sentence):
-        directions = [direction for direction in directions if direction not in ("up", "down")]
+    directions = []
+    for clause in _CLAUSE.split(_NO_WAY_NOUN.sub("", _TWO_WORDS.sub(r"\1\2", sentence))):
+        if _WAY_WORDS.search(clause):
+            is_vertical = _VERTICAL.search(clause) is not None
+            found = [match["direction"].lower() for match in _ANY_DIRECTION.finditer(clause)]
+            directions += [direction for direction in found if is_vertical or direction not in ("up", "down")]
     for direction in directions:
         collector.add(v.exit_of(room, direction))
     return bool(directions)

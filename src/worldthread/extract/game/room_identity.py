@@ -30,6 +30,8 @@ _UNDECIDED: Final = "\0undecided"
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 _SHORTEST_DESCRIPTION: Final = 40
 """Characters. A shorter line below a title reports what is there or what happens."""
+_SHORTEST_OPENING: Final = 30
+"""Characters by which a description begins like that of another room or not."""
 _LOOKS: Final = re.compile(r"\s*(?:look|l|examine|x|search)\b", re.I)
 _OPENS_DESCRIPTION: Final = re.compile(
     r"^(?:this|these|you are|you're|you have (?:entered|come|reached)|it is|here)\b", re.I
@@ -57,7 +59,7 @@ def description_digest(description: str) -> str | None:
         description: the text below the title.
 
     Returns:
-        Two groups of eight hexadecimal digits, of the first sentence and of the whole line; the words count only.
+        Two groups of eight hexadecimal digits, of its opening and of the whole line; the words count only.
     """
     for line in description.splitlines()[: _MOST_REPORTS + 1]:
         line = line.strip()
@@ -68,7 +70,12 @@ def description_digest(description: str) -> str | None:
             continue
         # a report of an event may be as long, but hardly opens like this, or tells ways in several sentences
         if _OPENS_DESCRIPTION.search(line) or (len(sentences) > 1 and _WAYS.search(line)):
-            return f"{_digest(sentences[0])}-{_digest(line)}"
+            opening = ""
+            for sentence in sentences:  # "You are outside." may be said of many rooms
+                opening += f" {sentence}"
+                if len(opening) > _SHORTEST_OPENING:
+                    break
+            return f"{_digest(opening)}-{_digest(line)}"
     return None
 
 
@@ -78,7 +85,7 @@ def _digest(text: str) -> str:
 
 
 def _is_like(digest: str, others: set[str]) -> bool:
-    """Whether one of the others begins with the same sentence: the rest may tell of a change in the room."""
+    """Whether one of the others begins with the same words: the rest may tell of a change in the room."""
     return any(other[:8] == digest[:8] for other in others)
 
 
@@ -165,7 +172,8 @@ class RoomFinder:
                 digests = self._digests(there)
                 # a room that was visited is described again only when it changed
                 is_first = digest is not None and (not _is_like(digest, digests) or (digest in digests and not walked))
-                if is_first and digests and self._habit == BRIEFLY:
+                is_other = self._habit == BRIEFLY or (not walked and not _is_like(digest or "", digests))
+                if is_first and digests and is_other:
                     continue
                 if digest is None and digests:
                     self.habit = BRIEFLY

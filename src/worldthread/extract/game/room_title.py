@@ -18,6 +18,7 @@ _PLAIN_TITLE: Final = re.compile(
     rf"^(?!(?:You|There|It|Its|That|Nothing|No|Which|What|But|As|An?)\b)(?P<title>(?=[A-Z]){_WORD}(?:,? {_WORD}){{0,5}}"
     r"(?:,? \([^()\n]+\))?)$"
 )
+_ARTICLE_TITLE: Final = re.compile(rf"An? {_WORD}(?: {_WORD}){{0,5}}$")
 # a title amid other feedback is written like a name: these are the words that need no capital
 _SMALL_WORD: Final = re.compile(r"(?:an?|and|at|by|from|in|near|of|on|over|the|to|under|with)$")
 _POSTURE: Final = re.compile(
@@ -75,7 +76,10 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
     if titles:
         marked = titles[-1]
         return RoomTitle(
-            marked["title"] or marked["title2"], text[: titles[0].start()], text[marked.end() :], bool(marked["title"])
+            marked["title"] or marked["title2"],
+            text[: titles[0].start()],
+            text[marked.end() :].removeprefix("\n"),
+            bool(marked["title"]),
         )
     moves = action is not None and (
         direction_of(action) is not None or action.lower() in ("look", "l") or _ENTERS.match(action) is not None
@@ -86,15 +90,13 @@ def find_room_title(text: str, action: str | None, is_room: Callable[[str], bool
         name = _POSTURE.sub("", line.strip())
         above = lines[number - 1].strip() if number else ""
         below = lines[number + 1].strip() if number + 1 < len(lines) else ""
-        if not _PLAIN_TITLE.match(line.strip()) or line[:1] == " " or above.endswith(":"):
+        if line[:1] == " " or above.endswith(":"):
+            continue
+        heads_text = not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name)
+        if not _PLAIN_TITLE.match(line.strip()) and not (_ARTICLE_TITLE.match(name) and (heads_text or is_room(name))):
             continue
         has_posture = name != line.strip()  # "Lake Shore, in the wooden canoe"
-        if (
-            moves
-            or has_posture
-            or is_room(name)
-            or (not above and len(below) >= _SHORTEST_DESCRIPTION and _is_name(name))
-        ):
+        if moves or has_posture or is_room(name) or heads_text:
             found.append((number, name))
     if not found:
         return None

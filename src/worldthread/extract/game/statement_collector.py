@@ -20,12 +20,13 @@ class StatementCollector:
             adjective.
 
     Attributes:
+        adjectives: the adjectives.
         statements: the statements, in the order in which they were found; each is its own value.
         endings: the statements that end, with the reason.
     """
 
     def __init__(self, adjectives: Mapping[str, str | None]) -> None:
-        self._adjectives = adjectives
+        self.adjectives = adjectives
         self.statements: dict[Statement, Statement] = {}
         self.endings: dict[Statement, str] = {}
         self._aspects: set[str] = set()
@@ -69,6 +70,12 @@ class StatementCollector:
             ):
                 del self.statements[statement]
 
+    def drop(self, statement: Statement) -> None:
+        """Drop a statement that was added; what the memory holds under its aspect stays."""
+        self.statements.pop(statement, None)
+        if statement.aspect is not None:
+            self._aspects.discard(statement.aspect)
+
     def put_before(self, place: int, start: int) -> None:
         """Put the statements from number ``start`` on before those from number ``place`` on."""
         found = list(self.statements)
@@ -81,8 +88,8 @@ class StatementCollector:
 
     def mentioned_thing(self, phrase: str) -> MentionedThing | None:
         """Return the thing that a noun phrase names, with the adjectives of this collector."""
-        return mentioned_thing(phrase, self._adjectives)
+        return mentioned_thing(phrase, self.adjectives)
 
     def mentioned_things(self, enumeration: str) -> list[MentionedThing]:
         """Return the things of an enumeration, with the adjectives of this collector."""
-        return mentioned_things(enumeration, self._adjectives)
+        return mentioned_things(enumeration, self.adjectives)

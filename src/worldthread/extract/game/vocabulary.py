@@ -38,6 +38,7 @@ dark to see, and :data:`GOAL`, the object of the theses that say what the task i
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from worldthread.names import normalise_name
@@ -97,28 +98,36 @@ CUT_STATES: Final = frozenset({"uncut", "sliced", "diced", "chopped"})
 
 KINDS: Final = frozenset({"room", "container", "supporter", "door", "key"})
 
+_made_once = lru_cache(maxsize=8192)
+"""Facts of a game are made again at every step: each is checked and normalised once."""
 
+
+@_made_once
 def place(thing: str, relation: str, where: str) -> Fact:
     """Return that ``thing`` is in or on ``where``; ``relation`` is :data:`IS_IN` or :data:`IS_ON`."""
     return Fact(thing, relation, where, aspect=f"place of {normalise_name(thing)}")
 
 
+@_made_once
 def kind(thing: str, of: str) -> Fact:
     """Return that ``thing`` is a room, container, supporter, door or key (see :data:`KINDS`)."""
     return Fact(thing, IS_A, of)
 
 
+@_made_once
 def exit_of(room: str, direction: str, *, exists: bool = True) -> Fact:
     """Return that ``room`` has, or does not have, an exit in ``direction``."""
     aspect = f"exit {direction} of {normalise_name(room)}"
     return Fact(room, HAS_EXIT if exists else HAS_NO_EXIT, direction, aspect=aspect)
 
 
+@_made_once
 def link(there: str, direction: str, here: str) -> Fact:
     """Return that going ``direction`` from room ``here`` leads to room ``there``."""
     return Fact(there, f"is {direction} of", here, aspect=f"{direction} of {normalise_name(here)}")
 
 
+@_made_once
 def presumed_link(there: str, direction: str, here: str) -> Fact:
     """Return that going ``direction`` from room ``here`` is presumed to lead to room ``there``."""
     return Fact(there, f"may be {direction} of", here, aspect=f"{direction} of {normalise_name(here)}")
@@ -129,6 +138,7 @@ def door_of(door: str, direction: str, room: str) -> Fact:
     return Fact(door, f"leads {direction} from", room, aspect=f"door {direction} of {normalise_name(room)}")
 
 
+@_made_once
 def state(thing: str, value: str) -> Fact:
     """Return that ``thing`` is in a state.
 
