@@ -83,16 +83,16 @@ def test_each_client_sees_its_own_memory_only(start: Callable[..., Any], tmp_pat
 
 def test_a_call_from_nobody_sees_nothing(tmp_path: Path) -> None:
     from worldthread.mcp import SharedMemory
-    from worldthread.mcp.clients import serving_namespace
+    from worldthread.served_memory import serving_client
 
     shared = SharedMemory(tmp_path / "m", model="none", per_client=True)
     for use in (lambda: shared.memory, lambda: shared.namespace, lambda: shared.writing().__enter__()):
         with pytest.raises(InputError, match="known clients only"):
             use()
-    with serving_namespace("a"), shared.writing() as memory:
+    with serving_client("a"), shared.writing() as memory:
         assert memory.namespace == "a"
     for number in range(300):  # more than are kept open
-        with serving_namespace(f"n{number}"):
+        with serving_client(f"n{number}"):
             assert shared.memory.namespace == f"n{number}"
     shared.close()
 
