@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
 from worldthread.errors import InputError
-from worldthread.extract.base import Extractor
-from worldthread.graph import GraphView
 from worldthread.memory import Memory
-from worldthread.types import Extraction
 
-_CLIENT: ContextVar[tuple[str, bool] | None] = ContextVar("namespace of the client, and whether it writes", default=None)
+_CLIENT: ContextVar[tuple[str, bool] | None] = ContextVar(
+    "namespace of the client, and whether it writes", default=None
+)
 
 
 class ServedMemory(Protocol):
@@ -93,33 +92,3 @@ def _served() -> tuple[str, bool]:
     if client is None:
         raise InputError("this server serves known clients only, each its own memory")
     return client
-
-
-class UntilClosed(Extractor):
-    """Reads passages until the server is ending, which does not wait for the rest of a long text.
-
-    Args:
-        extractor: reads the passages.
-        require_open: raises when the server is ending.
-    """
-
-    def __init__(self, extractor: Extractor, require_open: Callable[[], None]) -> None:
-        self._extractor = extractor
-        self._require_open = require_open
-
-    @property
-    def name(self) -> str:
-        return self._extractor.name
-
-    @property
-    def concurrency(self) -> int:
-        return self._extractor.concurrency
-
-    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
-        self._require_open()
-        return self._extractor.extract(text, speaker, at)
-
-    def outdate(
-        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
-    ) -> Extraction:
-        return self._extractor.outdate(text, extraction, view, speaker, at)

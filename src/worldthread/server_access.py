@@ -47,7 +47,7 @@ class Client:
         return self.namespaces[0]
 
 
-def load_clients(path: Path) -> tuple[Client, ...]:
+def load_clients(path: Path, *, may_be_empty: bool = False) -> tuple[Client, ...]:
     """Load the clients of a server from a TOML file.
 
     It has a table for each of them::
@@ -59,6 +59,7 @@ def load_clients(path: Path) -> tuple[Client, ...]:
 
     Args:
         path: the file; nobody but its owner may be able to read it.
+        may_be_empty: whether it may name no client, so that a server lets nobody in.
 
     Returns:
         The clients, in the order of the file.
@@ -76,7 +77,7 @@ def load_clients(path: Path) -> tuple[Client, ...]:
     if others_can_read:
         raise InputError(f"others can read {path}, which holds tokens: allow only its owner to (chmod 600)")
     clients = tuple(_client(path, name, table) for name, table in tables.items())
-    if not clients:
+    if not clients and not may_be_empty:
         raise InputError(f"{path} names no client")
     if len({client.digest for client in clients}) < len(clients):
         raise InputError(f"{path} gives two clients one token")
@@ -86,8 +87,8 @@ def load_clients(path: Path) -> tuple[Client, ...]:
 def _client(path: Path, name: str, table: object) -> Client:
     if not isinstance(table, dict) or table.keys() - {"token", "token_hash", "namespace", "namespaces", "writes"}:
         raise InputError(
-            f"{path}: [{name}] must be a table with token or token_hash, perhaps namespace or namespaces, perhaps writes, "
-            "and nothing else"
+            f"{path}: [{name}] must be a table with token or token_hash, perhaps namespace or namespaces, perhaps "
+            "writes, and nothing else"
         )
     writes = table.get("writes", True)
     if not isinstance(writes, bool):
@@ -222,7 +223,9 @@ class Access:
         return cls._create(host, port, names, token, generate=not is_loopback(host))
 
     @classmethod
-    def for_service(cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None) -> Self:
+    def for_service(
+        cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None, needs_names: bool = False
+    ) -> Self:
         """Return the access to an HTTP API, which always wants a token and does not look at host names.
 
         A page of another site cannot send a token that it does not know, so it gains nothing by a name of its own that
@@ -233,14 +236,17 @@ class Access:
             port: see :class:`Access`.
             names: see :class:`Access`.
             token: the token, if one was given; whose it is, the API finds out itself.
+            needs_names: whether it serves a page too, which does look at host names.
 
         Returns:
             The access.
 
         Raises:
-            InputError: other machines could guess the token.
+            InputError: other machines could guess the token, or the page lacks a host name.
         """
         _require_valid_token(host, token)
+        if needs_names:
+            _require_names(host, names)
         return cls(host, port, tuple(names), token)
 
     @classmethod

@@ -9,6 +9,8 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from worldthread.mcp.tool_results import render_errors, tool_result
+from worldthread.memory import Memory
+from worldthread.names import normalise_name
 from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, Question, Where, filter_of
 from worldthread.schemas.results import (
     AskResult,
@@ -23,8 +25,6 @@ from worldthread.schemas.results import (
     without_duplicate_theses,
 )
 from worldthread.served_memory import ServedMemory
-from worldthread.memory import Memory
-from worldthread.names import normalise_name
 from worldthread.text import one_line
 from worldthread.types import KINDS, Kind, Version
 

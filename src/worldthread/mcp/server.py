@@ -17,10 +17,10 @@ from mcp.server.mcpserver.resources import ResourceSecurity
 
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
-from worldthread.schemas.results import excerpt, stated_fact
-from worldthread.served_memory import ServedMemory
 from worldthread.mcp.tools import add_tools
 from worldthread.memory import Memory
+from worldthread.schemas.results import excerpt, stated_fact
+from worldthread.served_memory import ServedMemory
 
 _LATEST: Final = 10
 _CONNECTED: Final = 20

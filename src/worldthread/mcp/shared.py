@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from worldthread.errors import ClosedError, ReadOnlyError
+from worldthread.extract.base import Extractor
+from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
-from worldthread.served_memory import UntilClosed, client_writes, served_namespace
+from worldthread.served_memory import client_writes, served_namespace
 from worldthread.stores import DEFAULT_NAMESPACE
+from worldthread.types import Extraction
 
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer, which may be a program that keeps the file
 _OPEN_READERS: Final = 256  # memories of clients that stay open; opening another one takes a few milliseconds
@@ -121,7 +124,7 @@ class SharedMemory:
                 namespace=self.namespace,
                 wait=self._wait,
                 model=self._model,
-                extractor=UntilClosed(self._reader.extractor, self.require_open),
+                extractor=_UntilClosed(self._reader.extractor, self.require_open),
                 embedder=self._embedder,
             ) as memory:
                 memory.share_file()
@@ -152,3 +155,33 @@ class SharedMemory:
         for reader in self._readers.values():
             reader.close()
         self._reader.close()
+
+
+class _UntilClosed(Extractor):
+    """Reads passages until the server is ending, which does not wait for the rest of a long text.
+
+    Args:
+        extractor: reads the passages.
+        require_open: raises when the server is ending.
+    """
+
+    def __init__(self, extractor: Extractor, require_open: Callable[[], None]) -> None:
+        self._extractor = extractor
+        self._require_open = require_open
+
+    @property
+    def name(self) -> str:
+        return self._extractor.name
+
+    @property
+    def concurrency(self) -> int:
+        return self._extractor.concurrency
+
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
+        self._require_open()
+        return self._extractor.extract(text, speaker, at)
+
+    def outdate(
+        self, text: str, extraction: Extraction, view: GraphView, speaker: str = "", at: float | None = None
+    ) -> Extraction:
+        return self._extractor.outdate(text, extraction, view, speaker, at)

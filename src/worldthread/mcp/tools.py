@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
 
 from worldthread.mcp.reading import ReadingTools
-from worldthread.served_memory import ServedMemory
 from worldthread.mcp.writing import WritingTools
+from worldthread.served_memory import ServedMemory
 
 _READ_ONLY: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
