@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import zlib
 from collections import OrderedDict
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from worldthread.errors import ClosedError
+from worldthread.errors import ClosedError, StoreError
 from worldthread.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
@@ -21,6 +22,8 @@ from worldthread.stores import DEFAULT_NAMESPACE
 _LOCK_SECONDS: Final = 60.0  # the longest wait for another writer
 _PLACE: Final = "the service"
 _CONNECTIONS: Final = 4  # to a server, over which the namespaces are spread
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -167,11 +170,12 @@ class Memories:
         with self._lock:
             self._is_closed = True
             slots, self._slots = self._slots, OrderedDict()
-        for slot in slots.values():
-            if slot.memory is not None:
-                slot.memory.close()
-        for root in self._roots:
-            root.close()
+        opened = [slot.memory for slot in slots.values() if slot.memory is not None]
+        for memory in (*opened, *self._roots):
+            try:
+                memory.close()
+            except StoreError as error:  # a lost server, say: what was acknowledged is safe, and the others are closed
+                _log.warning("a memory was closed without a snapshot: %s", error)
 
     def __enter__(self) -> Self:
         return self
