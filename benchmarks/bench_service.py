@@ -79,7 +79,7 @@ async def run_client(url: str, namespace: str, token: str, seed: int, end: float
     """Send requests until the time is over."""
     random_ = random.Random(f"client {seed}")
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=f"{url}v1/namespaces/{namespace}/", headers=headers, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=f"{url}v1/namespaces/{namespace}/", headers=headers, timeout=300) as client:
         await asyncio.sleep(random_.random() * min(2.0, think + 1.0))
         while time.monotonic() < end:
             draw, name = random_.random(), random_.choice(_NAMES)
