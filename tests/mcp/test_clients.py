@@ -124,3 +124,30 @@ def test_a_file_of_clients_is_checked(tmp_path: Path) -> None:
         assert long not in str(told.value)
     with pytest.raises(InputError, match="cannot be read"):
         load_clients(tmp_path / "nothing")
+
+
+def test_a_client_may_be_named_by_a_hash_and_only_read(start: Callable[..., Any], tmp_path: Path) -> None:
+    import hashlib
+
+    path = tmp_path / "clients.toml"
+    hashed = hashlib.sha256(TOKENS["anna"].encode()).hexdigest()
+    path.write_text(f'[anna]\ntoken_hash = "{hashed}"\nwrites = false\n')
+    path.chmod(0o600)
+    with Memory(tmp_path / "m", namespace="anna", model="none", embedder="fake") as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+    server = start(tmp_path / "m", "--clients", str(path), token=None)
+    assert call(server.port, TOKENS["anna"], "stats")["counts"]["episodes"] == 1
+    with pytest.raises(AssertionError, match="only reads"):
+        call(server.port, TOKENS["anna"], "remember", text="Anna lives in Paris.")
+    assert call(server.port, TOKENS["anna"], "stats")["counts"]["episodes"] == 1
+    for text in (
+        '[a]\ntoken_hash = "x"', f'[a]\ntoken_hash = "{hashed}"\ntoken = "{"x" * 16}"',
+        f'[a]\ntoken_hash = "{hashed}"\nwrites = 1', f'[a]\ntoken_hash = "{hashed}"\nnamespaces = []',
+        f'[a]\ntoken_hash = "{hashed}"\nnamespaces = ["a"]\nnamespace = "a"',
+    ):  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(InputError):
+            load_clients(path)
+    path.write_text(f'[a]\ntoken_hash = "{hashed}"\nnamespaces = ["a", "b"]')
+    with pytest.raises(InputError, match="worldthread serve"):
+        Access.for_mcp("127.0.0.1", 1, clients=load_clients(path))
