@@ -1,6 +1,6 @@
 """Measure how fast `worldthread serve` answers many clients at the same time.
 
-    python benchmarks/bench_service.py [--clients 200] [--seconds 120] [--think 2.0] [--memory ADDRESS]
+    python benchmarks/bench_service.py [--clients 200] [--seconds 120] [--think 2.0] [--messages 500] [--memory ADDRESS]
 
 Starts a service on a new file (or the given place) with 20 namespaces of 500 messages each, and a token for each. The
 clients are spread over the tokens. Each sends one request after another over a connection of its own, and thinks for an
@@ -38,7 +38,6 @@ _NAMES = [
     "Olga", "Paul", "Rosa", "Sven", "Tina", "Udo",
 ]  # fmt: skip
 _PLACES = ["Rome", "Paris", "Berlin", "Lisbon", "Oslo", "Vienna", "Prague", "Madrid", "Athens", "Dublin"]
-_MESSAGES = 500
 
 
 def sentence(random_: random.Random) -> str:
@@ -54,14 +53,14 @@ def sentence(random_: random.Random) -> str:
     )
 
 
-def build(place: str, folder: Path, namespaces: int) -> dict[str, str]:
+def build(place: str, folder: Path, namespaces: int, messages: int) -> dict[str, str]:
     """Fill the namespaces, and make the tokens; returns the token of each namespace."""
     tokens = {}
     for number in range(namespaces):
         random_ = random.Random(number)
         name = f"n{number}"
         with Memory(place, namespace=name, model="none", wait=60) as memory:
-            memory.remember_many([sentence(random_) for _ in range(_MESSAGES)], at="2024-01-01", progress=False)
+            memory.remember_many([sentence(random_) for _ in range(messages)], at="2024-01-01", progress=False)
         tokens[name] = add_client(folder / "clients.toml", name, [name], writes=True)
     return tokens
 
@@ -132,7 +131,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         place = options.memory or str(folder / "m.worldthread")
-        tokens = build(place, folder, options.namespaces)
+        tokens = build(place, folder, options.namespaces, options.messages)
         process = subprocess.Popen(
             [sys.executable, "-m", "worldthread", "serve", "--memory", place, "--port", "0", "--clients",
              str(folder / "clients.toml"), "--rate", "10000", "--model", "none", "--threads", str(options.threads)],
@@ -165,6 +164,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "clients": options.clients,
         "seconds": round(seconds),
         "think_seconds": options.think,
+        "namespaces": options.namespaces,
+        "messages_of_each": options.messages,
         "requests_per_second": round(len(everything) / seconds, 1),
         "service_cpu_ms_per_request": round(1000 * cpu / len(everything), 1),
         "all": summary(everything),
@@ -184,6 +185,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--think", type=float, default=2.0, help="the mean pause between requests, in seconds")
     parser.add_argument("--namespaces", type=int, default=20)
+    parser.add_argument("--messages", type=int, default=500, help="the messages in each namespace at first")
     parser.add_argument("--threads", type=int, default=16, help="see worldthread serve --threads")
     parser.add_argument("--memory", help="an empty place, such as postgresql://...; default: a new file")
     print(json.dumps(measure(parser.parse_args()), indent=2))

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 
 from worldthread.service.state import Service
 
+_IDLE_SECONDS: Final = 75  # longer than clients and proxies keep connections, so that they close them
 _SHUTDOWN_SECONDS: Final = 20  # for running requests when the server ends
 
 
@@ -23,5 +24,6 @@ def serve(app: ASGIApp, service: Service, listening: socket.socket) -> None:
     from worldthread.server_connections import run_server
 
     run_server(
-        app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True, stopping=service.begin_to_end
+        app, listening, shutdown_seconds=_SHUTDOWN_SECONDS, has_lifespan=True, stopping=service.begin_to_end,
+        idle_seconds=_IDLE_SECONDS,
     )  # fmt: skip
