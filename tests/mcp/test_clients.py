@@ -83,16 +83,16 @@ def test_each_client_sees_its_own_memory_only(start: Callable[..., Any], tmp_pat
 
 def test_a_call_from_nobody_sees_nothing(tmp_path: Path) -> None:
     from worldthread.mcp import SharedMemory
-    from worldthread.mcp.clients import serving_namespace
+    from worldthread.served_memory import serving_client
 
     shared = SharedMemory(tmp_path / "m", model="none", per_client=True)
     for use in (lambda: shared.memory, lambda: shared.namespace, lambda: shared.writing().__enter__()):
         with pytest.raises(InputError, match="known clients only"):
             use()
-    with serving_namespace("a"), shared.writing() as memory:
+    with serving_client("a"), shared.writing() as memory:
         assert memory.namespace == "a"
     for number in range(300):  # more than are kept open
-        with serving_namespace(f"n{number}"):
+        with serving_client(f"n{number}"):
             assert shared.memory.namespace == f"n{number}"
     shared.close()
 
@@ -124,3 +124,30 @@ def test_a_file_of_clients_is_checked(tmp_path: Path) -> None:
         assert long not in str(told.value)
     with pytest.raises(InputError, match="cannot be read"):
         load_clients(tmp_path / "nothing")
+
+
+def test_a_client_may_be_named_by_a_hash_and_only_read(start: Callable[..., Any], tmp_path: Path) -> None:
+    import hashlib
+
+    path = tmp_path / "clients.toml"
+    hashed = hashlib.sha256(TOKENS["anna"].encode()).hexdigest()
+    path.write_text(f'[anna]\ntoken_hash = "{hashed}"\nwrites = false\n')
+    path.chmod(0o600)
+    with Memory(tmp_path / "m", namespace="anna", model="none", embedder="fake") as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+    server = start(tmp_path / "m", "--clients", str(path), token=None)
+    assert call(server.port, TOKENS["anna"], "stats")["counts"]["episodes"] == 1
+    with pytest.raises(AssertionError, match="only reads"):
+        call(server.port, TOKENS["anna"], "remember", text="Anna lives in Paris.")
+    assert call(server.port, TOKENS["anna"], "stats")["counts"]["episodes"] == 1
+    for text in (
+        '[a]\ntoken_hash = "x"', f'[a]\ntoken_hash = "{hashed}"\ntoken = "{"x" * 16}"',
+        f'[a]\ntoken_hash = "{hashed}"\nwrites = 1', f'[a]\ntoken_hash = "{hashed}"\nnamespaces = []',
+        f'[a]\ntoken_hash = "{hashed}"\nnamespaces = ["a"]\nnamespace = "a"',
+    ):  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(InputError):
+            load_clients(path)
+    path.write_text(f'[a]\ntoken_hash = "{hashed}"\nnamespaces = ["a", "b"]')
+    with pytest.raises(InputError, match="worldthread serve"):
+        Access.for_mcp("127.0.0.1", 1, clients=load_clients(path))

@@ -30,6 +30,7 @@ from worldthread.cli.replay import replay
 from worldthread.cli.report import report
 from worldthread.cli.restore import restore
 from worldthread.cli.retry import retry
+from worldthread.cli.serve import serve
 from worldthread.cli.settings import settings
 from worldthread.cli.stats import stats
 from worldthread.cli.sweep import sweep
@@ -75,6 +76,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         app.command(_command.__name__.rstrip("_"), help=help_text(_command), rich_help_panel=_panel)(_command)
+app.add_typer(serve, name="serve", rich_help_panel="Memory")
 app.add_typer(database, name="database", rich_help_panel="Memory")
 app.add_typer(bench, name="bench", rich_help_panel="Benchmarks")
 

@@ -30,7 +30,7 @@ from worldthread.mcp.game_text import (
     outcome_text,
     room_text,
 )
-from worldthread.mcp.results import tool_result
+from worldthread.mcp.tool_results import tool_result
 from worldthread.mcp.tools import add_tool
 
 _INSTRUCTIONS: Final = """\

@@ -8,8 +8,11 @@ from typing import Annotated, Final
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from worldthread.mcp.arguments import MAX_NAME, AsOf, Entity, Limit, Question, Where, filter_of, render_errors
-from worldthread.mcp.results import (
+from worldthread.mcp.tool_results import render_errors, tool_result
+from worldthread.memory import Memory
+from worldthread.names import normalise_name
+from worldthread.schemas.arguments import MAX_NAME, AsOf, Entity, Limit, Question, Where, filter_of
+from worldthread.schemas.results import (
     AskResult,
     EntityResult,
     ListResult,
@@ -18,13 +21,10 @@ from worldthread.mcp.results import (
     hit_line,
     split_hits,
     stated_fact,
-    tool_result,
     version_line,
     without_duplicate_theses,
 )
-from worldthread.mcp.shared import SharedMemory
-from worldthread.memory import Memory
-from worldthread.names import normalise_name
+from worldthread.served_memory import ServedMemory
 from worldthread.text import one_line
 from worldthread.types import KINDS, Kind, Version
 
@@ -38,7 +38,7 @@ class ReadingTools:
         shared: the memory.
     """
 
-    def __init__(self, shared: SharedMemory) -> None:
+    def __init__(self, shared: ServedMemory) -> None:
         self._shared = shared
 
     @property
@@ -175,7 +175,7 @@ class ReadingTools:
         """
         model = self._memory.model
         data = StatsResult(
-            file=str(self._shared.path),
+            file=self._shared.location,
             namespace=self._shared.namespace,
             readonly=self._shared.readonly,
             model=model.name if model else "",

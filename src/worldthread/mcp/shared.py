@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from worldthread.errors import ClosedError
+from worldthread.errors import ClosedError, ReadOnlyError
 from worldthread.extract.base import Extractor
 from worldthread.graph import GraphView
-from worldthread.mcp.clients import served_namespace
 from worldthread.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
+from worldthread.served_memory import client_writes, served_namespace
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.types import Extraction
 
@@ -36,7 +36,7 @@ class SharedMemory:
         readonly: never write.
         model: name of a chat model; see :class:`~worldthread.memory.Memory`.
         wait: the most seconds that a change waits for another writer.
-        per_client: every call sees the memory that its client is held to, see :mod:`worldthread.mcp.clients`, instead
+        per_client: every call sees the memory that its client is held to, see :mod:`worldthread.served_memory`, instead
             of ``namespace``.
 
     Raises:
@@ -68,6 +68,11 @@ class SharedMemory:
             Memory(self.path, namespace=namespace, wait=wait).close()
         self._reader = Memory(self.path, namespace=namespace, readonly=True, model=self._model)
         self._embedder = self._reader.embedder  # loaded once, for all changes
+
+    @property
+    def location(self) -> str:
+        """The file."""
+        return str(self.path)
 
     @property
     def namespace(self) -> str:
@@ -105,8 +110,11 @@ class SharedMemory:
         Raises:
             StoreLockedError: another writer did not finish in time.
             ClosedError: the server is ending.
+            ReadOnlyError: the client may only read.
             StoreError: the file cannot be written.
         """
+        if self._per_client and not client_writes():
+            raise ReadOnlyError("your token only reads this memory", path=self.path)
         with self._idle:
             self.require_open()
             self._changes += 1

@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
 
 from worldthread.mcp.reading import ReadingTools
-from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.writing import WritingTools
+from worldthread.served_memory import ServedMemory
 
 _READ_ONLY: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -25,7 +25,7 @@ _DESTRUCTIVE: Final = ToolAnnotations(
 )
 
 
-def add_tools(server: MCPServer[None], shared: SharedMemory) -> None:
+def add_tools(server: MCPServer[None], shared: ServedMemory) -> None:
     """Add the tools of a memory to a server; those that write only if the memory is not read-only."""
     reading = ReadingTools(shared)
     add_tool(server, reading.recall, "Recall", _READ_ONLY)

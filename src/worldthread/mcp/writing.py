@@ -11,10 +11,11 @@ from pydantic import Field
 from worldthread.corrections import statement_number, statement_of
 from worldthread.errors import InputError, NotFoundError
 from worldthread.ingestion import Content
-from worldthread.mcp.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple, render_errors
-from worldthread.mcp.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line, tool_result
-from worldthread.mcp.shared import SharedMemory
+from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory import Memory
+from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple
+from worldthread.schemas.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line
+from worldthread.served_memory import ServedMemory
 from worldthread.text import count_of, one_line
 from worldthread.types import Fact
 
@@ -28,7 +29,7 @@ class WritingTools:
         shared: the memory.
     """
 
-    def __init__(self, shared: SharedMemory) -> None:
+    def __init__(self, shared: ServedMemory) -> None:
         self._shared = shared
 
     @render_errors

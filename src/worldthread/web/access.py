@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import secrets
+from collections import OrderedDict
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,6 +18,7 @@ from worldthread.web.answers import MAX_BODY, MAX_UPLOAD, UPLOADS, error_respons
 LOGIN_PATH: Final = "/login"
 _OPEN_PATHS: Final = frozenset({LOGIN_PATH, "/static/app.css"})
 """Served without the token: the login page and its style sheet."""
+_MOST_SESSIONS: Final = 1000
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _POLICY: Final = "; ".join(
     (
@@ -67,7 +68,7 @@ class Guard:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
-        self._session = generate_secret()
+        self._sessions: OrderedDict[str, str] = OrderedDict()  # tokens by cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -107,7 +108,7 @@ class Guard:
 
     async def _login(self, request: Request) -> Response | None:
         """Return the login page or the answer to a login; ``None`` if the sender is logged in or needs no token."""
-        if self._access.token is None:
+        if not self._access.needs_token:
             return None
         path = request.url.path
         if path == LOGIN_PATH and request.method == "POST":
@@ -122,16 +123,20 @@ class Guard:
     def _is_logged_in(self, request: Request) -> bool:
         if self._access.is_token(bearer_token(request.headers.get("authorization", ""))):
             return True
-        cookie = request.cookies.get(_cookie_name(request), "")
-        return secrets.compare_digest(cookie.encode(), self._session.encode())
+        token = self._sessions.get(request.cookies.get(_cookie_name(request), ""))
+        return token is not None and self._access.is_token(token)  # it may have been revoked since
 
     def _log_in(self, request: Request, token: str, path: str) -> Response:
         if not self._access.is_token(token):
             return _login_response(request, "This is not the token.")
+        session = generate_secret()
+        self._sessions[session] = token
+        if len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
         # two slashes would redirect to another host
         response = RedirectResponse("/" + path.lstrip("/"), 303)
         response.set_cookie(
-            _cookie_name(request), self._session, httponly=True, samesite="strict",
+            _cookie_name(request), session, httponly=True, samesite="strict",
             secure=request.url.scheme == "https",
         )  # fmt: skip
         return response

@@ -25,13 +25,16 @@ from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
 
 
-def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
+def create_app(
+    app_state: AppState, assets: Mapping[str, Asset], access: Access, *, only_memory: bool = False
+) -> ASGIApp:
     """Return the application.
 
     Args:
         app_state: the memories, runs and plays to show; the caller closes it.
         assets: the files for browsers by name; see :func:`worldthread.web.assets.read_assets`.
         access: the host names and the token of the server.
+        only_memory: whether to leave out runs and plays.
 
     Returns:
         The application behind its :class:`~worldthread.web.access.Guard`.
@@ -52,14 +55,13 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
     async def about(_: Request) -> Response:
         return json_response({"version": __version__, "editable": app_state.editable})
 
-    routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items()]
+    routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items() if path == "/" or not only_memory]
     routes += [
         Route("/static/{name}", static),
         Route("/api/about", about),
         *edit_routes(app_state),
         *memory_routes(app_state),
-        *run_routes(app_state),
-        *play_routes(app_state),
+        *([] if only_memory else [*run_routes(app_state), *play_routes(app_state)]),
     ]
     handled = (HTTPException, WorldthreadError, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))

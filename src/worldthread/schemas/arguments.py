@@ -1,15 +1,12 @@
-"""The types of tool arguments, with the descriptions and limits that clients see, and the errors of tools."""
+"""The types of arguments, with the descriptions and limits that clients see."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypeAlias
 
-from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from worldthread.errors import WorldthreadError
 from worldthread.filters import Filter
 from worldthread.types import Kind
 
@@ -19,10 +16,6 @@ MAX_ITEMS: Final = 1000
 """The most messages or triples in one call."""
 MAX_NAME: Final = 1000
 """The most characters of a name."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 Time: TypeAlias = Annotated[float, Strict()] | str | None
 """A world time; strict, because ``true`` is not the time 1."""
@@ -111,16 +104,3 @@ Entity: TypeAlias = Annotated[
     ),
 ]
 Limit: TypeAlias = Annotated[int, Field(ge=1, le=500, description="The most statements to return")]
-
-
-def render_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """Pass the messages of our own errors on to the client; the SDK hides the messages of all others."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except WorldthreadError as error:
-            raise ToolError(str(error)) from error
-
-    return call

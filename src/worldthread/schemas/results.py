@@ -1,11 +1,10 @@
-"""The results of the tools: data with a schema, and lines for a model to read."""
+"""What servers answer: data with a schema, and lines for a model to read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Annotated, Final, Literal, TypeAlias
 
-from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from worldthread.extract.when import shown_time
@@ -113,13 +112,6 @@ class StatsResult(BaseModel):
     readonly: bool
     model: str = Field(description="The chat model that reads and answers; empty if rules do")
     counts: dict[str, int]
-
-
-def tool_result(text: str, data: BaseModel) -> CallToolResult:
-    """Return a result as text and as structured data."""
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=data.model_dump(mode="json")
-    )
 
 
 def passage(episode: Episode, limit: int = _PASSAGE) -> PassageResult:
