@@ -42,6 +42,7 @@ LAYERS = [
         "types",
     },
     {"graph", "envs"},
+    {"caches"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
     {

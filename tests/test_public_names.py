@@ -16,7 +16,7 @@ import worldthread
 from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Remembered, Version, errors, ingestion
 
 OF_USERS = {
-    "Answer", "AsyncMemory", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
+    "Answer", "AsyncMemory", "BatchReaders", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
     "Fact", "Filter", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "NamespaceSize",
     "Page", "Recall", "Record", "Remembered", "Reranker", "Thesis", "TimeLike", "Version", "__version__",
 }  # fmt: skip

@@ -5,6 +5,9 @@
 CORPUS has a JSON object with a text on each line. Every run remembers the same passages into a new file; the state hash
 of each must be that of the run without a cluster. Prints one line for each run: wall seconds, processor seconds of all
 processes, passages a second.
+
+``--waiting SECONDS`` adds runs whose reader also waits so long for every passage, as for a model on a server: where the
+processors of this machine are busy with other programs, these show what further workers bring.
 """
 
 from __future__ import annotations
@@ -13,14 +16,32 @@ import argparse
 import os
 import random
 import signal
+import sys
 import tempfile
 import time
 from itertools import islice
 from pathlib import Path
 
-from worldthread import Memory
+from worldthread import Extraction, Memory
 from worldthread.bulk import RayReaders
+from worldthread.extract.base import Extractor
 from worldthread.extract.documents import Document, load
+from worldthread.extract.prose.extractor import ProseExtractor
+
+
+class WaitingExtractor(ProseExtractor):
+    """Reads by rule, and waits as for the answer of a server.
+
+    Args:
+        seconds: for each passage.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
+        time.sleep(self._seconds)
+        return super().extract(text, speaker, at)
 
 
 def processes() -> dict[int, tuple[str, int]]:
@@ -46,7 +67,9 @@ def own_workers() -> list[int]:
             pid = running[pid][1]
         return pid == os.getpid()
 
-    return [pid for pid, (title, _) in running.items() if title.startswith("ray::") and is_ours(pid)]
+    return [
+        pid for pid, (title, _) in running.items() if title.startswith(("ray::_read", "ray::IDLE")) and is_ours(pid)
+    ]
 
 
 def processor_seconds(pids: list[int]) -> float:
@@ -61,10 +84,21 @@ def processor_seconds(pids: list[int]) -> float:
     return used
 
 
-def run(what: str, documents: list[Document], readers: RayReaders | None, kills: int = 0) -> tuple[str, float]:
+def run(
+    what: str,
+    documents: list[Document],
+    readers: RayReaders | None,
+    kills: int = 0,
+    extractor: Extractor | None = None,
+) -> tuple[str, float]:
     """Remember the documents, print what it took, and return the state hash and the wall seconds."""
     killed: list[int] = []
-    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder, "m"), model="none") as memory:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory(
+            Path(folder, "m"), model="none", extractor=extractor, embedder="minilm" if extractor is None else "fake"
+        ) as memory,
+    ):
 
         def kill(done: int, total: int | None) -> None:
             if len(killed) < kills and done >= len(documents) * (len(killed) + 1) // (kills + 2):
@@ -96,12 +130,26 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=240)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--batches", type=int, nargs="*", default=[4, 16, 64])
+    parser.add_argument("--waiting", type=float)
     options = parser.parse_args()
     documents = [
         Document(one.text, at=float(number), source=str(number))
         for number, one in enumerate(islice(load(options.corpus), options.passages))
     ]
-    digests: list[str] = []
+    if options.waiting:
+        sys.path.insert(0, str(Path(__file__).parent))
+        from bench_ray import WaitingExtractor as Importable  # workers import it by this name
+
+        reader = Importable(options.waiting)
+        digests = [run("waiting, without a cluster", documents, None, extractor=reader)[0]]
+        for workers in (1, 2, 4, 8):
+            with RayReaders(workers=workers, batch=4) as readers:
+                what = f"waiting, {workers} worker{'s' * (workers > 1)}"
+                digests.append(run(what, documents, readers, extractor=reader)[0])
+        print(f"{len(set(digests))} different state of {len(digests)} runs")
+        assert len(set(digests)) == 1
+        return
+    digests = []
     walls: dict[str, list[float]] = {}
 
     def one(what: str, readers: RayReaders | None, kills: int = 0) -> None:

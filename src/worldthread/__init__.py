@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from worldthread.answer import Answer
     from worldthread.async_memory import AsyncMemory
+    from worldthread.bulk.readers import BatchReaders
     from worldthread.errors import (
         AgentError,
         AnswerError,
@@ -74,6 +75,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "worldthread.answer": ["Answer"],
     "worldthread.async_memory": ["AsyncMemory"],
+    "worldthread.bulk.readers": ["BatchReaders"],
     "worldthread.errors": [
         "AgentError", "AnswerError", "BudgetError", "ClosedError", "ClusterError", "ContractError", "DamagedFileError",
         "DamagedModelError", "EpisodeOverError", "FileVersionError", "ForeignFileError", "FormatError", "GameError",
@@ -106,6 +108,7 @@ __all__ = [
     "Answer",
     "AnswerError",
     "AsyncMemory",
+    "BatchReaders",
     "BudgetError",
     "ChatModel",
     "ClosedError",
