@@ -59,7 +59,7 @@ LAYERS = [
     },
     {"memory"},
     {"async_memory"},
-    {"adapters", "moving"},
+    {"adapters", "mirror", "moving"},
     {"agents"},
     {"play"},
     {"bench"},

@@ -23,6 +23,7 @@ LOCAL: Final = "local"
 
 _BATCHES_EACH: Final = 3  # batches for every processor that are under way: one is read, others are on their way
 _CONNECT_SECONDS: Final = 10.0
+_STARTS: Final = 4  # of a cluster on this machine: Ray gives up after 30 seconds, which a busy one may need
 _LOOK: Final = 200  # batches after which the size of the cluster is looked up again
 
 
@@ -63,10 +64,14 @@ class RayReaders:
         if self._owns:
             _require_reachable(address)
             options: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False} if address == LOCAL else {}
-            try:
-                ray.init(address=address, log_to_driver=False, logging_level="error", **options)
-            except Exception as error:  # Ray raises many kinds
-                raise _unreachable(address, error) from error
+            for left in reversed(range(_STARTS if address == LOCAL else 1)):
+                try:
+                    ray.init(address=address, log_to_driver=False, logging_level="error", **options)
+                    break
+                except Exception as error:  # Ray raises many kinds
+                    if not left:
+                        raise _unreachable(address, error) from error
+                    ray.shutdown()
         self._read = ray.remote(num_cpus=1, max_retries=retries)(_read_on_worker)
         self._models: Any = None
         self._submitted = 0
@@ -157,6 +162,8 @@ def _require_reachable(address: str) -> None:
 
 
 def _unreachable(address: str, error: Exception) -> ClusterError:
+    if address == LOCAL:
+        return ClusterError(f"a Ray cluster cannot be started on this machine: {_first_line(error)}")
     return ClusterError(
         f"the Ray cluster {address!r} cannot be reached: {_first_line(error)}. Start one with: ray start --head; or "
         "leave the address out to use this machine alone"
