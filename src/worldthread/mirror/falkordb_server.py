@@ -81,6 +81,8 @@ class FalkorDBServer(GraphServer):
     def _translated(self) -> Iterator[None]:
         try:
             yield
+        except (self._errors.AuthenticationError, self._errors.AuthorizationError) as error:
+            raise StoreError("the server refuses this user or password", path=self._shown) from error
         except (self._errors.ConnectionError, self._errors.TimeoutError) as error:
             raise StoreUnavailableError(
                 f"the graph database cannot be reached ({type(error).__name__}): start it, and give the same command "

@@ -202,15 +202,15 @@ class Mirror:
 
     def _read(self, table: Table) -> dict[str, Row]:
         found: dict[str, Row] = {}
-        after = ""
+        after = -1
         while True:
             rows = self._graph.run(table.read, memory=self._name, after=after, limit=_PAGE)
             for values in rows:
-                row = _row(table, values)
+                row = _row(table, values[:-1])
                 found[row["id"]] = row
             if len(rows) < _PAGE:
                 return found
-            after = str(rows[-1][0])
+            after = rows[-1][-1]
 
     def _send(self, query: LiteralString, table: Table, rows: list[Row], advance: Callable[[int], None]) -> None:
         for start in range(0, len(rows), _BATCH):

@@ -22,8 +22,9 @@ class Table:
     Args:
         name: the label, or the type.
         properties: the names of their properties, ``id`` first.
-        read: returns rows after an id, in order of ids, with the ids of both ends last for edges.
-        look_up: returns the rows of some ids.
+        read: returns rows in the order of the numbers that the database gave them, after a number, with the number
+            last and, for edges, the ids of both ends before it. (Databases do not agree how to order texts.)
+        look_up: returns the rows of some ids, with the ids of both ends last for edges.
         write: adds rows, or replaces those of the same id.
         remove: removes rows.
         remove_some: removes vertices of any id, as many as ``limit``, and counts them; empty for edges.
@@ -51,7 +52,8 @@ def _vertices(label: LiteralString, properties: tuple[LiteralString, ...]) -> Ta
     return Table(
         label,
         properties,
-        f"MATCH (n:{label} {{memory: $memory}}) WHERE n.id > $after RETURN {returned} ORDER BY n.id LIMIT $limit",
+        f"MATCH (n:{label} {{memory: $memory}}) WHERE id(n) > $after RETURN {returned}, id(n) "
+        "ORDER BY id(n) LIMIT $limit",
         f"UNWIND $rows AS row MATCH (n:{label} {{memory: $memory, id: row.id}}) RETURN {returned}",
         f"UNWIND $rows AS row MERGE (n:{label} {{memory: $memory, id: row.id}}) SET n = row",
         f"UNWIND $rows AS row MATCH (n:{label} {{memory: $memory, id: row.id}}) DETACH DELETE n",
@@ -73,8 +75,8 @@ def _edges(
     return Table(
         kind,
         properties,
-        f"MATCH (a:{begin} {{memory: $memory}})-[e:{kind}]->(b:{end}) WHERE e.id > $after "
-        f"RETURN {returned} ORDER BY e.id LIMIT $limit",
+        f"MATCH (a:{begin} {{memory: $memory}})-[e:{kind}]->(b:{end}) WHERE id(e) > $after "
+        f"RETURN {returned}, id(e) ORDER BY id(e) LIMIT $limit",
         f"{edge} RETURN {returned}",
         f"UNWIND $rows AS row {ends} MERGE (a)-[e:{kind} {{id: row.id}}]->(b) SET e = row.properties",
         f"{edge} DELETE e",
