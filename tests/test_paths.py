@@ -213,6 +213,7 @@ ELSEWHERE = {
     "stores/backups.py": "copies of a memory are made by the store",
     "stores/database.py": "the file of a memory has its own rule",
     "stores/snapshots.py": "and the snapshots beside it",
+    "caches/sqlite.py": "connects to a file that make_private_file made",
     "cli/prompts.py": "copies of the prompts of the package",
     "adapters/langgraph.py": "touches an item, which renews its time, and no file",
 }

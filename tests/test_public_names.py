@@ -16,9 +16,10 @@ import worldthread
 from worldthread import AsyncMemory, Document, ImportCounts, Memory, Recall, Remembered, Version, errors, ingestion
 
 OF_USERS = {
-    "Answer", "AsyncMemory", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction", "Extractor",
-    "Fact", "Filter", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion", "NamespaceSize",
-    "Page", "Recall", "Record", "Remembered", "Reranker", "Thesis", "TimeLike", "Version", "__version__",
+    "Answer", "AsyncMemory", "BatchReaders", "ChatModel", "Document", "Embedder", "Ending", "Episode", "Extraction",
+    "Extractor", "Fact", "Filter", "GraphView", "Hit", "ImportCounts", "Interval", "Memory", "MergeSuggestion",
+    "NamespaceSize", "Page", "Recall", "Record", "Remembered", "Reranker", "Thesis", "TimeLike", "Version",
+    "__version__",
 }  # fmt: skip
 MEMBERS = {
     "about", "as_of", "ask", "checkpoint", "close", "correct", "delete_namespace", "embedder", "entities", "episode",

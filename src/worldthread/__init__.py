@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from worldthread.answer import Answer
     from worldthread.async_memory import AsyncMemory
+    from worldthread.bulk.readers import BatchReaders
     from worldthread.errors import (
         AgentError,
         AnswerError,
         BudgetError,
         ClosedError,
+        ClusterError,
         ContractError,
         DamagedFileError,
         DamagedModelError,
@@ -73,8 +75,9 @@ __version__ = "0.1.0"
 _MODULES = {
     "worldthread.answer": ["Answer"],
     "worldthread.async_memory": ["AsyncMemory"],
+    "worldthread.bulk.readers": ["BatchReaders"],
     "worldthread.errors": [
-        "AgentError", "AnswerError", "BudgetError", "ClosedError", "ContractError", "DamagedFileError",
+        "AgentError", "AnswerError", "BudgetError", "ClosedError", "ClusterError", "ContractError", "DamagedFileError",
         "DamagedModelError", "EpisodeOverError", "FileVersionError", "ForeignFileError", "FormatError", "GameError",
         "GameFileError", "GenerationError", "InputError", "MissingExtraError", "ModelCallError", "ModelConfigError",
         "ModelError", "NotFoundError", "ReadOnlyError", "ReplayError", "StoreError", "StoreLockedError",
@@ -105,9 +108,11 @@ __all__ = [
     "Answer",
     "AnswerError",
     "AsyncMemory",
+    "BatchReaders",
     "BudgetError",
     "ChatModel",
     "ClosedError",
+    "ClusterError",
     "ContractError",
     "DamagedFileError",
     "DamagedModelError",

@@ -29,6 +29,7 @@
      |    +-- EpisodeOverError          a step after the end of the game, or before ``reset``
      |    +-- ContractError (AssertionError)   an environment breaks a rule of the environment contract
      +-- AgentError                     an agent cannot go on
+     +-- ClusterError                   processes that read for this one cannot be reached, or fail
 
 Each message says what is wrong and what to do about it: it names the path, the ``pip install`` command, or the text
 that could not be used.
@@ -225,3 +226,7 @@ class ContractError(GameError, AssertionError):
 
 class AgentError(WorldthreadError):
     """An agent cannot go on."""
+
+
+class ClusterError(WorldthreadError):
+    """The processes that read texts for this one cannot be reached, have another release, or fail again and again."""

@@ -32,8 +32,11 @@ Content: TypeAlias = (
 _Item = TypeVar("_Item")
 _Embed: TypeAlias = Callable[[Sequence[Episode]], None]
 
-_BATCH: Final = 64  # passages that are read and embedded together
-_SEARCHED: Final = 100  # of the last recorded episodes, for what was said before a message
+BATCH: Final = 64
+"""Passages that are read and embedded together."""
+
+SEARCHED: Final = 100
+"""How many of the last recorded episodes are searched for what was said before a message."""
 
 
 @dataclass(frozen=True)
@@ -123,23 +126,34 @@ class Ingestion:
         if isinstance(contents, Sequence):
             everything = list(taken)
             taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
+        with show_progress(progress, self._activity, total) as advance:
+            result = self._ingest(_until_error(taken, errors), advance)
+        if errors:
+            raise errors[0]
+        return result
+
+    @property
+    def _activity(self) -> str:
+        """What the progress bar says."""
+        return "remembering"
+
+    def _ingest(self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None]) -> Remembered:
+        """Record episodes that bring their statements, and read passages, batch by batch."""
         result = Remembered()
         batch: list[Episode] = []
-        with show_progress(progress, "remembering", total) as advance, self._embedding() as embed:
-            for item in _until_error(taken, errors):
+        with self._embedding() as embed:
+            for item in taken:
                 if isinstance(item, Episode):
                     result += self._record(item)
                     advance(1)
                     continue
                 batch += item
-                while len(batch) >= _BATCH:
-                    result += self._read_and_record(batch[:_BATCH], self._models.extractor, embed)
-                    del batch[:_BATCH]
-                    advance(_BATCH)
+                while len(batch) >= BATCH:
+                    result += self._read_and_record(batch[:BATCH], self._models.extractor, embed)
+                    del batch[:BATCH]
+                    advance(BATCH)
             result += self._read_and_record(batch, self._models.extractor, self._index.embed)  # nothing comes after it
-            advance(len(batch))
-        if errors:
-            raise errors[0]
+        advance(len(batch))
         return result
 
     def retry(self, waiting: Sequence[Episode], progress: bool | Progress | None) -> Remembered:
@@ -155,8 +169,8 @@ class Ingestion:
         extractor = self._models.fresh_extractor()
         result = Remembered()
         with show_progress(progress, "reading", len(waiting)) as advance, self._embedding() as embed:
-            for start in range(0, len(waiting), _BATCH):
-                batch = waiting[start : start + _BATCH]
+            for start in range(0, len(waiting), BATCH):
+                batch = waiting[start : start + BATCH]
                 result += self._read_and_record(batch, extractor, embed, again=True)
                 advance(len(batch))
         return result
@@ -204,8 +218,31 @@ class Ingestion:
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
         outcomes = list(extract_episodes(extractor, fresh, self._user, self._said_before))
+        return self._record_outcomes(list(ids), outcomes, extractor, embed, again=again)
+
+    def _record_outcomes(
+        self,
+        ids: Sequence[str],
+        outcomes: list[ExtractionOutcome],
+        extractor: Extractor,
+        embed: _Embed,
+        *,
+        again: bool = False,
+    ) -> Remembered:
+        """Record what was read, in order.
+
+        Args:
+            ids: the ids of all episodes, those included that were recorded before.
+            outcomes: what was read in the others.
+            extractor: says what they end.
+            embed: stores the vectors of what is recorded.
+            again: whether they are recorded already.
+
+        Returns:
+            What was done.
+        """
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
-        outcomes.sort(key=lambda outcome: _moment(outcome.episode.at))
+        outcomes.sort(key=lambda outcome: in_order(outcome.episode))
         settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
         if episodes:
@@ -224,7 +261,7 @@ class Ingestion:
         graph = self._store.graph
         last = len(graph.episode_numbers)
         found: list[tuple[float, int, Episode]] = []
-        for number in range(max(last - _SEARCHED, 0), last):
+        for number in range(max(last - SEARCHED, 0), last):
             record = graph.numbered_episode(number)
             if record is None or record.at >= first.at or record.source != first.source:
                 continue
@@ -286,9 +323,9 @@ def _until_error(items: Iterable[_Item], errors: list[Exception]) -> Iterator[_I
         errors.append(error)
 
 
-def _moment(at: float) -> float:
-    """Return the millisecond in which a world time falls, rounded up: the same for all passages of a message."""
+def in_order(episode: Episode) -> float:
+    """Return the millisecond in which an episode falls, rounded up: the same for all passages of a message."""
     from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
 
-    milliseconds = (at - PART_GAP / 2) / MESSAGE_GAP
+    milliseconds = (episode.at - PART_GAP / 2) / MESSAGE_GAP
     return math.ceil(milliseconds) if math.isfinite(milliseconds) else milliseconds

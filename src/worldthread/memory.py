@@ -39,6 +39,7 @@ from worldthread.types import KINDS, Episode, Fact, Interval, Kind, Page, Recall
 
 if TYPE_CHECKING:
     from worldthread.answer import Answer
+    from worldthread.bulk.readers import BatchReaders
     from worldthread.extract.base import Extractor
     from worldthread.models import Embedder
     from worldthread.models.chat import ChatModel
@@ -252,6 +253,7 @@ class Memory:
         session: str = "",
         metadata: Mapping[str, MetadataValue] | None = None,
         progress: bool | Progress | None = None,
+        readers: BatchReaders | None = None,
     ) -> Remembered:
         """Record many contents in batches, with several concurrent calls to the model.
 
@@ -270,6 +272,8 @@ class Memory:
             progress: ``True`` shows a progress bar of the passages on standard error, ``False`` shows none; ``None``
                 shows one when standard error is a terminal. A function is called instead with the number of passages
                 done and the total, which is ``None`` for an iterator.
+            readers: read and embed in other processes, see :class:`worldthread.bulk.RayReaders`; the result is the
+                same. ``None`` reads here.
 
         Returns:
             The episodes of all contents, how many of them are new, and how many could not be read.
@@ -278,9 +282,15 @@ class Memory:
             InputError: a content cannot be remembered. Of a list, nothing is recorded then; of an iterator, what came
                 before that content.
             ReadOnlyError: the memory was opened for reading only.
+            ClusterError: the readers fail; what came before is recorded.
         """
         labels = Labels(user, agent, session, require_metadata(metadata))
-        return self._ingestion.remember_many(contents, at, source, self._clock(), progress, labels)
+        ingestion = self._ingestion
+        if readers is not None:
+            from worldthread.bulk.ingestion import BulkIngestion
+
+            ingestion = BulkIngestion(self._store, self._index, self._models, self._user, readers)
+        return ingestion.remember_many(contents, at, source, self._clock(), progress, labels)
 
     def unread(self) -> list[Episode]:
         """List the episodes that no extractor has read completely.

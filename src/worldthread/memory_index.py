@@ -8,12 +8,15 @@ holds it anyway.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from worldthread.errors import ClosedError
+import numpy as np
+from numpy.typing import NDArray
+
+from worldthread.errors import ClosedError, StoreError
 from worldthread.models.cached import CachedEmbedder
 from worldthread.progress import Progress, show_progress
 from worldthread.stores import Store
@@ -64,6 +67,21 @@ class MemoryIndex:
         if texts:
             self._new_texts = True
             self.embedder.embed(list(dict.fromkeys(texts)))
+
+    def keep(self, vectors: Mapping[str, NDArray[np.floating[Any]]], episodes: Iterable[Episode]) -> None:
+        """Store the vectors of new episodes that the same embedder computed elsewhere; compute those that lack one."""
+        texts = list(dict.fromkeys(text for e in episodes for text in (e.text, *map(str, e.extraction.statements))))
+        known = self._store.get_vectors(self.embedder.name, texts)
+        new = [text for text in texts if text in vectors and text not in known]
+        if new:
+            self._new_texts = True
+            with suppress(StoreError):  # as the embedder of the memory does: they are computed again later
+                rows = np.stack([vectors[text] for text in new]).astype(np.float32)
+                self._store.put_vectors(self.embedder.name, new, rows)
+        missing = [text for text in texts if text not in vectors and text not in known]
+        if missing:
+            self._new_texts = True
+            self.embedder.embed(missing)
 
     def reembed(self, progress: bool | Progress | None) -> int:
         """Embed everything that has no vector of this embedder yet, then remove the vectors of all others.

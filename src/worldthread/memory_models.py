@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from worldthread.models import ConfiguredChat, Embedder
     from worldthread.models.cached import VectorCache
     from worldthread.models.chat import ChatModel
+    from worldthread.models.shared_cache import SharedVectors
 
 
 class MemoryModels:
@@ -109,6 +110,11 @@ class MemoryModels:
         Returns:
             The embedder.
         """
+        shared = self._shared.vectors
+        if shared is not None:
+            from worldthread.models.shared_cache import ChainedVectors
+
+            cache = ChainedVectors(cache, shared)
         return CachedEmbedder(self._shared.named_embedder or self._shared.default_embedder(known), cache)
 
     def close(self) -> None:
@@ -134,6 +140,8 @@ class _SharedModels:
         self._has_own_model = False
         self._own_embedder: Embedder | None = None
         self._default_embedders: dict[str, Embedder] = {}
+        self._vectors: SharedVectors | None = None
+        self._has_vectors = False
 
     def for_another(self) -> _SharedModels:
         """Return these models for one more memory."""
@@ -154,6 +162,22 @@ class _SharedModels:
                 self._own_model = chat_model(model)
                 self._has_own_model = True
             return self._own_model
+
+    @property
+    def vectors(self) -> SharedVectors | None:
+        """The vectors that memories share; ``None`` unless the configuration says that they do."""
+        with self._lock:
+            if not self._has_vectors:
+                from worldthread.models.config import load_cache_config
+
+                config = load_cache_config()
+                if config is not None and config.vectors:
+                    from worldthread.caches import open_cache
+                    from worldthread.models.shared_cache import VECTORS, SharedVectors
+
+                    self._vectors = SharedVectors(open_cache(config.address, VECTORS, config.limits))
+                self._has_vectors = True
+            return self._vectors
 
     @property
     def named_embedder(self) -> Embedder | None:
@@ -182,3 +206,5 @@ class _SharedModels:
             self._users -= 1
             if not self._users and self._own_model is not None:
                 self._own_model.close()
+            if not self._users and self._vectors is not None:
+                self._vectors.close()

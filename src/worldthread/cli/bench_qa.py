@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -98,6 +99,14 @@ def qa(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for memories, records and reports.")] = Path("runs/qa"),
     cache: Annotated[bool, typer.Option(help="Store vectors for later runs.")] = True,
+    stages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Keep what the stages before the answer find in a cache: sqlite:PATH, redis://HOST/NUMBER or "
+            "mongodb://HOST/DATABASE. What it has is retrieved in no time, so leave it out to measure times.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object for each configuration instead of a table.")
     ] = False,
@@ -162,7 +171,12 @@ def qa(
     asked = questions or defaults["questions"]
     problems: dict[str, str] = {}
     vectors = bench_embedder(embedder, cache=cache)
-    with QuestionResults(out / "results.jsonl") as results:
+    with QuestionResults(out / "results.jsonl") as results, ExitStack() as caches:
+        if stages is not None:
+            from worldthread.bench.qa.stage_cache import KIND, StageCache
+            from worldthread.caches import open_cache
+
+            options["cache"] = StageCache(caches.enter_context(open_cache(stages, KIND)))
         for name in names_in(dataset, "--dataset"):
             loaded = load(name, data, limit, seed)
             problems |= _run(loaded, specs, facts, options, asked, vectors, results, out, worded, as_json=as_json)

@@ -20,6 +20,7 @@ from worldthread.cli.games import games
 from worldthread.cli.listing import list_, namespaces
 from worldthread.cli.mcp import mcp
 from worldthread.cli.merge import merge
+from worldthread.cli.mirror import mirror
 from worldthread.cli.move import move
 from worldthread.cli.play import play
 from worldthread.cli.prompts import prompts
@@ -67,6 +68,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         backup,
         restore,
         move,
+        mirror,
         mcp,
         web,
     ),

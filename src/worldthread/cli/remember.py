@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _PROBLEMS_SHOWN = 3
+_ADDRESS = re.compile(r"(?:ray://)?[\w.-]+:\d+|local|ray://.+")
 
 
 def remember(
@@ -98,6 +101,20 @@ def remember(
             "text.",
         ),
     ] = "English",
+    ray: Annotated[
+        bool,
+        typer.Option(
+            "--ray",
+            help="Read and embed on a Ray cluster: on this machine, or at the ADDRESS before the first file: auto, "
+            "HOST:PORT or ray://HOST:PORT.",
+        ),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="With --ray on this machine: how many processors to use. Default: all."
+        ),
+    ] = None,
     memory: MemoryOption = DEFAULT_FILE,
     embedder: EmbedderOption = None,
     namespace: NamespaceOption = "default",
@@ -119,10 +136,17 @@ def remember(
         worldthread remember mails/ --model gpt-4o-mini --schema people.toml --language German
 
         git log --format=%B | worldthread remember - --source commits
+
+        worldthread remember --ray archive/
+
+        worldthread remember --ray ray://head.example.org:10001 archive/
     """
     from worldthread.extract.when import world_time
     from worldthread.models import chat_model
 
+    address = _cluster_address(files) if ray else None
+    if workers is not None and not ray:
+        raise InputError("--workers is for --ray")
     paths, texts = _require_contents(files, text)
     values = metadata_of(metadata)
     # errors in the arguments, the model or the first text come before the file is created
@@ -133,11 +157,24 @@ def remember(
     first = next(contents, None)
     if first is None:
         raise InputError("there is nothing to remember: the input is empty")
-    with opened_to_write(
-        memory, namespace, wait, model=chat or "none", embedder=embedder, extractor=extractor
-    ) as store:
+    with ExitStack() as cluster:
+        readers = None
+        if address is not None:
+            from worldthread.bulk import RayReaders
+
+            readers = cluster.enter_context(RayReaders(address, workers=workers))
+        store = cluster.enter_context(
+            opened_to_write(memory, namespace, wait, model=chat or "none", embedder=embedder, extractor=extractor)
+        )
         result = store.remember_many(
-            chain([first], contents), at=at, source=source, user=user, agent=agent, session=session, metadata=values
+            chain([first], contents),
+            at=at,
+            source=source,
+            user=user,
+            agent=agent,
+            session=session,
+            metadata=values,
+            readers=readers,
         )
         counts = store.stats()
         used = store.embedder
@@ -164,6 +201,13 @@ def remember(
     show_problems(result)
     if result.unread:
         raise typer.Exit(NOT_ALL_READ)
+
+
+def _cluster_address(files: list[str] | None) -> str:
+    """Take the address of a cluster from the beginning of the files; without one, it is on this machine."""
+    if files and (files[0] == "auto" or _ADDRESS.fullmatch(files[0])) and not Path(files[0]).exists():
+        return files.pop(0)
+    return "local"
 
 
 def _extractor(chat: ChatModel | None, schema: Path | None, instruction: str, language: str) -> Extractor | None:

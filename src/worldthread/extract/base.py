@@ -90,3 +90,33 @@ class Extractor(Protocol):
         Raises:
             ModelError: as for :meth:`extract`.
         """
+
+
+@runtime_checkable
+class ReadingExtractor(Protocol):
+    """An :class:`Extractor` whose :meth:`~Extractor.outdate` wants to know more of a text than its extraction.
+
+    Where a text is read in another process, what was read there is kept here, so that it is not read twice.
+    """
+
+    def reading(self, text: str, speaker: str = "", at: float | None = None) -> object:
+        """Return what was read in a text; it can be pickled.
+
+        Args:
+            text: the text.
+            speaker: as for :meth:`Extractor.extract`.
+            at: as for :meth:`Extractor.extract`.
+
+        Returns:
+            What :meth:`keep_reading` takes.
+        """
+
+    def keep_reading(self, reading: object, text: str, speaker: str = "", at: float | None = None) -> None:
+        """Keep what was read elsewhere, until some hundred other texts were read.
+
+        Args:
+            reading: what :meth:`reading` returned there.
+            text: the text.
+            speaker: as for :meth:`Extractor.extract`.
+            at: as for :meth:`Extractor.extract`.
+        """

@@ -53,6 +53,30 @@ def extract_episodes(
         ReplayError: a replayed run asks what was not recorded, so it is another run.
         MissingExtraError: the client library is not installed.
     """
+    groups = (
+        groups_of(episodes, user, said_before)
+        if isinstance(extractor, GroupExtractor)
+        else [EpisodeGroup((episode,), (), user) for episode in episodes]
+    )
+    yield from extract_groups(extractor, groups)
+
+
+def extract_groups(extractor: Extractor, groups: Sequence[EpisodeGroup]) -> Iterator[ExtractionOutcome]:
+    """Extract as :func:`extract_episodes` does, from groups that were made before.
+
+    Args:
+        extractor: the extractor.
+        groups: the groups; each has one episode, unless the extractor is a
+            :class:`~worldthread.extract.groups.GroupExtractor`.
+
+    Yields:
+        One outcome for each episode, in order.
+
+    Raises:
+        InputError: see :func:`extract_episodes`.
+        ReplayError: see :func:`extract_episodes`.
+        MissingExtraError: see :func:`extract_episodes`.
+    """
     budget_errors: list[BudgetError] = []
 
     def extractions_of(group: EpisodeGroup) -> list[object]:
@@ -64,7 +88,7 @@ def extract_episodes(
                 )
             return [*found]
         [episode] = group.episodes
-        speaker = episode.speaker or episode.user or user
+        speaker = episode.speaker or episode.user or group.user
         return [extractor.extract(episode.text, speaker, time_of_saying(episode.at))]
 
     def outcomes_of(group: EpisodeGroup) -> list[ExtractionOutcome]:
@@ -88,11 +112,6 @@ def extract_episodes(
         return outcomes
 
     concurrency = require_count(extractor.concurrency, f"the concurrency of the extractor {extractor.name!r}")
-    groups = (
-        groups_of(episodes, user, said_before)
-        if isinstance(extractor, GroupExtractor)
-        else [EpisodeGroup((episode,), (), user) for episode in episodes]
-    )
     if concurrency == 1 or len(groups) == 1:
         for group in groups:  # not map: a StopIteration of an extractor would end it without an error
             yield from outcomes_of(group)

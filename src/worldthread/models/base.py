@@ -87,8 +87,19 @@ def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float3
     return embedder.embed_queries(texts) if isinstance(embedder, QueryEmbedder) else embedder.embed(texts)
 
 
+_processors: int | None = None
+
+
+def limit_processors(count: int | None) -> None:
+    """Let this process compute on so many processors at most; ``None`` for all that it may use."""
+    global _processors
+    _processors = count
+
+
 def processors() -> int:
     """Return the number of processors that this process may use."""
+    if _processors is not None:
+        return _processors
     if hasattr(os, "sched_getaffinity"):  # only on Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

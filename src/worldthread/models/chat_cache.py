@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 from filelock import FileLock
@@ -218,6 +218,16 @@ class ChatCache:
         )
 
 
+class AnswerCache(Protocol):
+    """Stores answers by the key of the request. Implementations are thread-safe."""
+
+    def get(self, key: str) -> ChatAnswer | None:
+        """Look up an answer; see :meth:`ChatCache.get`."""
+
+    def put(self, key: str, answer: ChatAnswer) -> None:
+        """Store an answer, unless the key has one already; see :meth:`ChatCache.put`."""
+
+
 class CachedChat:
     """Answers requests from a cache, and calls ``model`` for those that are not in it.
 
@@ -232,7 +242,7 @@ class CachedChat:
             go to ``model``, and their answers are not stored.
     """
 
-    def __init__(self, model: ChatModel, cache: ChatCache, *, sampled: bool = False) -> None:
+    def __init__(self, model: ChatModel, cache: AnswerCache, *, sampled: bool = False) -> None:
         self._model = model
         self._cache = cache
         self._sampled = sampled

@@ -8,6 +8,7 @@ The environment::
     WORLDTHREAD_BASE_URL    URL of its server
     WORLDTHREAD_API_KEY     key of that server
     WORLDTHREAD_CONFIG      the TOML file; by default worldthread/config.toml in $XDG_CONFIG_HOME or ~/.config
+    WORLDTHREAD_CACHE_ADDRESS   address of the cache of answers
     WORLDTHREAD_RECORD      file to record all calls in
     WORLDTHREAD_REPLAY      file to replay them from
 
@@ -38,6 +39,10 @@ The file, in which every table and every key is optional::
     [cache]
     path = "answers.sqlite"            # relative to this file
     enabled = true
+    address = "redis://localhost/0"    # or sqlite:PATH, mongodb://HOST/DATABASE: instead of path
+    max_age_days = 90                  # entries are not given for longer
+    max_megabytes = 500                # beyond that, those that were not used for longest are removed
+    vectors = false                    # whether it keeps the vectors of embedders too
 
     [embedder]
     name = "ollama/nomic-embed-text"
@@ -75,9 +80,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from worldthread.caches.base import CacheLimits
 from worldthread.decoding import convert
 from worldthread.errors import FormatError, InputError, ModelConfigError
 from worldthread.models.prices import Price
+from worldthread.paths import default_cache_dir
 
 SERVERS: Final[dict[str, str]] = {
     "ollama": "http://localhost:11434/v1",
@@ -90,8 +97,25 @@ SERVERS: Final[dict[str, str]] = {
 
 V = TypeVar("V")
 
+_CACHE_VARIABLE: Final = "WORLDTHREAD_CACHE_ADDRESS"
+
 OPENAI_HOST: Final = "api.openai.com"
 OPENROUTER_HOST: Final = "openrouter.ai"
+
+
+@dataclass(frozen=True)
+class CacheConfig:
+    """The configuration of a cache by address.
+
+    Args:
+        address: where it is.
+        limits: how long and how much it keeps.
+        vectors: whether it keeps vectors too.
+    """
+
+    address: str = field(repr=False)  # it may hold a password
+    limits: CacheLimits = field(default_factory=CacheLimits)
+    vectors: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +135,7 @@ class ChatConfig:
         context_tokens: how many tokens the model reads and writes in one call; ``None`` if the user did not say.
         cache: whether answers are cached.
         cache_path: file of the cache; ``None`` leaves the choice to the caller.
+        shared_cache: the cache by address, instead of the file; ``None`` without one.
         record: file to record all calls in; ``None`` for none.
         replay: file to replay all calls from; ``None`` for none.
         path: the TOML file that was read; ``None`` if there was none.
@@ -128,6 +153,7 @@ class ChatConfig:
     context_tokens: int | None = None
     cache: bool = True
     cache_path: Path | None = None
+    shared_cache: CacheConfig | None = None
     record: Path | None = None
     replay: Path | None = None
     path: Path | None = None
@@ -199,6 +225,10 @@ class _BudgetTable(msgspec.Struct, forbid_unknown_fields=True):
 class _CacheTable(msgspec.Struct, forbid_unknown_fields=True):
     path: str | None = None
     enabled: bool = True
+    address: str | None = None
+    max_age_days: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    max_megabytes: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    vectors: bool = False
 
 
 class _EmbedderTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -296,10 +326,51 @@ def load_config(
         context_tokens=file.model.context_tokens,
         cache=_given(cache, default=file.cache.enabled),
         cache_path=found.parent / Path(file.cache.path).expanduser() if found and file.cache.path else None,
+        shared_cache=_shared_cache(file.cache, found, environ),
         record=Path(recorded) if recorded else None,
         replay=Path(replayed) if replayed else None,
         path=found,
     )
+
+
+def load_cache_config(
+    *, path: str | Path | None = None, environ: Mapping[str, str] | None = None
+) -> CacheConfig | None:
+    """Load the configuration of the cache by address.
+
+    Args:
+        path: the TOML file.
+        environ: the environment variables; ``None`` takes those of the process.
+
+    Returns:
+        The configuration; ``None`` if neither an address nor a limit is set.
+
+    Raises:
+        ModelConfigError: the named file does not exist, or has both a path and an address.
+        FormatError: the file is not valid.
+    """
+    environ = os.environ if environ is None else environ
+    found = _find_file(path, environ)
+    return (
+        None
+        if found is None and not environ.get(_CACHE_VARIABLE)
+        else _shared_cache(_CacheTable() if found is None else _read(found).cache, found, environ)
+    )
+
+
+def _shared_cache(table: _CacheTable, file: Path | None, environ: Mapping[str, str]) -> CacheConfig | None:
+    address = environ.get(_CACHE_VARIABLE) or table.address
+    limited = table.max_age_days is not None or table.max_megabytes is not None or table.vectors
+    if address is None and not limited:
+        return None
+    if table.address is not None and table.path is not None:
+        raise ModelConfigError(f"{file}: [cache] has a path and an address; one of them is enough")
+    if address is None:
+        place = default_cache_dir() / "cache.sqlite" if table.path is None else Path(table.path).expanduser()
+        address = f"sqlite:{place if file is None else file.parent / place}"
+    age, size = table.max_age_days, table.max_megabytes
+    limits = CacheLimits(None if age is None else age * 86400, None if size is None else max(1, int(size * 1e6)))
+    return CacheConfig(address, limits, table.vectors)
 
 
 def load_embedder_config(

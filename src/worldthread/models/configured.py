@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from filelock import FileLock
 
+from worldthread.errors import InputError
 from worldthread.models.base import Embedder
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
-from worldthread.models.config import ChatConfig, EmbedderConfig, load_config
+from worldthread.models.config import CacheConfig, ChatConfig, EmbedderConfig, load_config
 from worldthread.paths import FILE_MODE, default_cache_dir, make_private_folder, write_private_file
+
+if TYPE_CHECKING:
+    from worldthread.models.shared_cache import SharedAnswers
 
 NO_MODEL = "none"
 """As the name of a model: use no model, whatever the environment says."""
@@ -41,7 +46,7 @@ class ConfiguredChat:
     """
 
     def __init__(self, config: ChatConfig) -> None:
-        from worldthread.models.chat_cache import CachedChat, ChatCache
+        from worldthread.models.chat_cache import AnswerCache, CachedChat, ChatCache
         from worldthread.models.meter import Meter
         from worldthread.models.openai_chat import OpenAIChat
         from worldthread.models.prices import load_prices
@@ -73,13 +78,26 @@ class ConfiguredChat:
         self._uncached: ChatModel = self.meter
         with ExitStack() as files:
             if config.cache and config.replay is None:
-                cache = files.enter_context(ChatCache(config.cache_path or _cache_file(config)))
+                cache: AnswerCache
+                if config.shared_cache is None:
+                    cache = files.enter_context(ChatCache(config.cache_path or _cache_file(config)))
+                else:
+                    cache = files.enter_context(_shared_answers(config, config.shared_cache))
                 self._chat = CachedChat(self._chat, cache)
             if config.record is not None:
                 self._chat = self._uncached = files.enter_context(
                     RecordingChat(self._chat, config.record, resume=config.record.exists())
                 )
             self._files = files.pop_all()
+
+    def __reduce__(self) -> tuple[Callable[[ChatConfig], ConfiguredChat], tuple[ChatConfig]]:
+        """Pickle the configuration without its key, which is that of the environment of the other process."""
+        config = self.config
+        if config.record is not None or config.replay is not None:
+            raise InputError("a recording is of one process: record or replay without other processes")
+        if config.budget_tokens is not None or config.budget_dollars is not None:
+            raise InputError("a budget is counted in one process: remove it, or read without other processes")
+        return _configured_again, (replace(config, api_key=None),)
 
     def without_cache(self) -> ChatModel:
         """Return the same model without its cache, to repeat a request whose cached answer was of no use."""
@@ -102,6 +120,14 @@ class ConfiguredChat:
     def close(self) -> None:
         """Close the recording and the cache; no call can be made afterwards. May be called again."""
         self._files.close()
+
+
+def _configured_again(config: ChatConfig) -> ConfiguredChat:
+    """Make a pickled model again, with the key that this process has for its server."""
+    if config.model is None:
+        return ConfiguredChat(config)
+    found = load_config(config.model, base_url=config.base_url)
+    return ConfiguredChat(replace(config, api_key=found.api_key))
 
 
 def chat_model(name: str | None = None, **options: Any) -> ConfiguredChat | None:
@@ -141,12 +167,23 @@ def sentence_transformer(config: EmbedderConfig) -> Embedder:
 
 def _cache_file(config: ChatConfig) -> Path:
     """Return a file for each server: two servers may use one name for different models."""
+    return default_cache_dir() / "answers" / f"{_server_digest(config)}.sqlite"
+
+
+def _shared_answers(config: ChatConfig, cache: CacheConfig) -> SharedAnswers:
+    """Open the cache by address; each server has its own kind of entries there."""
+    from worldthread.caches import open_cache
+    from worldthread.models.shared_cache import ANSWERS, SharedAnswers
+
+    return SharedAnswers(open_cache(cache.address, f"{ANSWERS}-{_server_digest(config)}", cache.limits))
+
+
+def _server_digest(config: ChatConfig) -> str:
     url = config.base_url or ""
     address = urlsplit(url)
     if "@" in address.netloc:  # a digest of a password could be tried out against words
         url = urlunsplit(address._replace(netloc=address.netloc.rpartition("@")[2], query=""))
-    server = hashlib.blake2b(url.encode(), digest_size=6).hexdigest()
-    return default_cache_dir() / "answers" / f"{server}.sqlite"
+    return hashlib.blake2b(url.encode(), digest_size=6).hexdigest()
 
 
 class ServerFacts(MutableMapping[str, str]):

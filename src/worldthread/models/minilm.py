@@ -60,6 +60,9 @@ class MiniLMEmbedder:
         self._model: _MiniLMModel | None = None
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[type[MiniLMEmbedder], tuple[Path | None]]:
+        return type(self), (self._model_path,)
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts; see :meth:`worldthread.models.Embedder.embed`."""
         checked = require_texts(texts)

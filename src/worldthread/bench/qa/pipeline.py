@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from worldthread.answer import Answer
+from worldthread.bench.qa.stage_cache import KeptHit, KeptStages, StageCache
 from worldthread.bench.qa.stages import (
     Answerer,
     AnswerStage,
@@ -100,6 +101,8 @@ class Pipeline:
         answer: answers the question.
         k: the most candidates of each kind that the filter receives; 1 or more.
         kinds: kinds of candidates.
+        cache: keeps what the stages before the answer found; ``None`` without one. Stages must say all that their
+            results depend on in their ``repr``, as dataclasses do.
 
     Raises:
         InputError: ``k`` is below 1, or a kind is unknown.
@@ -114,6 +117,7 @@ class Pipeline:
     answer: AnswerStage = field(default_factory=Answerer)
     k: int = 10
     kinds: Collection[Kind] = KINDS
+    cache: StageCache | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -173,14 +177,42 @@ class Pipeline:
     ) -> tuple[Recall, tuple[str, ...], int]:
         """Return what is recalled for a question, the matched objects, and the number of candidates."""
         with source.index() as index:
+            key = "" if self.cache is None else self.cache.key(index.graph, *self._circumstances(in_progress, entities))
+            kept_before = None if self.cache is None else self.cache.get(key)
+            if kept_before is not None:
+                hits = tuple(_kept_hits(kept_before, in_progress, index, source))
+                return self._recalled(in_progress, hits), kept_before.vertices, kept_before.found
             vertices = self.match(in_progress, entities, index)
             scores = self.retrieve(in_progress, vertices, index)
             found = self._best(in_progress, scores, index)
             kept = self.filter(in_progress, found, index)
             hits = tuple(_hits(kept, in_progress, scores, index, source))
+        if self.cache is not None:
+            self.cache.put(
+                key,
+                KeptStages(
+                    vertices, len(found), tuple(KeptHit(hit.kind, hit.item.id, hit.score, hit.path) for hit in hits)
+                ),
+            )
+        return self._recalled(in_progress, hits), vertices, len(found)
+
+    def _recalled(self, in_progress: QuestionInProgress, hits: tuple[Hit, ...]) -> Recall:
         method = str(getattr(self.retrieve, "name", ""))
-        text = hits_as_text(hits, RECALL_TOKENS)
-        return Recall(in_progress.text, hits, text, method, in_progress.at), vertices, len(found)
+        return Recall(in_progress.text, hits, hits_as_text(hits, RECALL_TOKENS), method, in_progress.at)
+
+    def _circumstances(self, in_progress: QuestionInProgress, entities: tuple[str, ...]) -> tuple[object, ...]:
+        """Return all that the stages before the answer depend on, beside the graph."""
+        return (
+            in_progress.text,
+            entities,
+            in_progress.at,
+            in_progress.only_current,
+            self.embedder.name,
+            None if self.model is None else self.model.name,
+            *(_described(stage) for stage in (self.match, self.retrieve, self.filter)),
+            self.k,
+            sorted(self.kinds),
+        )
 
     def _best(self, question: QuestionInProgress, scores: Scores, index: RetrievalIndex) -> Sequence[Candidate]:
         """Return the best candidates of every kind, facts first."""
@@ -194,6 +226,28 @@ class Pipeline:
                 numbers = best_statements(scores, index, self.k, kind, question.at, question.only_current)
             found += [Candidate(kind, number, score) for number, score in numbers]
         return found
+
+
+def _described(stage: object) -> str:
+    """Return the name of a function, or what a dataclass says of itself."""
+    name = getattr(stage, "__qualname__", "")
+    return f"{getattr(stage, '__module__', '')}.{name}" if name else repr(stage)
+
+
+def _kept_hits(
+    kept: KeptStages, question: QuestionInProgress, index: RetrievalIndex, source: RecallSource
+) -> Iterator[Hit]:
+    """Yield the hits that were found before; the graph is the same."""
+    graph = index.graph
+    for hit in kept.hits:
+        if hit.kind == "episode":
+            yield Hit(source.episode(hit.id), hit.score, hit.kind, hit.path)
+            continue
+        number = graph.number_of(hit.id)
+        assert number is not None
+        statement = graph.numbered_statement(number)
+        assert statement is not None
+        yield Hit(statement, hit.score, hit.kind, hit.path, version_shown(graph, number, question.at))
 
 
 def _hits(

@@ -18,6 +18,7 @@ from worldthread.bench.qa.metrics import exact_match, f1
 from worldthread.bench.qa.pipeline import AnsweredQuestion, Pipeline
 from worldthread.bench.qa.results import Configuration, QuestionResults
 from worldthread.bench.qa.retrieval_spec import RetrievalSpec
+from worldthread.bench.qa.stage_cache import StageCache
 from worldthread.errors import (
     AnswerError,
     BudgetError,
@@ -76,6 +77,8 @@ class QASetup:
         top: number of results that the filter keeps; ``None`` for all.
         max_tokens: the most tokens that the statements take in the prompt.
         release: version of worldthread.
+        cache: keeps what the stages before the answer found; ``None`` without one. Times of retrieval are then those of
+            the cache for what it has.
 
     Raises:
         InputError: ``entities`` is unknown, or is ``"model"`` without a model.
@@ -94,6 +97,7 @@ class QASetup:
     top: int | None = None
     max_tokens: int = 3000
     release: str = ""
+    cache: StageCache | None = None
 
     def __post_init__(self) -> None:
         if self.entities not in ENTITIES:
@@ -133,6 +137,7 @@ class QASetup:
             filter=stages.keep_all if self.top is None else stages.SimilarityFilter(self.top),
             answer=stages.Answerer(self.max_tokens),
             k=self.k,
+            cache=self.cache,
         )
 
 

@@ -169,6 +169,32 @@ class ModelExtractor:
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the same extractor in another process, the prompts in force here included."""
+        return {
+            "options": {
+                "facts": self._form.facts,
+                "theses": self._form.theses,
+                "outdated": self._outdated,
+                "max_candidates": self._max_candidates,
+                "max_tokens": self._max_tokens,
+                "language": self._language,
+                "schema": self._schema,
+                "instruction": self._instruction,
+            },
+            "model": self._model,
+            "prompts": (self._statements_prompt, self._endings_prompt),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["model"], **state["options"])  # type: ignore[misc]
+        self._statements_prompt, self._endings_prompt = state["prompts"]
+
+    @property
+    def model(self) -> ChatModel:
+        """The chat model."""
+        return self._model
+
     @property
     def name(self) -> str:
         """Name and version, prompts of one's own, a language other than English, digests of schema and instruction."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from dataclasses import replace
-from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
@@ -66,7 +67,33 @@ class ParsedExtractor:
     concurrency: Final = 1
 
     def __init__(self) -> None:
-        self._read = lru_cache(maxsize=_KEPT)(_read)
+        self._kept: OrderedDict[tuple[str, str, float | None], _Reading] = OrderedDict()
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[type[ParsedExtractor], tuple[()]]:
+        return type(self), ()
+
+    def reading(self, text: str, speaker: str = "", at: float | None = None) -> object:
+        """Return what was read in a text; see :class:`~worldthread.extract.base.ReadingExtractor`."""
+        return self._read(text, speaker, at)
+
+    def keep_reading(self, reading: object, text: str, speaker: str = "", at: float | None = None) -> None:
+        """Keep what was read elsewhere; see :class:`~worldthread.extract.base.ReadingExtractor`."""
+        assert isinstance(reading, _Reading)
+        with self._lock:
+            self._kept[text, speaker, at] = reading
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+
+    def _read(self, text: str, speaker: str, at: float | None) -> _Reading:
+        with self._lock:
+            kept = self._kept.get((text, speaker, at))
+            if kept is not None:
+                self._kept.move_to_end((text, speaker, at))
+                return kept
+        reading = _read(text, speaker, at)
+        self.keep_reading(reading, text, speaker, at)
+        return reading
 
     def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return what a text states and which statements it denies; never raises for the content of a text.

