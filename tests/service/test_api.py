@@ -23,7 +23,7 @@ def ended(client: Any, address: str) -> Any:
         job = client.get(address).json()
         if job["ended"] is not None:
             return job
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 def test_what_is_remembered_is_found_with_its_times(serve: Callable[..., Any]) -> None:

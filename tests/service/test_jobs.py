@@ -91,14 +91,14 @@ def test_long_work_shows_its_progress_and_can_be_cancelled(serve: Callable[..., 
     client.post(f"{first.headers['location']}/cancel")
     may_go_on.set()
     while (job := client.get(first.headers["location"]).json())["ended"] is None:
-        time.sleep(0.01)
+        time.sleep(0.05)
     assert job["state"] == "cancelled"
     assert 0 < job["done"] < job["total"]
     assert "send the same again" in job["problem"]
     assert client.get("/v1/namespaces/anna").json()["counts"]["episodes"] == job["done"]
     again = client.post(f"{REMEMBER}?background=true", json={"messages": MESSAGES, "at": 1})
     while (job := client.get(again.headers["location"]).json())["ended"] is None:
-        time.sleep(0.01)
+        time.sleep(0.05)
     assert job["result"]["known"] > 0
     assert client.get("/v1/namespaces/anna").json()["counts"]["episodes"] == job["total"]
     assert [one["state"] for one in client.get("/v1/namespaces/anna/jobs").json()["jobs"]] == [
