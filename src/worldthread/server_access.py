@@ -31,12 +31,12 @@ class Client:
     Args:
         name: what the file of clients calls it.
         token: the token that it sends, and nobody else.
-        namespace: the memory of the file that it is held to.
+        namespaces: the memories of the file that it is held to; a call that names none uses the first.
     """
 
     name: str
     token: str = field(repr=False)
-    namespace: str
+    namespaces: tuple[str, ...]
 
 
 def load_clients(path: Path) -> tuple[Client, ...]:
@@ -47,6 +47,7 @@ def load_clients(path: Path) -> tuple[Client, ...]:
         [anna]
         token = "..."
         namespace = "notes of anna"  # left out: the name of the client
+        # or several, of which the first is used by calls that name none: namespaces = ["notes of anna", "family"]
 
     Args:
         path: the file; nobody but its owner may be able to read it.
@@ -75,18 +76,26 @@ def load_clients(path: Path) -> tuple[Client, ...]:
 
 
 def _client(path: Path, name: str, table: object) -> Client:
-    if not isinstance(table, dict) or table.keys() - {"token", "namespace"}:
-        raise InputError(f"{path}: [{name}] must be a table with token and perhaps namespace, and nothing else")
-    token, namespace = table.get("token"), table.get("namespace", name)
+    if not isinstance(table, dict) or table.keys() - {"token", "namespace", "namespaces"}:
+        raise InputError(
+            f"{path}: [{name}] must be a table with token and perhaps namespace or namespaces, and nothing else"
+        )
+    token = table.get("token")
     if not isinstance(token, str) or len(token) < _SHORTEST_TOKEN:
         raise InputError(
             f"{path}: the token of [{name}] must be a string of at least {_SHORTEST_TOKEN} characters, such as this "
             f"makes: {_MAKE_TOKEN}"
         )
     _require_valid_token("localhost", token)
-    if not require_string(namespace, f"{path}: the namespace of [{name}]"):
-        raise InputError(f"{path}: the namespace of [{name}] must not be empty")
-    return Client(name, token, namespace)
+    if "namespace" in table and "namespaces" in table:
+        raise InputError(f"{path}: [{name}] has both namespace and namespaces: give one of them")
+    namespaces = table.get("namespaces", [table.get("namespace", name)])
+    if not isinstance(namespaces, list) or not namespaces:
+        raise InputError(f"{path}: the namespaces of [{name}] must be a list of names that is not empty")
+    for namespace in namespaces:
+        if not require_string(namespace, f"{path}: the namespace of [{name}]"):
+            raise InputError(f"{path}: the namespace of [{name}] must not be empty")
+    return Client(name, token, tuple(dict.fromkeys(namespaces)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from worldthread.mcp.clients import serving_namespace
+from worldthread.mcp.clients import serving_namespaces
 from worldthread.server_access import Access, bearer_token
 
 
@@ -42,7 +42,7 @@ class RequireToken:
         given = bearer_token(Headers(scope=scope).get("authorization", ""))
         client = self._access.client_of(given)
         if client is not None:
-            with serving_namespace(client.namespace):
+            with serving_namespaces(client.namespaces):
                 await self._app(scope, receive, send)
             return
         if self._access.is_token(given):
