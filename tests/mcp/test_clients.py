@@ -41,7 +41,8 @@ def call(port: int, token: str, tool: str, **arguments: Any) -> Any:
     text = answer.read().decode()
     connection.close()
     assert answer.status == 200, (answer.status, text)
-    result = json.loads(text)["result"]
+    [data] = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith("data: {")]
+    result = json.loads(data)["result"]
     assert not result.get("isError"), result
     return result["structuredContent"]
 

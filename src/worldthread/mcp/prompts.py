@@ -34,8 +34,8 @@ _NOTE: Final = (
 )
 _SAVE: Final = """\
 Go through our conversation. Remember what will matter later with the tool remember: who people are, preferences, \
-decisions, plans, dates, where things are. Write whole sentences with names instead of pronouns, and give the time when \
-it was true if it is not now. Leave out passwords, keys and passing remarks. Then tell me in one line each what you \
+decisions, plans, dates, where things are. Write whole sentences with names instead of pronouns. Give the time when it \
+was true if it is not now. Leave out passwords, keys and passing remarks. Then tell me in one line each what you \
 remembered.
 """
 
