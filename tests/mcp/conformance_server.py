@@ -18,7 +18,6 @@ from typing import Any
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
-
 from mcp.server.mcpserver.prompts.base import Prompt, UserMessage
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
