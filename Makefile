@@ -50,8 +50,8 @@ test-core: .venv-core/core.stamp  ## The tests of the core, with no extra instal
 	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not web and not browser and not wheel"
 
 .PHONY: test-adapters
-test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, ... with these packages (MARK=slow for more)
-	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters
+test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, OpenTelemetry, ... with these packages (MARK=slow for more)
+	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters tests/test_telemetry.py tests/test_telemetry.py
 
 .PHONY: test-mcp
 test-mcp: .venv/dev.stamp tests/mcp/npm/node_modules/.package-lock.json  ## MCP: the protocol's conformance suite, and its reference memory server beside ours (needs npm)

