@@ -51,7 +51,7 @@ test-core: .venv-core/core.stamp  ## The tests of the core, with no extra instal
 
 .PHONY: test-adapters
 test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, OpenTelemetry, ... with these packages (MARK=slow for more)
-	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters tests/test_telemetry.py tests/test_telemetry.py
+	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters tests/test_telemetry.py
 
 .PHONY: test-mcp
 test-mcp: .venv/dev.stamp tests/mcp/npm/node_modules/.package-lock.json  ## MCP: the protocol's conformance suite, and its reference memory server beside ours (needs npm)

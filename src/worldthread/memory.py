@@ -847,10 +847,10 @@ class Memory:
         name = require_unicode(namespace, "namespace")
         if name not in {one.name for one in self._store.list_namespaces()}:
             raise NotFoundError(f"no memory of this file has the name {name!r}")
-        with operation("delete_memory_store", {"gen_ai.memory.store.id": name}):
-            with self._store.open_namespace(name) as store:
-                count = len(store.graph)
-                store.clear()
+        measured = operation("delete_memory_store", {"gen_ai.memory.store.id": name})
+        with measured, self._store.open_namespace(name) as store:
+            count = len(store.graph)
+            store.clear()
         return count
 
     def stats(self) -> dict[str, int]:
