@@ -91,6 +91,12 @@ bench: .venv/dev.stamp  ## Measure what docs/results.md reports: store, steps, h
 peers: .venv-peers/peers.stamp  ## Other memories and ours on the same conversations, in an environment of their own (20 minutes)
 	.venv-peers/bin/python benchmarks/peers.py
 
+.PHONY: adversarial
+adversarial: .venv-peers/peers.stamp  ## Attack the promises of worldthread and of other memories (SYSTEM=langgraph for one)
+	failed=; for system in $(or $(SYSTEM),worldthread langgraph mem0); do \
+	    .venv-peers/bin/worldthread bench adversarial --system $$system || failed+=" $$system"; done; \
+	test -z "$$failed" || { echo "broken promises:$$failed"; exit 1; }
+
 .PHONY: constraints
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
 	scripts/constraints
