@@ -214,6 +214,7 @@ ELSEWHERE = {
     "stores/database.py": "the file of a memory has its own rule",
     "stores/snapshots.py": "and the snapshots beside it",
     "cli/prompts.py": "copies of the prompts of the package",
+    "bench/adversarial/checks.py": "folders of a benchmark, in a temporary folder",
     "adapters/langgraph.py": "touches an item, which renews its time, and no file",
 }
 
