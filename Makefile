@@ -22,11 +22,11 @@ play: .venv/games.stamp  ## Install the games and watch an agent hunt a treasure
 
 .PHONY: test
 test: .venv/dev.stamp  ## All tests but the slow ones, with every extra
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel and not servers"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not browser and not wheel and not servers and not npm"
 
 .PHONY: test-slow
 test-slow: .venv/dev.stamp  ## What takes minutes: kill -9, texts of 10 MB, sweeps that die, five times as many random histories
-	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not manual and not real_model and not browser and not wheel and not servers"
+	WORLDTHREAD_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist load -m "(slow or thorough) and not manual and not real_model and not browser and not wheel and not servers and not npm"
 
 .PHONY: test-hardening
 test-hardening: .venv/dev.stamp  ## Attack the promises: faults, kills, interrupts, deadlocks, histories (half an hour; prints a table)
@@ -50,8 +50,12 @@ test-core: .venv-core/core.stamp  ## The tests of the core, with no extra instal
 	.venv-core/bin/python -m pytest -n 2 --dist loadfile -m "not slow and not real_model and not servers and not games and not nethack and not static and not multilingual and not sentence_transformers and not model and not language and not mcp and not serve and not web and not browser and not wheel"
 
 .PHONY: test-adapters
-test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, ... with these packages (MARK=slow for more)
-	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters
+test-adapters: .venv-adapters/adapters.stamp  ## The adapters for LangGraph, LangChain, Claude, OpenTelemetry, ... with these packages (MARK=slow for more)
+	.venv-adapters/bin/python -m pytest -n 2 --dist load -m "$(or $(MARK),not slow)" -o asyncio_default_fixture_loop_scope=function tests/adapters tests/test_telemetry.py
+
+.PHONY: test-mcp
+test-mcp: .venv/dev.stamp tests/mcp/npm/node_modules/.package-lock.json  ## MCP: the protocol's conformance suite, and its reference memory server beside ours (needs npm)
+	$(BIN)/python -m pytest -s -m npm tests/mcp
 
 .PHONY: web
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
@@ -92,6 +96,12 @@ site: .venv-site/site.stamp  ## Build the documentation site with llms.txt into 
 peers: .venv-peers/peers.stamp  ## Other memories and ours on the same conversations, in an environment of their own (20 minutes)
 	.venv-peers/bin/python benchmarks/peers.py
 
+.PHONY: adversarial
+adversarial: .venv-peers/peers.stamp  ## Attack the promises of worldthread and of other memories (SYSTEM=langgraph for one)
+	failed=; for system in $(or $(SYSTEM),worldthread langgraph mem0); do \
+	    .venv-peers/bin/worldthread bench adversarial --system $$system || failed+=" $$system"; done; \
+	test -z "$$failed" || { echo "broken promises:$$failed"; exit 1; }
+
 .PHONY: constraints
 constraints:  ## Renew constraints.txt from the newest releases (for maintainers)
 	scripts/constraints
@@ -104,12 +114,17 @@ audit: .venv-audit/audit.stamp  ## Look up known vulnerabilities of all pinned p
 .PHONY: clean
 clean:  ## Remove the environments, caches and build results
 	rm -rf .venv .venv-core .venv-adapters .venv-constraints .venv-audit .venv-peers .venv-servers .venv-site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf frontend/node_modules src/worldthread/web/static
+	rm -rf frontend/node_modules tests/mcp/npm/node_modules src/worldthread/web/static
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json frontend/.npmrc
 	@command -v npm >/dev/null || { echo "npm was not found. On Debian or Ubuntu: apt-get install nodejs npm" >&2; exit 1; }
 	cd frontend && npm ci --loglevel=error
+	touch $@
+
+tests/mcp/npm/node_modules/.package-lock.json: tests/mcp/npm/package.json tests/mcp/npm/package-lock.json tests/mcp/npm/.npmrc
+	@command -v npm >/dev/null || { echo "npm was not found. On Debian or Ubuntu: apt-get install nodejs npm" >&2; exit 1; }
+	cd tests/mcp/npm && npm ci --loglevel=error
 	touch $@
 
 src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json $(PAGES)

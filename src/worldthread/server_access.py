@@ -32,7 +32,7 @@ class Client:
     Args:
         name: what the file of clients calls it.
         digest: the :func:`token_digest` of the token that it sends, and nobody else.
-        namespaces: the memories of the file that its token opens.
+        namespaces: the memories of the file that its token opens; a call that names none uses the first.
         writes: whether it may change them.
     """
 
@@ -40,11 +40,6 @@ class Client:
     digest: bytes = field(repr=False)
     namespaces: tuple[str, ...]
     writes: bool = True
-
-    @property
-    def namespace(self) -> str:
-        """The only memory that the token opens, or the first of them."""
-        return self.namespaces[0]
 
 
 def load_clients(path: Path, *, may_be_empty: bool = False) -> tuple[Client, ...]:

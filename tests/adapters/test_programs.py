@@ -29,6 +29,8 @@ before: Anna likes green tea.
     "agents_session": ("agents", "[]\nAnna, lives in, Rome\nrecall\n"),
     "llamaindex_block": ("llama_index", "True\n"),
     "pydanticai_tools": ("pydantic_ai", "['recall', 'timeline']\n"),
+    "entity_graph": ("worldthread", "['Anna']\nAcme\n"),
+    "opentelemetry_spans": ("opentelemetry.sdk", "upsert_memory\nretrieval\nsearch_memory\nask\n"),
 }
 ADAPTERS = {  # module: (the package that it imports, the extra)
     "langgraph": ("langgraph", "langgraph"),
@@ -38,7 +40,7 @@ ADAPTERS = {  # module: (the package that it imports, the extra)
     "llamaindex": ("llama_index", "llama-index"),
     "pydanticai": ("pydantic_ai", "pydantic-ai"),
 }
-SHARED = {"__init__", "conversation_log", "keyed", "memory_files"}
+SHARED = {"__init__", "conversation_log", "entity_graph", "keyed", "memory_files"}
 
 
 def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -78,7 +80,7 @@ def test_a_program_prints_what_it_promises(name: str, tmp_path: Path) -> None:
 def test_neither_the_package_nor_the_shared_modules_import_a_framework(tmp_path: Path) -> None:
     code = (
         "import json, sys, worldthread, worldthread.adapters, worldthread.adapters.memory_files, "
-        "worldthread.adapters.conversation_log; from worldthread import Memory\n"
+        "worldthread.adapters.conversation_log, worldthread.adapters.entity_graph; from worldthread import Memory\n"
         "with Memory() as memory: memory.remember('Anna lives in Rome.')\n"
         "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
     )

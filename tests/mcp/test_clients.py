@@ -41,7 +41,8 @@ def call(port: int, token: str, tool: str, **arguments: Any) -> Any:
     text = answer.read().decode()
     connection.close()
     assert answer.status == 200, (answer.status, text)
-    result = json.loads(text)["result"]
+    [data] = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith("data: {")]
+    result = json.loads(data)["result"]
     assert not result.get("isError"), result
     return result["structuredContent"]
 
@@ -89,18 +90,35 @@ def test_a_call_from_nobody_sees_nothing(tmp_path: Path) -> None:
     for use in (lambda: shared.memory, lambda: shared.namespace, lambda: shared.writing().__enter__()):
         with pytest.raises(InputError, match="known clients only"):
             use()
-    with serving_client("a"), shared.writing() as memory:
+    with serving_client(["a"]), shared.writing() as memory:
         assert memory.namespace == "a"
     for number in range(300):  # more than are kept open
-        with serving_client(f"n{number}"):
+        with serving_client([f"n{number}"]):
             assert shared.memory.namespace == f"n{number}"
     shared.close()
+
+
+def test_a_client_may_have_several_memories_and_no_others(start: Callable[..., Any], tmp_path: Path) -> None:
+    path = clients_file(tmp_path)
+    path.write_text(path.read_text() + f'[dora]\ntoken = "{TOKENS["anna"]}-d"\nnamespaces = ["dora", "anna"]\n')
+    server = start(tmp_path / "m", "--clients", str(path), token=None)
+    dora, anna = TOKENS["anna"] + "-d", TOKENS["anna"]
+    call(server.port, dora, "remember", text="Dora lives in Oslo.")
+    call(server.port, dora, "remember", text="The family lives in Bergen.", namespace="anna")
+    assert "Bergen" in json.dumps(call(server.port, anna, "recall", question="Who lives where?"))
+    assert "Oslo" not in json.dumps(call(server.port, anna, "recall", question="Who lives where?"))
+    assert "Bergen" not in json.dumps(call(server.port, dora, "recall", question="Who lives where?"))
+    assert call(server.port, dora, "stats")["namespace"] == "dora"
+    with pytest.raises(AssertionError, match="there is no memory 'bob' for you; the namespaces are: dora, anna"):
+        call(server.port, dora, "stats", namespace="bob")
+    with pytest.raises(AssertionError, match="there is no memory 'dora' for you"):
+        call(server.port, anna, "remember", text="I was here.", namespace="dora")
 
 
 def test_a_file_of_clients_is_checked(tmp_path: Path) -> None:
     path = clients_file(tmp_path)
     clients = load_clients(path)
-    assert [(c.name, c.namespace) for c in clients] == [("anna", "anna"), ("bob", "bob"), ("carl", "notes of carl")]
+    assert [(c.name, *c.namespaces) for c in clients] == [("anna", "anna"), ("bob", "bob"), ("carl", "notes of carl")]
     access = Access.for_mcp("127.0.0.1", 1, clients=clients)
     assert access.needs_token
     assert access.client_of(TOKENS["bob"]) == clients[1]
@@ -116,6 +134,8 @@ def test_a_file_of_clients_is_checked(tmp_path: Path) -> None:
         "", "x", "a = 1", "[a]", '[a]\ntoken = "short"', f'[a]\ntoken = "{long}"\nmore = 1',
         f'[a]\ntoken = "{long}"\n[b]\ntoken = "{long}"', f'[a]\ntoken = "{long}"\nnamespace = ""',
         f'[a]\ntoken = "{long} {long}"', f'[a]\ntoken = "{long}"\nnamespace = 3',
+        f'[a]\ntoken = "{long}"\nnamespaces = []', f'[a]\ntoken = "{long}"\nnamespaces = ["b", ""]',
+        f'[a]\ntoken = "{long}"\nnamespaces = ["b"]\nnamespace = "c"', f'[a]\ntoken = "{long}"\nnamespaces = "b"',
     ):  # fmt: skip
         path.write_text(text)
         path.chmod(0o600)

@@ -95,7 +95,8 @@ def test_only_the_token_opens(start: Callable[..., Any], tmp_path: Path) -> None
         assert post(server.port, method=method)[0] == 401
     for scheme in ("Bearer", "bearer"):
         status, _, body = post(server.port, Authorization=f"{scheme} {TOKEN}")
-        assert (status, json.loads(body)["result"]) == (200, {})
+        [data] = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: {")]
+        assert (status, json.loads(data)["result"]) == (200, {})
     server.process.terminate()
     out, error = server.process.communicate(timeout=600)
     assert out == ""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from worldthread.cli.bench_adversarial import adversarial
 from worldthread.cli.bench_ask import ask
 from worldthread.cli.bench_audit_logs import audit_logs
 from worldthread.cli.bench_audit_stories import audit_stories
@@ -24,6 +25,7 @@ bench = typer.Typer(
     help="Measure retrieval, question answering and memory on published data.\n\nThe data sets are not part of the "
     "package; [bold]worldthread bench datasets[/bold] lists the files that they need.",
 )
+bench.command("adversarial", help=help_text(adversarial))(adversarial)
 bench.command("ask", help=help_text(ask))(ask)
 bench.command("qa", help=help_text(qa))(qa)
 bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)

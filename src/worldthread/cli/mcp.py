@@ -18,6 +18,8 @@ from worldthread.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
+    from worldthread.mcp.shared import SharedMemory
+
 _HOST: Final = "127.0.0.1"
 _PORT: Final = 8765
 
@@ -26,6 +28,13 @@ def mcp(
     context: typer.Context,
     memory: MemoryOption = DEFAULT_FILE,
     namespace: NamespaceOption = "default",
+    also_namespace: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Another memory of the file. Every tool then takes an argument that names one of them. Repeatable.",
+        ),
+    ] = None,
     readonly: Annotated[bool, typer.Option("--readonly", help="Offer no tools that change the memory.")] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
     host: Annotated[
@@ -57,10 +66,18 @@ def mcp(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --http: a TOML file with a table for each client: its token, and the namespace that it is held "
-            "to. Each client sees only its own memory.",
+            help="With --http: a TOML file with a table for each client: its token, and the namespaces that it is held "
+            "to. Each client sees only its own memories.",
         ),
     ] = None,
+    reference_tools: Annotated[
+        bool,
+        typer.Option(
+            "--reference-tools",
+            help="Offer the nine tools of the protocol's reference memory server (create_entities, add_observations, "
+            "search_nodes, ...) instead of worldthread's own.",
+        ),
+    ] = False,
     model: ModelOption = None,
     prompts: MemoryPromptsOption = None,
     game: Annotated[
@@ -85,31 +102,47 @@ def mcp(
 
         worldthread mcp --memory ~/notes.worldthread --http
 
+        worldthread mcp --memory ~/notes.worldthread --reference-tools
+
         worldthread mcp --game treasure-hunt
     """
     if not http and (host is not None or port is not None or no_token or allow_host):
         raise InputError("--host, --port, --no-token and --allow-host need --http")
-    if clients is not None and (not http or game is not None or _is_given(context, "namespace")):
-        raise InputError("--clients needs --http, and cannot be combined with --namespace and --game")
+    if clients is not None and (not http or game is not None or _is_given(context, "namespace") or also_namespace):
+        raise InputError("--clients needs --http, and cannot be combined with --namespace, --also-namespace and --game")
     if game is None and seed is not None:
         raise InputError("--seed needs --game")
-    if game is not None and (readonly or model is not None or _is_given(context, "namespace")):
-        raise InputError("--readonly, --namespace and --model cannot be combined with --game")
+    if game is not None and (
+        readonly or reference_tools or model is not None or _is_given(context, "namespace") or also_namespace
+    ):
+        raise InputError(
+            "--readonly, --reference-tools, --namespace, --also-namespace and --model cannot be combined with --game"
+        )
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtraError("the MCP server", extra="mcp", package="mcp")
 
     from worldthread.mcp.configuration import http_configuration
     from worldthread.mcp.serving import HTTP_PATH, serve_http, serve_stdio
+    from worldthread.mcp.shared import SharedMemory
     from worldthread.server_access import Access, listening_socket, load_clients, port_of
 
     # before the import of the SDK, whose own log handler prints tracebacks of hundreds of lines
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
 
+    known = () if clients is None else load_clients(clients)
+
     def opened() -> _PreparedServer:
         if game is None:
-            return _memory(
-                memory.file, namespace=namespace, readonly=readonly, model=model, per_client=clients is not None
+            shared = SharedMemory(
+                memory.file,
+                namespace=namespace,
+                more_namespaces=also_namespace or (),
+                readonly=readonly,
+                model=model,
+                per_client=clients is not None,
+                offers_choice=any(len(client.namespaces) > 1 for client in known) or None,
             )
+            return _memory(shared, reference_tools=reference_tools)
         # $WORLDTHREAD_MEMORY names the file of notes, not of plays
         return _game(game, seed=seed or 0, path=memory.file if _is_given(context, "memory") else None)
 
@@ -125,7 +158,7 @@ def mcp(
         names=allow_host or (),
         token=token,
         no_token=no_token,
-        clients=() if clients is None else load_clients(clients),
+        clients=known,
     )
     with listening_socket(access.host, access.port) as listening:
         served = opened()
@@ -149,15 +182,13 @@ class _PreparedServer:
     end_changes: Callable[[], None] = lambda: None
 
 
-def _memory(path: Path, *, namespace: str, readonly: bool, model: str | None, per_client: bool) -> _PreparedServer:
+def _memory(shared: SharedMemory, *, reference_tools: bool) -> _PreparedServer:
     from worldthread.mcp.configuration import MEMORY_SERVER, stdio_configuration
     from worldthread.mcp.server import create_server
-    from worldthread.mcp.shared import SharedMemory
 
-    shared = SharedMemory(path, namespace=namespace, readonly=readonly, model=model, per_client=per_client)
     return _PreparedServer(
-        create_server(shared), shared.close, str(shared.path), MEMORY_SERVER, lambda: stdio_configuration(shared),
-        shared.end_changes,
+        create_server(shared, reference_tools=reference_tools), shared.close, str(shared.path), MEMORY_SERVER,
+        lambda: stdio_configuration(shared, reference_tools=reference_tools), shared.end_changes,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from worldthread.errors import BudgetError, InputError, MissingExtraError, Model
 from worldthread.extract.base import Extractor
 from worldthread.extract.groups import EpisodeGroup, GroupExtractor, SaidBefore, groups_of
 from worldthread.extract.when import time_of_saying
+from worldthread.telemetry import in_this_context
 from worldthread.types import Episode, Extraction
 
 
@@ -117,7 +118,7 @@ def extract_groups(extractor: Extractor, groups: Sequence[EpisodeGroup]) -> Iter
             yield from outcomes_of(group)
         return
     with ThreadPoolExecutor(concurrency, thread_name_prefix="worldthread-extract") as pool:
-        for outcomes in pool.map(outcomes_of, groups):
+        for outcomes in pool.map(in_this_context(outcomes_of), groups):
             yield from outcomes
 
 

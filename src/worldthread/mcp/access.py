@@ -42,7 +42,7 @@ class RequireToken:
         given = bearer_token(Headers(scope=scope).get("authorization", ""))
         client = self._access.client_of(given)
         if client is not None:
-            with serving_client(client.namespace, writes=client.writes):
+            with serving_client(client.namespaces, writes=client.writes):
                 await self._app(scope, receive, send)
             return
         if self._access.is_token(given):

@@ -22,13 +22,18 @@ MEMORY_SERVER: Final = "worldthread"
 GAME_SERVER: Final = "worldthread-game"
 
 
-def stdio_configuration(shared: SharedMemory) -> str:
+def stdio_configuration(shared: SharedMemory, *, reference_tools: bool = False) -> str:
     """Return the entry with which a client starts the server of a memory, in the format of most clients."""
     options = ["--memory", str(shared.path)]
-    if shared.namespace != DEFAULT_NAMESPACE:
-        options += ["--namespace", shared.namespace]
+    namespace, *more = shared.namespaces
+    if namespace != DEFAULT_NAMESPACE:
+        options += ["--namespace", namespace]
+    for other in more:
+        options += ["--also-namespace", other]
     if shared.readonly:
         options.append("--readonly")
+    if reference_tools:
+        options.append("--reference-tools")
     return _entry(_command(options))
 
 

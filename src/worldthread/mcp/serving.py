@@ -52,8 +52,7 @@ def http_app(server: MCPServer[Any], access: Access, port: int) -> ASGIApp:
     """Return the server as an ASGI application that requires the token, if there is one."""
     app = server.streamable_http_app(
         streamable_http_path=HTTP_PATH,
-        # every call is answered at once and on its own, so that clients survive a restart of the server
-        json_response=True,
+        # every call is answered on its own, so that clients survive a restart of the server
         stateless_http=True,
         max_request_body_size=_MAX_BODY,
         transport_security=transport_security(access, port),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from worldthread.graph import GraphView
 from worldthread.memory import Memory
 from worldthread.models import chat_model
 from worldthread.models.configured import NO_MODEL
-from worldthread.served_memory import client_writes, served_namespace
+from worldthread.served_memory import chosen_of, client_writes, served_namespaces
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.types import Extraction
 
@@ -33,11 +33,13 @@ class SharedMemory:
     Args:
         path: the file; created if it does not exist, unless ``readonly``.
         namespace: the memory in the file.
+        more_namespaces: further memories in the file, which calls may name.
         readonly: never write.
         model: name of a chat model; see :class:`~worldthread.memory.Memory`.
         wait: the most seconds that a change waits for another writer.
-        per_client: every call sees the memory that its client is held to, see :mod:`worldthread.served_memory`, instead
-            of ``namespace``.
+        per_client: every call sees the memories that its client is held to, see :mod:`worldthread.served_memory`,
+            instead of ``namespace``.
+        offers_choice: whether calls can name one of several memories; ``None`` if there are ``more_namespaces``.
 
     Raises:
         ModelConfigError: the model cannot be used as configured.
@@ -49,13 +51,16 @@ class SharedMemory:
         path: Path,
         *,
         namespace: str = DEFAULT_NAMESPACE,
+        more_namespaces: Sequence[str] = (),
         readonly: bool = False,
         model: str | None = None,
         wait: float = _LOCK_SECONDS,
         per_client: bool = False,
+        offers_choice: bool | None = None,
     ) -> None:
         self.path = path.expanduser().absolute()
-        self._namespace = namespace
+        self._namespaces = tuple(dict.fromkeys([namespace, *more_namespaces]))
+        self.offers_choice = len(self._namespaces) > 1 if offers_choice is None else offers_choice
         self._per_client = per_client
         self._readers: OrderedDict[str, Memory] = OrderedDict()  # of clients, the latest last
         self.readonly = readonly
@@ -75,13 +80,27 @@ class SharedMemory:
         return str(self.path)
 
     @property
-    def namespace(self) -> str:
-        """The memory in the file that the present call sees.
+    def namespaces(self) -> tuple[str, ...]:
+        """The memories in the file that the present call may use, the one for calls that name none first.
 
         Raises:
-            InputError: the server holds each client to its memory, and the call comes from none.
+            InputError: the server holds each client to its memories, and the call comes from none.
         """
-        return served_namespace() if self._per_client else self._namespace
+        return served_namespaces() if self._per_client else self._namespaces
+
+    @property
+    def is_per_client(self) -> bool:
+        """Whether every client has memories of its own."""
+        return self._per_client
+
+    @property
+    def namespace(self) -> str:
+        """The memory in the file that the present call uses.
+
+        Raises:
+            InputError: as for :attr:`namespaces`, or the call names a memory that it may not use.
+        """
+        return chosen_of(self.namespaces)
 
     @property
     def memory(self) -> Memory:
@@ -90,9 +109,9 @@ class SharedMemory:
         Raises:
             InputError: as for :attr:`namespace`.
         """
-        if not self._per_client:
-            return self._reader
         namespace = self.namespace
+        if not self._per_client and namespace == self._namespaces[0]:
+            return self._reader
         with self._idle:
             reader = self._readers.pop(namespace, None) or self._reader.open_namespace(namespace)
             self._readers[namespace] = reader
@@ -101,8 +120,12 @@ class SharedMemory:
         return reader
 
     @contextmanager
-    def writing(self) -> Iterator[Memory]:
+    def writing(self, *, alone: bool = False) -> Iterator[Memory]:
         """Open the memory for a change, which is in the file when the block ends. Several changes can run at a time.
+
+        Args:
+            alone: keep all other writers of the file out until the block ends, for a change that depends on what it
+                read before.
 
         Yields:
             The memory, open for writing.
@@ -127,7 +150,8 @@ class SharedMemory:
                 extractor=_UntilClosed(self._reader.extractor, self.require_open),
                 embedder=self._embedder,
             ) as memory:
-                memory.share_file()
+                if not alone:
+                    memory.share_file()
                 yield memory
         finally:
             with self._idle:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
 
 from worldthread.mcp.reading import ReadingTools
+from worldthread.mcp.reference_tools import ReferenceTools
 from worldthread.mcp.writing import WritingTools
-from worldthread.served_memory import ServedMemory
+from worldthread.schemas.arguments import MAX_NAME
+from worldthread.served_memory import ServedMemory, choosing_namespace
 
 _READ_ONLY: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -25,30 +29,90 @@ _DESTRUCTIVE: Final = ToolAnnotations(
 )
 
 
+Tool = Callable[..., CallToolResult | Awaitable[CallToolResult]]
+
+
 def add_tools(server: MCPServer[None], shared: ServedMemory) -> None:
     """Add the tools of a memory to a server; those that write only if the memory is not read-only."""
     reading = ReadingTools(shared)
-    add_tool(server, reading.recall, "Recall", _READ_ONLY)
-    add_tool(server, reading.ask, "Ask the memory", _READ_ONLY)
-    add_tool(server, reading.about, "List what holds about something", _READ_ONLY)
-    add_tool(server, reading.timeline, "Show the history of something", _READ_ONLY)
-    add_tool(server, reading.list_statements, "List statements", _READ_ONLY)
-    add_tool(server, reading.stats, "Show the size of the memory", _READ_ONLY)
+    tools: list[tuple[Tool, str, ToolAnnotations]] = [
+        (reading.recall, "Recall", _READ_ONLY),
+        (reading.ask, "Ask the memory", _READ_ONLY),
+        (reading.about, "List what holds about something", _READ_ONLY),
+        (reading.timeline, "Show the history of something", _READ_ONLY),
+        (reading.list_statements, "List statements", _READ_ONLY),
+        (reading.stats, "Show the size of the memory", _READ_ONLY),
+    ]
     if not shared.readonly:
         writing = WritingTools(shared)
-        add_tool(server, writing.remember, "Remember", _ADDITIVE)
-        add_tool(server, writing.update, "Update", _ADDITIVE)
-        add_tool(server, writing.correct, "Correct", _ADDITIVE)
-        add_tool(server, writing.merge, "Merge two names", _ADDITIVE)
-        add_tool(server, writing.forget, "Forget for good", _DESTRUCTIVE)
+        tools += [
+            (writing.remember, "Remember", _ADDITIVE),
+            (writing.update, "Update", _ADDITIVE),
+            (writing.correct, "Correct", _ADDITIVE),
+            (writing.merge, "Merge two names", _ADDITIVE),
+            (writing.forget, "Forget for good", _DESTRUCTIVE),
+        ]
+    _add_all(server, shared, tools)
 
 
-def add_tool(
-    server: MCPServer[None],
-    tool: Callable[..., CallToolResult | Awaitable[CallToolResult]],
-    title: str,
-    annotations: ToolAnnotations,
-) -> None:
+def add_reference_tools(server: MCPServer[None], shared: ServedMemory) -> None:
+    """Add the nine tools of the reference memory server; those that write only if the memory is not read-only."""
+    graph = ReferenceTools(shared)
+    tools: list[tuple[Tool, str, ToolAnnotations]] = [
+        (graph.read_graph, "Read Graph", _READ_ONLY),
+        (graph.search_nodes, "Search Nodes", _READ_ONLY),
+        (graph.open_nodes, "Open Nodes", _READ_ONLY),
+    ]
+    if not shared.readonly:
+        tools = [
+            (graph.create_entities, "Create Entities", _ADDITIVE),
+            (graph.create_relations, "Create Relations", _ADDITIVE),
+            (graph.add_observations, "Add Observations", _ADDITIVE),
+            (graph.delete_entities, "Delete Entities", _DESTRUCTIVE),
+            (graph.delete_observations, "Delete Observations", _DESTRUCTIVE),
+            (graph.delete_relations, "Delete Relations", _DESTRUCTIVE),
+            *tools,
+        ]
+    _add_all(server, shared, tools)
+
+
+def _add_all(server: MCPServer[None], shared: ServedMemory, tools: list[tuple[Tool, str, ToolAnnotations]]) -> None:
+    for tool, title, hints in tools:
+        add_tool(server, _with_namespace(tool, shared) if shared.offers_choice else tool, title, hints)
+
+
+def _with_namespace(tool: Tool, shared: ServedMemory) -> Tool:
+    """Return a tool with one argument more: which memory it uses."""
+    which = "of yours that the resource worldthread://state lists" if shared.is_per_client else "of the file"
+    names = "" if shared.is_per_client else f": {', '.join(shared.namespaces)}"
+    argument = inspect.Parameter(
+        "namespace",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[
+            str | None,
+            Field(max_length=MAX_NAME, description=f"One of the memories {which}{names}. null: the first of them"),
+        ],
+    )
+    signature = inspect.signature(tool, eval_str=True)
+
+    @functools.wraps(tool)
+    def call(*args: Any, namespace: str | None = None, **kwargs: Any) -> CallToolResult | Awaitable[CallToolResult]:
+        with choosing_namespace(namespace):
+            return tool(*args, **kwargs)
+
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), argument]
+    )
+    call.__annotations__ = {  # where the SDK looks too
+        **{name: parameter.annotation for name, parameter in signature.parameters.items()},
+        "namespace": argument.annotation,
+        "return": signature.return_annotation,
+    }
+    return call
+
+
+def add_tool(server: MCPServer[None], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
     """Add a tool to a server; the tool has the name of the function, and its docstring as the description."""
     description = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(tool) or "")
     server.add_tool(tool, title=title, description=description, annotations=annotations)

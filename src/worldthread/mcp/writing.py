@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
+from anyio import from_thread
+from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
@@ -13,6 +15,7 @@ from worldthread.errors import InputError, NotFoundError
 from worldthread.ingestion import Content
 from worldthread.mcp.tool_results import render_errors, tool_result
 from worldthread.memory import Memory
+from worldthread.progress import Progress
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT, ChatMessage, Time, Triple
 from worldthread.schemas.results import CorrectResult, ForgetResult, RememberResult, excerpt, passage_line
 from worldthread.served_memory import ServedMemory
@@ -20,6 +23,16 @@ from worldthread.text import count_of, one_line
 from worldthread.types import Fact
 
 _SHOWN: Final = 20  # episodes listed before they are forgotten
+
+
+def _reporting(context: Context[Any, Any]) -> Progress:
+    """Return what tells the client how many passages of a long text are done, so that it goes on waiting."""
+
+    def report(done: int, total: int | None) -> None:
+        if total is None or total > 1:
+            from_thread.run(context.report_progress, done, total)
+
+    return report
 
 
 class WritingTools:
@@ -35,6 +48,7 @@ class WritingTools:
     @render_errors
     def remember(
         self,
+        context: Context[Any, Any],
         text: Annotated[
             str,
             Field(
@@ -95,9 +109,10 @@ class WritingTools:
         if len(given) != 1:
             raise InputError("give exactly one of text, messages and triples")
         with self._shared.writing() as memory:
-            ingested = memory.remember(
-                given[0], at, source or None, user=user, agent=agent, session=session, metadata=metadata
-            )
+            ingested = memory.remember_many(
+                given, at, source or None,
+                user=user, agent=agent, session=session, metadata=metadata, progress=_reporting(context),
+            )  # fmt: skip
         lines = [f"Remembered: {ingested.added} new, {ingested.known} known before."]
         if ingested.unread:
             lines.append(f"{ingested.unread} could not be understood; the text is kept and can be found.")

@@ -18,6 +18,7 @@ from worldthread.models.chat import ChatAnswer, ChatRequest, Usage
 from worldthread.models.openai_server import CHAT_MODEL, MAX_RETRY_AFTER, OpenAIServer
 from worldthread.models.openai_wire import SCHEMA_MODES, CallFailure, SchemaMode, read_completion, request_body
 from worldthread.models.request_key import to_json
+from worldthread.telemetry import INPUT_TOKENS, OUTPUT_TOKENS, Attribute, Operation, operation
 
 REFUSALS: Final = frozenset({400, 415, 422, 500, 501})
 """Statuses with which servers refuse a schema mode."""
@@ -123,7 +124,7 @@ class OpenAIChat:
         """
         if request.schema is not None:
             to_json(request.schema)  # the client library would raise a TypeError
-        with self._slots:
+        with self._slots, operation("chat", self._described(request), kind="client") as traced:
             began = time.monotonic()
             progress = _Progress()
             answer = (
@@ -132,7 +133,24 @@ class OpenAIChat:
                 else self._complete_object(request, progress)
             )
             seconds = time.monotonic() - began
-        return replace(answer, usage=progress.usage, attempts=progress.attempts, seconds=seconds)
+            answer = replace(answer, usage=progress.usage, attempts=progress.attempts, seconds=seconds)
+            if traced is not None:
+                _record_answer(traced, request, answer)
+        return answer
+
+    def _described(self, request: ChatRequest) -> dict[str, Attribute]:
+        """Return what a span says of a request."""
+        described = {
+            **self._server.described,
+            "gen_ai.request.temperature": float(request.temperature),
+            "gen_ai.output.type": "text" if request.schema is None else "json",
+            "worldthread.purpose": request.purpose,
+        }
+        if request.max_tokens is not None:
+            described["gen_ai.request.max_tokens"] = request.max_tokens
+        if request.seed is not None:
+            described["gen_ai.request.seed"] = request.seed
+        return described
 
     def _complete_object(self, request: ChatRequest, progress: _Progress) -> ChatAnswer:
         """Ask for an object, first in the known schema mode, then in the others."""
@@ -226,3 +244,28 @@ class OpenAIChat:
 
 def _may_concern_schema(error: ModelCallError) -> bool:
     return error.status in (400, 415, 422) and ABOUT_THE_SCHEMA.search(str(error)) is not None
+
+
+def _record_answer(traced: Operation, request: ChatRequest, answer: ChatAnswer) -> None:
+    """Tell the span of a call what came back."""
+    usage = answer.usage
+    traced.record(
+        {
+            "gen_ai.response.model": answer.model or None,
+            INPUT_TOKENS: usage.prompt_tokens,
+            OUTPUT_TOKENS: usage.completion_tokens,
+            "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens or None,
+            "worldthread.attempts": answer.attempts,
+        }
+    )
+    traced.record_finish(answer.finish_reason)
+    traced.record_content(
+        lambda: {
+            "gen_ai.input.messages": [_as_message(message.role, message.content) for message in request.messages],
+            "gen_ai.output.messages": [_as_message("assistant", answer.text) | {"finish_reason": answer.finish_reason}],
+        }
+    )
+
+
+def _as_message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}

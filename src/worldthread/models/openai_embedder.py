@@ -27,6 +27,7 @@ from worldthread.models.openai_server import EMBEDDER, MAX_RETRY_AFTER, OPENAI_U
 from worldthread.models.openai_wire import CallFailure, read_embeddings
 from worldthread.models.prefixes import prefixes_of
 from worldthread.models.prices import load_prices
+from worldthread.telemetry import INPUT_TOKENS, in_this_context, operation
 
 VERSION: Final = 1
 """Rises whenever the vector of a text may change that the server did not change."""
@@ -171,7 +172,8 @@ class OpenAIEmbedder:
             embed_rows(batches[0])
         elif batches:
             with ThreadPoolExecutor(min(len(batches), self.config.concurrency), "embed") as pool:
-                for running in [pool.submit(embed_rows, batch) for batch in batches]:
+                embed_traced = in_this_context(embed_rows)
+                for running in [pool.submit(embed_traced, batch) for batch in batches]:
                     try:
                         running.result()
                     except BaseException:
@@ -207,7 +209,12 @@ class OpenAIEmbedder:
         with self._slots, self.meter.room_for("embed", lambda spent: tokens):
             start = time.perf_counter()
             try:
-                vectors, usage = self._attempts(texts)
+                with operation("embeddings", self._server.described, kind="client") as traced:
+                    vectors, usage = self._attempts(texts)
+                    if traced is not None:
+                        traced.record(
+                            {INPUT_TOKENS: usage.prompt_tokens, "gen_ai.embeddings.dimension.count": len(vectors[0])}
+                        )
             except ModelCallError:
                 seconds = time.perf_counter() - start
                 self.meter.count("embed", UsageTotals(calls=1, failures=1, seconds=seconds))

@@ -23,6 +23,7 @@ import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -30,6 +31,7 @@ from worldthread.errors import InputError, MissingExtraError, ModelCallError, Mo
 from worldthread.models.openai_wire import CallFailure, status_failure
 from worldthread.models.redaction import Redactor, redactor_of
 from worldthread.server_access import is_every_address, is_loopback
+from worldthread.telemetry import MODEL, PROVIDER, Attribute
 from worldthread.text import count_of
 
 T = TypeVar("T")
@@ -121,6 +123,13 @@ class OpenAIServer:
         self._backoff = backoff
         self._lock = threading.Lock()
         self._client: Any = None  # openai.OpenAI
+
+    @cached_property
+    def described(self) -> dict[str, Attribute]:
+        """What a span says of the server and the model: the protocol that is spoken, and where."""
+        url = urlsplit(self.shown_url)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        return {PROVIDER: "openai", MODEL: self.model, "server.address": url.hostname or "", "server.port": port}
 
     def send(self, call: Callable[[Any], T]) -> T:
         """Make one attempt.

@@ -76,7 +76,7 @@ def create_app(service: Service, *, mcp: bool = False, page: ASGIApp | None = No
             response = problem_response(403, "this token does not open this memory")
             await response(scope, receive, send)
             return
-        with serving_client(found[1], writes=client.writes):
+        with serving_client([found[1]], writes=client.writes):
             await mounted({**scope, "path": "/mcp", "raw_path": b"/mcp"}, receive, send)
 
     guarded = Guard(served, service.directory, service.limits, service.metrics)

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from worldthread.errors import ReadOnlyError
 from worldthread.mcp.server import create_server
 from worldthread.memory import Memory
-from worldthread.served_memory import client_writes, served_namespace
+from worldthread.served_memory import client_writes, served_namespaces
 from worldthread.service.memories import Memories
 
 MOUNTED_PATH: Final = "/mcp"
@@ -49,10 +49,16 @@ class _MountedMemory:
         self._memories = memories
         self.readonly = memories.readonly
         self.location = "the service"
+        self.is_per_client = True
+        self.offers_choice = False  # the path of a request names its memory
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return served_namespaces()
 
     @property
     def namespace(self) -> str:
-        return served_namespace()
+        return self.namespaces[0]
 
     @property
     def memory(self) -> Memory:

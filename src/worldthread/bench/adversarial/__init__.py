@@ -1,0 +1,11 @@
+"""Attacks on the promises that a memory should keep, on worldthread and on other memories that are installed.
+
+``worldthread bench adversarial --system NAME`` runs them; no model is called, and nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+from worldthread.bench.adversarial.checks import CHECKS, Result, run
+from worldthread.bench.adversarial.systems import SYSTEMS, System
+
+__all__ = ["CHECKS", "SYSTEMS", "Result", "System", "run"]

@@ -1,0 +1,31 @@
+"""Writes texts to a system for ever, and prints each one that was acknowledged, until it is killed.
+
+The check of durability starts ``python -m worldthread.bench.adversarial.writer SYSTEM FOLDER NUMBER``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+from worldthread.bench.adversarial.systems import SYSTEMS
+
+
+def main(name: str, folder: str, number: str) -> None:
+    """Write until the process is killed.
+
+    Args:
+        name: the system.
+        folder: where its files lie.
+        number: told in the texts, so that those of several writers differ.
+    """
+    system = SYSTEMS[name](Path(folder))
+    for count in itertools.count():
+        text = f"Writer {number} wrote text {count}."
+        system.write("anna", text, float(count))
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

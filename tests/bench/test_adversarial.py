@@ -1,0 +1,80 @@
+"""The adversarial suite: worldthread keeps its promises, and a system that does not is caught."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from typer.testing import CliRunner
+
+from worldthread import InputError
+from worldthread.bench.adversarial import CHECKS, SYSTEMS, System, run
+from worldthread.cli.main import app
+
+SLOW = {"what was acknowledged survives a kill", "threads write at one time"}
+
+
+@pytest.mark.parametrize("check", [pytest.param(c, marks=[pytest.mark.slow] if c in SLOW else []) for c in CHECKS])
+def test_worldthread_keeps_every_promise(check: str) -> None:
+    [result] = run("worldthread", [check])
+    assert result.verdict == "kept", result.found
+
+
+class Careless(System):
+    """Deletes nothing, keeps everybody's texts together, loses every seventh, and finds what it likes."""
+
+    packages = ("worldthread",)
+    not_claimed: ClassVar[dict[str, str]] = {"a question about the past gets what held then": "it says so"}
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "texts"
+        self._count = 0
+
+    def write(self, user: str, text: str, at: float) -> str:
+        self._count += 1
+        if self._count % 7:
+            with self._file.open("a") as file:
+                file.write(text + "\n")
+        return str(self._count)
+
+    def delete(self, user: str, id: str) -> None:
+        """Nothing is deleted."""
+
+    def texts(self, user: str) -> list[str]:
+        return self._file.read_text().splitlines()
+
+    def found(self, user: str, question: str) -> list[str]:
+        return self.texts(user)[:9]
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def test_a_careless_system_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.bench.adversarial.checks.SYSTEMS", {"careless": Careless})
+    found = {result.check: result.verdict for result in run("careless", [c for c in CHECKS if c not in SLOW])}
+    assert found == {check: "broken" for check in CHECKS if check not in SLOW} | {
+        "a question about the past gets what held then": "not claimed",
+        "the order of arrival does not matter": "kept",
+    }
+
+
+def test_the_command_prints_json_and_names_the_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    def three(name: str) -> Any:
+        yield from run(name, ["what is true stays"])
+
+    monkeypatch.setattr("worldthread.bench.adversarial.run", three)
+    done = CliRunner().invoke(app, ["bench", "adversarial", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["results"][0]["verdict"] == "kept"
+    assert set(SYSTEMS) == {"worldthread", "langgraph", "mem0"}
+    refused = CliRunner().invoke(app, ["bench", "adversarial", "--system", "nobody"])
+    assert isinstance(refused.exception, InputError) or refused.exit_code != 0
+
+
+def test_a_system_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SYSTEMS["mem0"], "packages", ("no-such-package-of-memories",))
+    with pytest.raises(InputError, match="pip install no-such-package-of-memories"):
+        SYSTEMS["mem0"].versions()
