@@ -15,6 +15,7 @@ from worldthread.extract.parsed.change_tables import LISTS, RULES, WORDS
 from worldthread.extract.parsed.clauses import Clause
 from worldthread.extract.parsed.clauses import clauses as clauses_of
 from worldthread.extract.parsed.ended_states import EndedStates
+from worldthread.extract.parsed.ended_things import EndedThings
 from worldthread.extract.parsed.events import AGENTS, Change, Event, speaker_of
 from worldthread.extract.parsed.idioms import without_idioms
 from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of, stem
@@ -50,11 +51,12 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
+    clauses = list(clauses)
+    found = EndedThings(doc, sentence, clauses, referents).changes()
     plain = without_idioms(doc)
     if plain is not None:
         doc = parse([plain])[0]
         clauses = clauses_of(doc)
-    found: list[Change] = []
     for clause in clauses:
         if clause.modal and not (clause.negation and clause.modal in ("ca", "can", "could")):
             continue
@@ -239,7 +241,6 @@ class _ClauseChanges:
             "drop",
             "go",
             "part",
-            "dump",
             "ditch",
             "chuck",
         ):

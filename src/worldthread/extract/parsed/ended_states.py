@@ -221,6 +221,12 @@ class EndedStates:
             partner = [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
             if lemma != "love":
                 return partner
+        if lemma in ("stand", "bear", "stomach", "tolerate", "face") and (targets or event.gerund() is not None):
+            inner = event.gerund()
+            if inner is not None:
+                objects = [n for c in inner.children if c.dep_ == "dobj" for n in event.people(c)]
+                targets += objects or [Mention(inner.lower_, frozenset(), frozenset(), inner.lower_)]
+            return [Change(self._sentence, ("feeling", "habit"), who, tuple(targets))]
         if lemma == "work":
             return [Change(self._sentence, ("job",), who, tuple(targets), loosely=True)] if targets or not exact else []
         if lemma in ("live", "share") and ("together" in event.words or "with" in event.words) and len(who) > 1:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
-from worldthread.extract.prose.words import third_person
+from worldthread.extract.prose.words import FAMILIES, third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -70,11 +71,21 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
     for other in view.facts(subject=fact.subject):
         if other.key[2] == value or _is_part(fact, other):
             continue
-        if (is_favourite and other.key[1] == relation) or any(
+        if (is_favourite and other.key[1] == relation) or _is_opposite(fact, other) or any(
             is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE
         ):
             found.append(other)
     return found
+
+
+def _is_opposite(one: Fact, other: Fact) -> bool:
+    """Return whether two facts say states that exclude each other: "is open" and "is closed"."""
+    states = []
+    for fact in (one, other):
+        _, relation, value = fact.key
+        states.append(value if relation == "is" else relation.removeprefix("is ").partition(" ")[0])
+    first, second = states
+    return first != second and first in FAMILIES and FAMILIES[first] == FAMILIES.get(second)
 
 
 def _is_part(one: Fact, other: Fact) -> bool:
@@ -97,7 +108,10 @@ def _names(named: Mention, view: GraphView) -> list[str]:
         names += [f.object for f in view.facts(subject=named.owner, relation=f"has {named.head}")]
         names += [f.object for relation in _NAMINGS for f in view.facts(subject=named.name, relation=relation)]
     elif not named.person:
-        for fact in view.facts(object=named.name):
+        title, _, given = named.name.partition(" ")
+        if given and title.lower() in LISTS["relations"]:
+            names.append(given)  # "Uncle Frank"
+        for fact in view.facts(object=names[-1]):
             if fact.key[1] in _NAMINGS and "'s " in fact.subject:
                 names.append(fact.subject)
             elif fact.key[1].startswith("has "):
@@ -164,8 +178,12 @@ def _ends(change: Change, fact: Fact) -> bool:
         return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
     if change.families == ("health",) and _CALLED.search(fact.object) is not None:
         return False  # who has a dog called Rex is not ill
+    if change.families == ("any",) and _is_kin(fact):
+        return False  # a sister is not over
     if change.families and not any(is_in(family, fact) for family in change.families):
-        return False
+        is_price = "price" in change.families and (aspect_for(fact) or "").startswith("price of ")
+        if not is_price:
+            return False
     if not change.families and (
         PAST.match(relation) or relation.startswith("does not") or not set(relation.split()) & verb_forms(change.verb)
     ):
@@ -180,6 +198,14 @@ def _ends(change: Change, fact: Fact) -> bool:
             for t in change.targets
         )
     return any(is_about(t, fact, loosely=change.loosely) for t in change.targets)
+
+
+def _is_kin(fact: Fact) -> bool:
+    """Return whether a fact says who somebody's relatives and friends are, or what somebody's pet is."""
+    lasting = (LISTS["relations"] | LISTS["pets"]) - LISTS["partners"]
+    relation = fact.key[1]
+    nouns = {relation.rpartition(" ")[2], *(([mention_of_text(fact.object).head]) if relation in ("has", "is a") else [])}
+    return bool(nouns & lasting) and relation.startswith(("has", "is a"))
 
 
 def _unambiguous(facts: list[Fact], change: Change) -> list[Fact]:

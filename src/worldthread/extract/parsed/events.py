@@ -140,8 +140,14 @@ class Event:
                 for other in self.verb.children:
                     if other.dep_ in ("prt", "advmod") or (other.dep_ == "prep" and not any(other.children)):
                         found.add(f"{verb}_{other.lower_}_{low}")
+        particles = [c.lower_ for c in self.verb.children if c.dep_ in ("prt", "advmod")]
+        found |= {f"{verb}_{p}_{c.lower_}" for p in particles for c in self.verb.children if c.dep_ == "prep"}
         found |= {f"{verb}_{t.lower_}" for t in self.verb.subtree if t.lower_ in ("up", "down") and t.i > self.verb.i}
         return found
+
+    def gerund(self) -> Token | None:
+        """Return the gerund that the verb leads to: "watching" of "can't stand watching football"."""
+        return next((c for c in self.verb.children if c.dep_ in ("xcomp", "ccomp", "dobj") and c.tag_ == "VBG"), None)
 
     def named(self, token: Token | None) -> Mention | None:
         return None if token is None else mention_of(token, self.referents)

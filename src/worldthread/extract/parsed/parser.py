@@ -105,6 +105,13 @@ _FILLER: Final = re.compile(
 )
 
 
+_HEADING: Final = re.compile(
+    r"^(?:\w+ ){0,2}(?:news|updates?|timetable|schedule|plans?|status|reminder|note|announcement|info|edit|heads[- ]up|headline|"
+    r"confession|results?|changes?|spoiler|summary|verdict|tl;dr)(?: \w+)?: +(?=\w+['’ ])",
+    re.IGNORECASE,
+)
+
+
 def normalised(sentence: str) -> str:
     """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
 
@@ -119,7 +126,7 @@ def normalised(sentence: str) -> str:
     sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
-    sentence = _FILLER.sub("", sentence).replace("’", "'")
+    sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
     for pattern, known in _UNKNOWN_FORMS:
         sentence = pattern.sub(known, sentence)
     return sentence
