@@ -33,6 +33,12 @@ _LONG_AGO: Final = re.compile(
     r"\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
     r"\bin (?:my|his|her|their|our) (?:\w+ties|youth|childhood|teens)\b"
 )
+_FOR_NOW: Final = re.compile(
+    r"\b(?:just |only )?for (?:today|tonight|the (?:day|weekend|night|moment|evening|time being)|this (?:week|year|month|weekend|season|time)|now|an? "
+    r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b(?! on| and all| of)|\btemporarily\b",
+    re.IGNORECASE,
+)
+_ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)
 _OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
 
@@ -51,6 +57,8 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
+    if _FOR_NOW.search(doc.text) is not None:
+        return []
     clauses = list(clauses)
     found = EndedThings(doc, sentence, clauses, referents).changes()
     plain = without_idioms(doc)
@@ -60,7 +68,9 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     for clause in clauses:
         if clause.modal and not (clause.negation and clause.modal in ("ca", "can", "could")):
             continue
-        found += _ClauseChanges(sentence, clause, referents).changes()
+        one = _ClauseChanges(sentence, clause, referents)
+        found += one.changes()
+        referents = one.referents  # "Luis lied to me, so I kicked him out"
     return found
 
 
@@ -73,6 +83,7 @@ class _ClauseChanges:
         if referents.person is None and named is not None and (named.proper or named.owner is not None):
             referents = referents._replace(person=named.name)  # "Lisa gave her kayak away"
         self._sentence, self._clause, self._referents = sentence, clause, referents
+        self.referents = referents
         self._states = EndedStates(sentence, clause, referents)
         self._values = ReplacedValues(sentence, clause, referents)
 
@@ -92,6 +103,7 @@ class _ClauseChanges:
             found = self._states.denied(Event(verb, clause, clause.subject, self._referents), final)
             if final:
                 found += self._values.denied()
+            found += self._values.hours()
             if clause.negation == "not" or clause.negation == "n't":
                 found += [c for event in self._events() for c in self._by_rules(event, negated=True)]
             return found
@@ -169,12 +181,14 @@ class _ClauseChanges:
         is_done = clause.is_past or clause.is_perfect or clause.is_passive or event.verb.tag_ in ("VBN", "VBD")
         if (
             not is_done
-            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong")
+            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong", "feel")
             and not clause.is_progressive
         ):
             return False  # "I sell cars"
-        if clause.is_progressive and not clause.is_perfect and event.verb.lemma_.lower() not in ("date", "see"):
+        if clause.is_progressive and not clause.is_perfect and event.verb.lemma_.lower() not in ("date", "see", "feel"):
             return False  # "I'm selling my car"
+        if rule.get("field") and not {t.lower_ for t in event.verb.subtree} & LISTS["fields"]:
+            return False
         if rule.get("past") and not clause.is_past:
             return False
         words = event.words
@@ -314,7 +328,7 @@ class _ClauseChanges:
             return []
         kept: list[Mention] = []
         if "replaces" in rule.get("target", ""):
-            new = event.pobj("to") or event.pobj("into")
+            new = event.pobj("to") or event.pobj("into") or (event.pobj("in") if rule.get("place") else None)
             if new is not None:
                 is_place = new.pos_ == "PROPN" or new.lemma_.lower() in LISTS["places"] or new.lower_ == "abroad"
                 if rule.get("place") and not is_place:
@@ -440,7 +454,10 @@ class _ClauseChanges:
         """Return whose facts end."""
         if who_is == "object":
             token = event.subject if event.passive or event.object is None else event.object
-            return event.people(token) if token is not None or event.passive else []
+            found = event.people(token) if token is not None or event.passive else []
+            if _ME_TOO.search(self._clause.verb.doc.text) is not None:
+                found.append(speaker_of(self._referents))  # "laid off my whole team, me included"
+            return found
         if who_is == "complement" and event.object is not None:
             owner = next((c for c in event.object.children if c.dep_ == "poss"), None)
             named = None if owner is None else event.named(owner)
@@ -512,7 +529,7 @@ class _ClauseChanges:
         if rule.get("person") and not any(o.person or o.proper or o.head in LISTS["partners"] for o in others):
             return []
         everybody = [*people, *others]
-        if not everybody:
+        if not everybody or (rule.get("two") and not (people and others)):
             return []
         return [
             Change(self._sentence, families, tuple(everybody), others=tuple(everybody) if len(everybody) > 1 else ())

@@ -7,12 +7,13 @@ a change found here ends facts of any family, as long as they are about the thin
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.change_tables import WORDS
 from worldthread.extract.parsed.clauses import Clause
-from worldthread.extract.parsed.events import Change, Event, speaker_of
+from worldthread.extract.parsed.events import Change, antecedent, speaker_of
 from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of
 from worldthread.extract.prose.phrases import Referents
 
@@ -39,6 +40,17 @@ _FRAGMENTS: Final = tuple(
 _BEFORE: Final = frozenset(["nsubj", "nsubjpass", "aux", "auxpass", "expl"])
 
 
+_VALUE: Final = re.compile(
+    r"\b(?:delete|forget|ignore|scrap|bin|remove|instead of|rather than|do(?:n't| not) (?:use|call|write|text|e-?mail)|stop using|no longer use)"
+    r"(?: to| me)?(?: at| on| under)?(?: (?:my|the) (?:old )?(?:e-?mail|number|address|phone|handle))?:? "
+    r"(?P<value>\S*[@\d][\w@. -]*\w)",
+    re.IGNORECASE,
+)
+
+
+_LIMIT: Final = re.compile(r"(?: for (?:me|us))? (?:today|tonight|yet|in\b|left|at the)", re.IGNORECASE)
+
+
 class EndedThings:
     """Finds the things that a sentence says are over.
 
@@ -61,6 +73,8 @@ class EndedThings:
 
     def _of_clause(self, clause: Clause) -> Iterator[Change]:
         subject = clause.subject
+        if subject is not None and subject.lower_ in ("it", "they"):
+            subject = antecedent(subject)
         if subject is None or subject.tag_ == "PRP" or clause.negation or clause.modal:
             return
         if self._is_over(clause) or self._has_ended(clause):
@@ -110,8 +124,14 @@ class EndedThings:
                     yield from self._ended(thing)
                 if not things:
                     yield Change(self._sentence, (), (speaker_of(self._referents),), verb=verb.lemma_.lower())
+        if (old := _VALUE.search(self._doc.text)) is not None:
+            words = old["value"].split()
+            value = Mention(words[-1].lower(), frozenset(), frozenset(), old["value"])
+            yield Change(self._sentence, (), (speaker_of(self._referents),), (value,), relation="has .*|is")
         for pattern in _FRAGMENTS:
             for match in pattern.finditer(self._doc.text):
+                if _LIMIT.match(self._doc.text, match.end()) is not None:
+                    continue
                 span = self._doc.char_span(*match.span("noun"), alignment_mode="contract")
                 if span is not None and not any(t.pos_ in ("VERB", "AUX") and t.tag_ != "VBG" for t in span):
                     yield from self._ended(_head(span))
@@ -122,11 +142,18 @@ class EndedThings:
             return
         if thing.tag_ == "VBG":
             named = Mention(thing.lower_, frozenset(), frozenset(), thing.lower_)
+        named = replace(named, words=named.words - {"more", "no"})
         owner = named.owner
         who = speaker_of(self._referents)
         if owner is not None and owner != self._referents.speaker:
             who = Mention(owner.lower(), frozenset(), frozenset(), owner, proper=True)
         yield Change(self._sentence, ("any",), (who,), (named,), things=True)
+        if named.head in (WORDS["spans"] | WORDS["containers"]) - {"lesson"}:  # "the lease on the flat", "my term on the board"
+            inner = [c for p in thing.children if p.dep_ == "prep" for c in p.children if c.dep_ in ("pobj", "pcomp")]
+            inner += [c for c in thing.children if c.dep_ in ("compound", "nmod")]
+            targets = [one for token in inner if (one := mention_of(token, self._referents)) is not None]
+            if targets:
+                yield Change(self._sentence, ("any",), (who,), tuple(targets), loosely=True)
 
 
 def _words(verb: Token) -> set[str]:

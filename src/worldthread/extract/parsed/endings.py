@@ -43,9 +43,12 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
     subject, relation, value = fact.key
     if relation.startswith("does not "):
         return view.facts(subject=subject, relation=third_person(relation[9:]), object=value)
+    words = mention_of_text(fact.object).all | set(value.split())
     diet = (
         [f for f in view.facts(subject=subject) if is_in("diet", f)]
-        if relation == "eats" and value in WORDS["meat"]
+        if relation == "eats" and words & WORDS["meat"]
+        else [f for f in view.facts(subject=subject) if is_in("diet", f) and f.key[2] == "vegan"]
+        if relation in ("eats", "drinks") and words & LISTS["animal_food"]
         else []
     )
     return diet + [
@@ -190,8 +193,8 @@ def _ends(change: Change, fact: Fact) -> bool:
         return False
     if change.verb == "be" and not relation.startswith("is"):
         return False
-    if not change.targets:
-        return True
+    if not change.targets:  # who is thrown out has still what they had
+        return "membership" not in change.families or relation.split()[0] not in ("has", "have", "uses", "pays", "goes")
     if change.exact:
         return any(
             t.name == fact.key[2] or normalise_name(t.name) == fact.key[2] or (t.head == fact.key[2] and not t.words)

@@ -40,6 +40,14 @@ def verb_forms(lemma: str) -> frozenset[str]:
     return frozenset({verb, third_person(verb), gerund, verb + verb[-1] + "ing"})
 
 
+@cache
+def agent_nouns(lemma: str) -> frozenset[str]:
+    """Return the nouns for who does something: "driver" for "drive", "runner" for "run"."""
+    verb = lemma.partition(" ")[0]
+    base = verb.removesuffix("e")
+    return frozenset({f"{base}er", f"{base}or", f"{verb}{verb[-1:]}er"})
+
+
 @dataclass(frozen=True)
 class Mention:
     """A phrase of a sentence, or the object of a fact, as words that can be compared.

@@ -24,6 +24,10 @@ _CONTACT_NAME: Final = re.compile(
 
 _ROUND_AGE: Final = re.compile(r"\bthe big (\w+?)(?:[ -]?(oh?|0))?\b", re.IGNORECASE)
 _NAMING: Final = r"has (?:.* )?(?:name|surname|handle|username)|is called|is named|goes by"
+_MEANING: Final = (
+    "(?:wants|plans|hopes|intends|aims|needs|would like|wishes|dreams of|is (?:planning|hoping|going|aiming|about|saving(?: up)?)) to"
+)
+_HOMES: Final = frozenset(["place", "home", "house", "flat", "apartment", "studio", "pad", "digs"])
 _NOW: Final = frozenset(["now", "nowadays", "currently", "since", "today"])
 _MANY: Final = (LISTS["relations"] | LISTS["pets"]) - WORDS["spans"] - frozenset(TABLE["single"]["names"].split())
 
@@ -44,7 +48,7 @@ class ReplacedValues:
         """Return the values in place of which the clause states others."""
         return (
             self._attribute() + self._new_value() + self._renamed() + self._birthday() + self._span() + self._amount()
-            + self._hours()
+            + self.hours() + self._fulfilled()
         )  # fmt: skip
 
     def denied(self) -> list[Change]:
@@ -87,7 +91,7 @@ class ReplacedValues:
                     }
                     & {t.lower_ for t in verb.subtree}
                 )
-            ) or ("new" in words and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children)):
+            ) or (("new" in words or any(c.lower_ == "now" for c in verb.children)) and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children)):
                 thing = clause.subject
         if thing is None or thing.tag_ == "PRP":
             return []
@@ -123,6 +127,9 @@ class ReplacedValues:
         if "new" not in words or owner is None or noun in _MANY or not any(c.dep_ in ("attr", "acomp") for c in clause.verb.rights):
             return []
         who = Event(clause.verb, clause, thing, self._referents).people(owner)
+        if noun in _HOMES:
+            kept = tuple(n for p in clause.verb.rights if p.dep_ == "prep" for c in p.children if (n := mention_of(c, self._referents)))
+            return [Change(self._sentence, ("home",), tuple(who), kept=kept)]
         name = re.escape(" ".join([*(w for w in words if w != "new"), noun]))
         kept = tuple(self._values(clause.verb.doc))
         old = [Change(self._sentence, (), tuple(who), relation=f"has (?:old |current )?{name}", kept=kept)]
@@ -174,16 +181,19 @@ class ReplacedValues:
             found.append(Change(self._sentence, ("price",), (owner,), (named,), loosely=True))
         return found
 
-    def _hours(self) -> list[Change]:
+    def hours(self) -> list[Change]:
         """Return that something opens or closes at another time: "stays open until 8 now", "opens an hour earlier"."""
         clause, verb = self._clause, self._clause.verb
         subject = clause.subject
-        if subject is None or subject.tag_ == "PRP" or clause.is_past or clause.negation:
+        if subject is None or subject.tag_ == "PRP" or clause.is_past:
             return []
         words = {t.lower_ for t in verb.subtree if t.i > verb.i}
         lemma = verb.lemma_.lower()
         relation = ""
-        if lemma in ("stay", "be", "remain", "keep") and "open" in words and words & {"until", "till", "til", "to"}:
+        if clause.negation:
+            if words & {"until", "till", "before", "after"} and lemma in ("open", "start", "begin", "close"):
+                relation = f"{third_person(lemma)}(?: .*)?"
+        elif lemma in ("stay", "be", "remain", "keep") and "open" in words and words & {"until", "till", "til", "to"}:
             relation = "(?:closes|shuts)(?: .*)?|is open .*"
         elif lemma in ("open", "close", "shut", "start", "begin", "leave", "depart") and words & {"earlier", "later"}:
             relation = f"{third_person(lemma)}(?: .*)?"
@@ -193,6 +203,18 @@ class ReplacedValues:
         things = [name for t in event.people(subject) for name in (t, _owned(t, self._referents))]
         kept = tuple(m for m in self._values(verb.doc))
         return [Change(self._sentence, (), tuple(things), relation=relation, kept=kept)]
+
+    def _fulfilled(self) -> list[Change]:
+        """Return the wishes and plans that were fulfilled: "we bought a house" ends "wants to buy a house"."""
+        clause, verb = self._clause, self._clause.verb
+        if clause.negation or clause.is_progressive or clause.is_passive or not (clause.is_past or clause.is_perfect):
+            return []
+        event = Event(verb, clause, clause.subject, self._referents)
+        things = [n for t in (event.object, event.pobj("to"), event.pobj("in")) if t is not None for n in event.people(t)]
+        if not things:
+            return []
+        relation = rf"{_MEANING} {re.escape(verb.lemma_.lower())}(?: .*)?"
+        return [Change(self._sentence, (), tuple(event.agents()), tuple(things), relation=relation)]
 
     def _value_denied(self) -> list[Change]:
         """Return that a value is out of use: "555 0101 doesn't work any more", "you can't reach me at 555 0101"."""
