@@ -33,6 +33,8 @@ _LONG_AGO: Final = re.compile(
     r"\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
     r"\bin (?:my|his|her|their|our) (?:\w+ties|youth|childhood|teens)\b"
 )
+_ANY_MORE: Final = re.compile(r" (?:anymore|any more|any longer)\b")
+_NOWADAYS: Final = re.compile(r"\b(?:these days|nowadays|by now|now|currently|at all now)\W*$", re.IGNORECASE)
 _FOR_NOW: Final = re.compile(
     r"\b(?:just |only )?for (?:today|tonight|the (?:day|weekend|night|moment|evening|time being)|this (?:week|year|month|weekend|season|time)|now|an? "
     r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b(?! on| and all| of)|\btemporarily\b",
@@ -63,7 +65,7 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     found = EndedThings(doc, sentence, clauses, referents).changes()
     plain = without_idioms(doc)
     if plain is not None:
-        doc = parse([plain])[0]
+        doc = parse([_ANY_MORE.sub("", plain)])[0]
         clauses = clauses_of(doc)
     for clause in clauses:
         if clause.modal and not (clause.negation and clause.modal in ("ca", "can", "could")):
@@ -99,10 +101,12 @@ class _ClauseChanges:
         final = any(t.lower_ in _FINAL for t in tokens) or any(
             t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in tokens
         )
+        final = final or (clause.negation in ("not", "n't") and _NOWADAYS.search(self._sentence) is not None)
         if clause.negation or final:
             found = self._states.denied(Event(verb, clause, clause.subject, self._referents), final)
             if final:
                 found += self._values.denied()
+            found += self._values.given_up()
             found += self._values.hours()
             if clause.negation == "not" or clause.negation == "n't":
                 found += [c for event in self._events() for c in self._by_rules(event, negated=True)]

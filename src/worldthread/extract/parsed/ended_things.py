@@ -73,6 +73,11 @@ class EndedThings:
 
     def _of_clause(self, clause: Clause) -> Iterator[Change]:
         subject = clause.subject
+        for thing in clause.verb.rights:  # "I had my last piano lesson"
+            if thing.dep_ == "dobj" and (clause.is_past or clause.is_perfect) and not clause.negation:
+                words = {c.lower_ for c in thing.children}
+                if words & {"last", "final"} and any(c.dep_ == "poss" for c in thing.children):
+                    yield from self._ended(thing)
         if subject is not None and subject.lower_ in ("it", "they"):
             subject = antecedent(subject)
         if subject is None or subject.tag_ == "PRP" or clause.negation or clause.modal:

@@ -184,7 +184,10 @@ def _ends(change: Change, fact: Fact) -> bool:
     if change.families == ("any",) and _is_kin(fact):
         return False  # a sister is not over
     if change.families and not any(is_in(family, fact) for family in change.families):
-        is_price = "price" in change.families and (aspect_for(fact) or "").startswith("price of ")
+        is_price = "price" in change.families and (
+            (aspect_for(fact) or "").startswith("price of ")
+            or (relation in ("is", "costs") and re.match(r"[$€£]?\d+(?:[.,]\d+)?(?: |$)", fact.key[2]) is not None)
+        )
         if not is_price:
             return False
     if not change.families and (

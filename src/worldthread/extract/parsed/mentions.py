@@ -218,7 +218,12 @@ def is_in(family: str, fact: Fact) -> bool:
 
 
 def _same_kind(one: str, other: str) -> bool:
-    return one == other or other in KINDS.get(one, ()) or one in KINDS.get(other, ())
+    if one == other or other in KINDS.get(one, ()) or one in KINDS.get(other, ()) or other in KIN.get(one, ()):
+        return True
+    return _OFFICE.sub("", one) in (other, f"{other}t") or _OFFICE.sub("", other) in (one, f"{one}t")
+
+
+_OFFICE = re.compile(r"(?:ship|manship|cy)$")  # "captaincy" is of a captain, "membership" of a member
 
 
 def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:

@@ -27,6 +27,7 @@ _NAMING: Final = r"has (?:.* )?(?:name|surname|handle|username)|is called|is nam
 _MEANING: Final = (
     "(?:wants|plans|hopes|intends|aims|needs|would like|wishes|dreams of|is (?:planning|hoping|going|aiming|about|saving(?: up)?)) to"
 )
+_INTENDING: Final = frozenset(["decide", "choose", "opt", "agree", "go", "want", "plan", "intend", "hope", "aim"])
 _HOMES: Final = frozenset(["place", "home", "house", "flat", "apartment", "studio", "pad", "digs"])
 _NOW: Final = frozenset(["now", "nowadays", "currently", "since", "today"])
 _MANY: Final = (LISTS["relations"] | LISTS["pets"]) - WORDS["spans"] - frozenset(TABLE["single"]["names"].split())
@@ -48,7 +49,7 @@ class ReplacedValues:
         """Return the values in place of which the clause states others."""
         return (
             self._attribute() + self._new_value() + self._renamed() + self._birthday() + self._span() + self._amount()
-            + self.hours() + self._fulfilled()
+            + self.hours() + self._fulfilled() + self.given_up() + self._stated_price()
         )  # fmt: skip
 
     def denied(self) -> list[Change]:
@@ -101,6 +102,8 @@ class ReplacedValues:
         nouns = table.get(full) or table.get(noun)
         if nouns is None:
             return []
+        if full not in table and noun != "number":
+            nouns = f"{full} {nouns}" if " " not in full else ""
         if noun == "address" and "@" in doc.text:
             nouns = table["email"] + " address"
         if full != noun and full not in table and noun == "number":
@@ -113,7 +116,7 @@ class ReplacedValues:
             who = [speaker_of(self._referents)]
         else:
             who = event.agents()
-        names = "|".join(sorted(set(_CONTACT_NAME.findall(nouns))))
+        names = "|".join(sorted(set(_CONTACT_NAME.findall(nouns)))) or re.escape(full)
         return [Change(self._sentence, (), tuple(who), relation=f"has (?:{names})", kept=tuple(self._values(doc)))]
 
     def _new_value(self) -> list[Change]:
@@ -215,6 +218,34 @@ class ReplacedValues:
             return []
         relation = rf"{_MEANING} {re.escape(verb.lemma_.lower())}(?: .*)?"
         return [Change(self._sentence, (), tuple(event.agents()), tuple(things), relation=relation)]
+
+    def given_up(self) -> list[Change]:
+        """Return the plans that somebody does not follow: "decided not to adopt a dog", "I don't want to move any more"."""
+        clause, verb = self._clause, self._clause.verb
+        lemma = verb.lemma_.lower()
+        inner = next((c for c in verb.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
+        if inner is None or lemma not in _INTENDING:
+            return []
+        is_inner = any(c.dep_ == "neg" for c in inner.children)
+        if not is_inner and not (clause.negation and not clause.is_past):
+            return []
+        event = Event(inner, clause, clause.subject, self._referents, passive=False)
+        things = [n for t in (event.object, event.pobj("to"), event.pobj("in")) if t is not None for n in event.people(t)]
+        relation = rf"{_MEANING} {re.escape(inner.lemma_.lower())}(?: .*)?"
+        return [Change(self._sentence, (), tuple(event.agents()), tuple(things), relation=relation)]
+
+    def _stated_price(self) -> list[Change]:
+        """Return that something has a price now: "a bus ticket is 2.50 euros now"."""
+        clause, verb = self._clause, self._clause.verb
+        if verb.lemma_.lower() not in ("be", "cost") or clause.is_past or clause.subject is None:
+            return []
+        words = {t.lower_ for t in verb.subtree}
+        numbers = [t for t in verb.subtree if t.like_num and t.i > verb.i]
+        if not numbers or not words & _NOW or not words & (LISTS["money"] | {"a", "per"}) or clause.subject.tag_ == "PRP":
+            return []
+        event = Event(verb, clause, clause.subject, self._referents)
+        things = [name for t in event.people(clause.subject) for name in (t, _owned(t, self._referents))]
+        return [Change(self._sentence, ("price",), tuple(things), kept=tuple(self._values(verb.doc)))]
 
     def _value_denied(self) -> list[Change]:
         """Return that a value is out of use: "555 0101 doesn't work any more", "you can't reach me at 555 0101"."""
