@@ -262,7 +262,7 @@ class EndedStates:
                 n for c in verb.children if c.dep_ == "dobj" for p in c.children if p.dep_ == "prep"
                 for g in p.children for n in event.people(g)
             ]  # fmt: skip
-            return [Change(self._sentence, ("any",), who, tuple(things), loosely=True)] if things else []
+            return [Change(self._sentence, ("any",), who, tuple(things))] if things else []
         if lemma in HAVING:
             return (
                 [Change(self._sentence, ("own", "health", "partner", "plan"), who, tuple(targets), exact=exact)]

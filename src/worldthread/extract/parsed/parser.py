@@ -112,6 +112,9 @@ _HEADING: Final = re.compile(
 )
 
 
+_TIME_AHEAD: Final = re.compile(r"^(in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?|fortnight)['’]s? time)(?= \w)", re.IGNORECASE)
+
+
 def normalised(sentence: str) -> str:
     """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
 
@@ -122,6 +125,7 @@ def normalised(sentence: str) -> str:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
     sentence = _REALLY.sub("I ", sentence)
+    sentence = _TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _NAME_IS.sub("name is", sentence)
     sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)
