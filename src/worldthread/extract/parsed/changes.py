@@ -40,6 +40,10 @@ _FOR_NOW: Final = re.compile(
     r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b(?! on| and all| of)|\btemporarily\b",
     re.IGNORECASE,
 )
+_STORY: Final = re.compile(
+    r"\bin (?:my|the|a|his|her|this|that) (?:\w+ )?(?:dream|nightmare|novel|video game|film|movie|story)\b|\bdream(?:t|ed)\b",
+    re.IGNORECASE,
+)
 _ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)
 _OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
@@ -59,7 +63,7 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
-    if _FOR_NOW.search(doc.text) is not None:
+    if _FOR_NOW.search(doc.text) is not None or _STORY.search(doc.text) is not None:
         return []
     clauses = list(clauses)
     found = EndedThings(doc, sentence, clauses, referents).changes()
@@ -193,6 +197,12 @@ class _ClauseChanges:
             return False  # "I'm selling my car"
         if rule.get("field") and not {t.lower_ for t in event.verb.subtree} & LISTS["fields"]:
             return False
+        if rule.get("for_place"):
+            new = event.pobj("for") or next(
+                (c for t in event.verb.subtree if t.lower_ == "for" for c in t.children if c.dep_ == "pobj"), None
+            )
+            if new is None or not (new.pos_ == "PROPN" or new.lemma_.lower() in LISTS["places"]):
+                return False
         if rule.get("past") and not clause.is_past:
             return False
         words = event.words

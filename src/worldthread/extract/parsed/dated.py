@@ -216,7 +216,11 @@ class _DatedClause:
     def _of_lasting(self) -> tuple[str, str] | None:
         """Read "I've had this phone since Christmas", "I've been jogging since Thursday"."""
         clause = self._clause
-        if not clause.is_perfect or clause.is_past or not any(time.role in ("since", "duration") for time in self._times):
+        if (
+            not clause.is_perfect
+            or clause.is_past
+            or not any(time.role in ("since", "duration") for time in self._times)
+        ):
             return None
         things = [c for c in self._verb.rights if c.dep_ == "dobj"]
         if clause.lemma == "have" and things and any(c.lower_ in ("this", "these") for c in things[0].lefts):
@@ -303,7 +307,11 @@ class _DatedClause:
             return "on" if time.precision == "day" else "in", begin
         if time.role == "at" and time.precision in ("month", "year"):  # "at the end of June", "in mid-May"
             first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
-            return ("on", f"{first:%Y-%m-%d}") if first.date() == last.date() else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
+            return (
+                ("on", f"{first:%Y-%m-%d}")
+                if first.date() == last.date()
+                else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
+            )
         return ("from", f"{begin} to {end}") if time.role == "during" else None
 
 

@@ -139,6 +139,9 @@ class EndedStates:
             if lemma == "be" and not {"done", "finished", "through", "over"} & {c.lower_ for c in verb.children}:
                 return []
             event = Event(inner, clause, clause.subject, self._referents, passive=False)
+            things = [c for c in inner.children if c.dep_ == "dobj"]
+            if lemma == "finish" and any(g.lower_ in ("a", "an") for c in things for g in c.children):
+                return []  # who finished reading a novel may write another one
             if inner.dep_ in ("compound", "amod", "acl"):
                 event.object = inner.head
             return self._ended_state(event, inner, _gerund_lemma(inner), exact=False)
@@ -257,7 +260,9 @@ class EndedStates:
         if lemma in ("live", "reside", "stay"):
             return [Change(self._sentence, ("home",), who, tuple(targets))] if targets else []
         if lemma in HAVING and any(t.head in WORDS["means"] for t in targets):
-            things = [n for p in event.preps if p.lower_ in ("for", "in", "of") for c in p.children for n in event.people(c)]
+            things = [
+                n for p in event.preps if p.lower_ in ("for", "in", "of") for c in p.children for n in event.people(c)
+            ]
             things += [
                 n for c in verb.children if c.dep_ == "dobj" for p in c.children if p.dep_ == "prep"
                 for g in p.children for n in event.people(g)
@@ -289,7 +294,12 @@ class EndedStates:
 
 def _is_long_ago(clause: Clause) -> bool:
     """Return whether somebody has not done something for a long time: "haven't smoked in three months"."""
-    times = [t for p in clause.verb.children if p.dep_ in ("prep", "mark") and p.lower_ in ("in", "for", "since") for t in p.subtree]
+    times = [
+        t
+        for p in clause.verb.children
+        if p.dep_ in ("prep", "mark") and p.lower_ in ("in", "for", "since")
+        for t in p.subtree
+    ]
     words = {t.lemma_.lower() for t in times}
     if clause.verb.lemma_.lower() in ("smoke", "vape", "gamble", "drink"):
         return bool(words & {"week", "month", "year", "since"}) or any(is_coarse_time(t) for t in times)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from worldthread.extract.parsed.change_tables import WORDS
 from worldthread.extract.parsed.clauses import Clause
 from worldthread.extract.parsed.events import Change, antecedent, speaker_of
-from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of
+from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of, stem
 from worldthread.extract.prose.phrases import Referents
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class EndedThings:
 
     def _of_clause(self, clause: Clause) -> Iterator[Change]:
         subject = clause.subject
+        let_go = next((c for c in clause.verb.rights if c.dep_ in ("ccomp", "xcomp") and c.tag_ == "VB"), None)
+        if clause.lemma == "let" and let_go is not None and clause.is_past | clause.is_perfect and not clause.negation:
+            if let_go.lemma_.lower() in WORDS["ending_verbs"] | {"slide", "die"}:  # "I let the card expire"
+                for thing in (c for c in let_go.lefts if c.dep_ == "nsubj"):
+                    yield from self._ended(thing)
         for thing in clause.verb.rights:  # "I had my last piano lesson"
             if thing.dep_ == "dobj" and (clause.is_past or clause.is_perfect) and not clause.negation:
                 words = {c.lower_ for c in thing.children}
@@ -94,7 +99,8 @@ class EndedThings:
             return False
         for child in verb.rights:
             if child.lower_ in WORDS["over_words"] and child.dep_ in ("acomp", "advmod", "attr", "prep", "prt", "oprd"):
-                return not any(c.dep_ in ("pobj", "pcomp", "prep") and not is_coarse_time(c) for c in child.children)
+                if not any(c.dep_ in ("pobj", "pcomp", "prep") and not is_coarse_time(c) for c in child.children):
+                    return True
             inner = [g for p in child.children if p.dep_ == "prep" for g in p.children] + list(child.children)
             words = {child.lower_, *(t.lower_ for t in inner)}
             if child.dep_ in ("attr", "prep") and any(set(text.split("_")) <= words for text in WORDS["over_phrases"]):
@@ -105,11 +111,16 @@ class EndedThings:
     def _has_ended(clause: Clause) -> bool:
         """Return whether a clause says that its subject came to an end by itself: "expired", "fell through"."""
         verb = clause.verb
-        if not (clause.is_past or clause.is_perfect) or any(c.dep_ == "dobj" and not is_coarse_time(c) for c in verb.children):
+        if not (clause.is_past or clause.is_perfect) or any(
+            c.dep_ == "dobj" and not is_coarse_time(c) for c in verb.children
+        ):
             objects = {c.lemma_.lower() for c in verb.children if c.dep_ == "dobj"}
             return (clause.is_past or clause.is_perfect) and verb.lemma_.lower() == "run" and "course" in objects
         words = {f"{verb.lemma_.lower()}_{c.lower_}" for c in verb.children} | {
-            f"{verb.lemma_.lower()}_{c.lower_}_{g.lower_}" for c in verb.children if c.dep_ == "prep" for g in c.children
+            f"{verb.lemma_.lower()}_{c.lower_}_{g.lower_}"
+            for c in verb.children
+            if c.dep_ == "prep"
+            for g in c.children
         }
         return verb.lemma_.lower() in WORDS["ending_verbs"] or bool(words & WORDS["ending_verbs"])
 
@@ -121,7 +132,9 @@ class EndedThings:
             return
         for verb in (t for t in self._doc if t.tag_ == "VBG" and not any(c.dep_ in _BEFORE for c in t.children)):
             words = [t.lower_ for t in self._doc[max(0, verb.i - 3) : verb.i]]
-            ended = words[-2:] == ["no", "longer"] or (words[-1:] == ["not"] and verb.i < 3 and "anymore" in _words(verb))
+            ended = words[-2:] == ["no", "longer"] or (
+                words[-1:] == ["not"] and verb.i < 3 and "anymore" in _words(verb)
+            )
             if ended and verb.i < 6:
                 things = [c for c in verb.rights if c.dep_ == "dobj"]
                 things += [c for p in verb.rights if p.dep_ == "prep" for c in p.children if c.dep_ == "pobj"]
@@ -138,11 +151,19 @@ class EndedThings:
                 if _LIMIT.match(self._doc.text, match.end()) is not None:
                     continue
                 span = self._doc.char_span(*match.span("noun"), alignment_mode="contract")
-                if span is not None and not any(t.pos_ in ("VERB", "AUX") and t.tag_ != "VBG" for t in span):
-                    yield from self._ended(_head(span))
+                if span is not None and match[0].lower().lstrip(",;:!–— ").startswith(("rip", "r.i.p")):
+                    named = mention_of(_head(span), self._referents)
+                    if named is not None and not named.person:
+                        who = (speaker_of(self._referents),)
+                        yield Change(self._sentence, who=who, targets=(replace(named, proper=True),), life=True)
+                elif span is not None and not any(t.pos_ in ("VERB", "AUX") and t.tag_ != "VBG" for t in span):
+                    yield from self._ended(_head(span), span)
 
-    def _ended(self, thing: Token) -> Iterator[Change]:
+    def _ended(self, thing: Token, span: Span | None = None) -> Iterator[Change]:
         named = mention_of(thing, self._referents)
+        if named is not None and span is not None and any(t.i < span.start for t in thing.subtree):  # "goodbye Tucson"
+            words = [stem(t.lower_) for t in span if t.i < thing.i and t.pos_ in ("NOUN", "PROPN", "ADJ")]
+            named = Mention(stem(thing.lower_), frozenset(words), frozenset(), span.text, proper=thing.pos_ == "PROPN")
         if named is None or named.person or named.determiner in ("a", "an", "any", "every", "each", "some", "another"):
             return
         if thing.tag_ == "VBG":
@@ -153,12 +174,15 @@ class EndedThings:
         if owner is not None and owner != self._referents.speaker:
             who = Mention(owner.lower(), frozenset(), frozenset(), owner, proper=True)
         yield Change(self._sentence, ("any",), (who,), (named,), things=True)
-        if named.head in (WORDS["spans"] | WORDS["containers"]) - {"lesson"}:  # "the lease on the flat", "my term on the board"
+        if named.head in (WORDS["spans"] | WORDS["containers"]) - {
+            "lesson"
+        }:  # "the lease on the flat", "my term on the board"
             inner = [c for p in thing.children if p.dep_ == "prep" for c in p.children if c.dep_ in ("pobj", "pcomp")]
             inner += [c for c in thing.children if c.dep_ in ("compound", "nmod")]
             targets = [one for token in inner if (one := mention_of(token, self._referents)) is not None]
             if targets:
-                yield Change(self._sentence, ("any",), (who,), tuple(targets), loosely=True)
+                families = ("any",) if named.head in WORDS["ties"] else ("going",)
+                yield Change(self._sentence, families, (who,), tuple(targets), loosely=True)
 
 
 def _words(verb: Token) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from worldthread.extract.parsed.aspects import aspect_for
@@ -74,8 +75,10 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
     for other in view.facts(subject=fact.subject):
         if other.key[2] == value or _is_part(fact, other):
             continue
-        if (is_favourite and other.key[1] == relation) or _is_opposite(fact, other) or any(
-            is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE
+        if (
+            (is_favourite and other.key[1] == relation)
+            or _is_opposite(fact, other)
+            or any(is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE)
         ):
             found.append(other)
     return found
@@ -86,6 +89,8 @@ def _is_opposite(one: Fact, other: Fact) -> bool:
     states = []
     for fact in (one, other):
         _, relation, value = fact.key
+        if relation.startswith("opens "):
+            relation = "is open"
         states.append(value if relation == "is" else relation.removeprefix("is ").partition(" ")[0])
     first, second = states
     return first != second and first in FAMILIES and FAMILIES[first] == FAMILIES.get(second)
@@ -174,7 +179,8 @@ def _ends(change: Change, fact: Fact) -> bool:
             and all(is_about(t, fact, loosely=True) for t in change.targets)
         )
     if change.relation:
-        if re.fullmatch(change.relation, relation) is None:
+        is_age = change.relation == "has age" and relation == "is" and fact.key[2].isdigit()  # "my cat is 2"
+        if re.fullmatch(change.relation, relation) is None and not is_age:
             return False
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
@@ -198,6 +204,11 @@ def _ends(change: Change, fact: Fact) -> bool:
         return False
     if not change.targets:  # who is thrown out has still what they had
         return "membership" not in change.families or relation.split()[0] not in ("has", "have", "uses", "pays", "goes")
+    head = mention_of_text(fact.object).head
+    if relation in ("is a", "is an") and all(
+        t.determiner == "the" and not t.proper and t.head == head for t in change.targets
+    ):
+        return False  # "the nurse" is somebody else than who is a nurse
     if change.exact:
         return any(
             t.name == fact.key[2] or normalise_name(t.name) == fact.key[2] or (t.head == fact.key[2] and not t.words)
@@ -210,7 +221,10 @@ def _is_kin(fact: Fact) -> bool:
     """Return whether a fact says who somebody's relatives and friends are, or what somebody's pet is."""
     lasting = (LISTS["relations"] | LISTS["pets"]) - LISTS["partners"]
     relation = fact.key[1]
-    nouns = {relation.rpartition(" ")[2], *(([mention_of_text(fact.object).head]) if relation in ("has", "is a") else [])}
+    nouns = {
+        relation.rpartition(" ")[2],
+        *(([mention_of_text(fact.object).head]) if relation in ("has", "is a") else []),
+    }
     return bool(nouns & lasting) and relation.startswith(("has", "is a"))
 
 
@@ -281,6 +295,8 @@ def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
     found: list[Fact] = []
     names = _names(target, view)
     is_known = target.determiner == "" and any(is_kind(f) for name in names for f in view.facts(subject=name))
+    if is_known:
+        target = replace(target, proper=True)  # a name that the parser takes for a noun: "Nibbles"
     if not target.proper and not is_known and target.owner is None and (target.determiner != "the" or target.tail):
         names = []
     if target.owner is None and target.determiner == "the" and not target.words | target.tail:

@@ -83,7 +83,8 @@ class Event:
         if self.object is None and patient is None:  # "wrote off the Fiesta", of which the parser misses the object
             inner = [c for p in verb.rights if p.dep_ == "prt" for c in p.children if c.dep_ == "pobj"]
             self.object = next((c for c in inner if not is_coarse_time(c)), None)
-        if self.object is None and patient is None and (gerund := self.gerund()) is not None:  # "dropped learning Italian"
+        is_dropped = verb.lemma_.lower() in ("cancel", "abandon", "scrap", "shelve", "drop", "postpone")
+        if self.object is None and is_dropped and (gerund := self.gerund()) is not None:  # "dropped learning Italian"
             self.object = next((c for c in gerund.children if c.dep_ == "dobj"), None)
         self.has_dative = any(c.dep_ == "dative" for c in verb.children)
         self.preps = [

@@ -255,7 +255,8 @@ def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
         return target.words <= thing.all or thing.words <= target.all
     if noun and target.head == noun and (not target.words or target.words <= set(map(stem, relation.split()))):
         return True
-    if target.name[:1].isupper() or (target.head in WORDS["containers"] and thing.head in target.words):
+    plain = target.name.removeprefix(f"{target.owner}'s ") if target.owner is not None else target.name
+    if plain[:1].isupper() or (target.head in WORDS["containers"] and thing.head in target.words):
         # "the Volvo", "my Netflix subscription" of which only the name is known
         return target.head in thing.all or (bool(target.words) and thing.head in target.words and loosely)
     return loosely and (target.words | {target.head}) <= thing.all

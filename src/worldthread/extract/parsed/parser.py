@@ -112,7 +112,13 @@ _HEADING: Final = re.compile(
 )
 
 
-_TIME_AHEAD: Final = re.compile(r"^(in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?|fortnight)['’]s? time)(?= \w)", re.IGNORECASE)
+_LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselves
+    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit)(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
+    re.IGNORECASE,
+)
+_TIME_AHEAD: Final = re.compile(
+    r"^(in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?|fortnight)['’]s? time)(?= \w)", re.IGNORECASE
+)
 
 
 def normalised(sentence: str) -> str:
@@ -125,6 +131,9 @@ def normalised(sentence: str) -> str:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
     sentence = _REALLY.sub("I ", sentence)
+    sentence = _LEFT_OUT.sub(
+        lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
+    )
     sentence = _TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _NAME_IS.sub("name is", sentence)
     sentence = _E_MAIL.sub("email", sentence)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.change_tables import LISTS, TABLE, WORDS, number_of
 from worldthread.extract.parsed.clauses import Clause
-from worldthread.extract.parsed.events import Change, Event, speaker_of
+from worldthread.extract.parsed.events import Change, Event, antecedent, speaker_of
 from worldthread.extract.parsed.mentions import Mention, mention_of, stem
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import third_person
@@ -24,10 +24,9 @@ _CONTACT_NAME: Final = re.compile(
 
 _ROUND_AGE: Final = re.compile(r"\bthe big (\w+?)(?:[ -]?(oh?|0))?\b", re.IGNORECASE)
 _NAMING: Final = r"has (?:.* )?(?:name|surname|handle|username)|is called|is named|goes by"
-_MEANING: Final = (
-    "(?:wants|plans|hopes|intends|aims|needs|would like|wishes|dreams of|is (?:planning|hoping|going|aiming|about|saving(?: up)?)) to"
-)
+_MEANING: Final = "(?:wants|plans|hopes|intends|aims|needs|would like|wishes|dreams of|is (?:planning|hoping|going|aiming|about|saving(?: up)?)) to"
 _INTENDING: Final = frozenset(["decide", "choose", "opt", "agree", "go", "want", "plan", "intend", "hope", "aim"])
+_DEARER: Final = frozenset(["expensive", "cheaper", "pricier", "dearer", "free"])
 _HOMES: Final = frozenset(["place", "home", "house", "flat", "apartment", "studio", "pad", "digs"])
 _NOW: Final = frozenset(["now", "nowadays", "currently", "since", "today"])
 _MANY: Final = (LISTS["relations"] | LISTS["pets"]) - WORDS["spans"] - frozenset(TABLE["single"]["names"].split())
@@ -92,7 +91,10 @@ class ReplacedValues:
                     }
                     & {t.lower_ for t in verb.subtree}
                 )
-            ) or (("new" in words or any(c.lower_ == "now" for c in verb.children)) and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children)):
+            ) or (
+                ("new" in words or any(c.lower_ == "now" for c in verb.children))
+                and any(c.dep_ in ("attr", "acomp", "nummod", "punct") for c in verb.children)
+            ):
                 thing = clause.subject
         if thing is None or thing.tag_ == "PRP":
             return []
@@ -127,11 +129,22 @@ class ReplacedValues:
         words = [c.lower_ for c in thing.lefts if c.dep_ in ("compound", "amod", "nmod")]
         owner = next((c for c in thing.children if c.dep_ == "poss"), None)
         noun = thing.lower_
-        if "new" not in words or owner is None or noun in _MANY or not any(c.dep_ in ("attr", "acomp") for c in clause.verb.rights):
+        if (
+            "new" not in words
+            or owner is None
+            or noun in _MANY
+            or not any(c.dep_ in ("attr", "acomp") for c in clause.verb.rights)
+        ):
             return []
         who = Event(clause.verb, clause, thing, self._referents).people(owner)
         if noun in _HOMES:
-            kept = tuple(n for p in clause.verb.rights if p.dep_ == "prep" for c in p.children if (n := mention_of(c, self._referents)))
+            kept = tuple(
+                n
+                for p in clause.verb.rights
+                if p.dep_ == "prep"
+                for c in p.children
+                if (n := mention_of(c, self._referents))
+            )
             return [Change(self._sentence, ("home",), tuple(who), kept=kept)]
         name = re.escape(" ".join([*(w for w in words if w != "new"), noun]))
         kept = tuple(self._values(clause.verb.doc))
@@ -164,7 +177,9 @@ class ReplacedValues:
     def _amount(self) -> list[Change]:
         """Return that an amount has changed: "went from 30 to 35", "put my rent up to 950", "knocked it down to 20"."""
         clause, verb = self._clause, self._clause.verb
-        if verb.lemma_.lower() not in WORDS["price_changes"] or not (clause.is_past or clause.is_perfect or clause.is_passive):
+        if verb.lemma_.lower() not in WORDS["price_changes"] or not (
+            clause.is_past or clause.is_perfect or clause.is_passive
+        ):
             return []
         after = [t for t in verb.subtree if t.i > verb.i]
         if not any(t.like_num for t in after) or not {t.lower_ for t in after} & {"to", "from", "by"}:
@@ -213,7 +228,9 @@ class ReplacedValues:
         if clause.negation or clause.is_progressive or clause.is_passive or not (clause.is_past or clause.is_perfect):
             return []
         event = Event(verb, clause, clause.subject, self._referents)
-        things = [n for t in (event.object, event.pobj("to"), event.pobj("in")) if t is not None for n in event.people(t)]
+        things = [
+            n for t in (event.object, event.pobj("to"), event.pobj("in")) if t is not None for n in event.people(t)
+        ]
         if not things:
             return []
         relation = rf"{_MEANING} {re.escape(verb.lemma_.lower())}(?: .*)?"
@@ -223,6 +240,12 @@ class ReplacedValues:
         """Return the plans that somebody does not follow: "decided not to adopt a dog", "I don't want to move any more"."""
         clause, verb = self._clause, self._clause.verb
         lemma = verb.lemma_.lower()
+        inner = next((c for c in verb.children if c.dep_ in ("xcomp", "dobj") and c.tag_ == "VBG"), None)
+        if inner is not None and lemma in ("cancel", "abandon", "scrap", "shelve", "drop", "postpone"):
+            event = Event(inner, clause, clause.subject, self._referents, passive=False)
+            things = event.people(event.object) if event.object is not None else []
+            relation = rf"{_MEANING} {re.escape(inner.lemma_.lower())}(?: .*)?"
+            return [Change(self._sentence, (), tuple(event.agents()), tuple(things), relation=relation)]
         inner = next((c for c in verb.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
         if inner is None or lemma not in _INTENDING:
             return []
@@ -230,21 +253,35 @@ class ReplacedValues:
         if not is_inner and not (clause.negation and not clause.is_past):
             return []
         event = Event(inner, clause, clause.subject, self._referents, passive=False)
-        things = [n for t in (event.object, event.pobj("to"), event.pobj("in")) if t is not None for n in event.people(t)]
+        things = [
+            n for t in (event.object, event.pobj("to"), event.pobj("in")) if t is not None for n in event.people(t)
+        ]
         relation = rf"{_MEANING} {re.escape(inner.lemma_.lower())}(?: .*)?"
         return [Change(self._sentence, (), tuple(event.agents()), tuple(things), relation=relation)]
 
     def _stated_price(self) -> list[Change]:
         """Return that something has a price now: "a bus ticket is 2.50 euros now"."""
         clause, verb = self._clause, self._clause.verb
-        if verb.lemma_.lower() not in ("be", "cost") or clause.is_past or clause.subject is None:
+        subject = clause.subject
+        if subject is not None and subject.lower_ == "it":
+            subject = antecedent(subject)
+        if verb.lemma_.lower() not in ("be", "cost", "get", "become") or subject is None or subject.tag_ == "PRP":
+            return []
+        complements = {c.lower_ for c in verb.rights if c.dep_ in ("acomp", "attr", "oprd")}
+        is_other = verb.lemma_.lower() in ("get", "become") and bool(complements & _DEARER)
+        is_free = verb.lemma_.lower() == "be" and "free" in complements and "now" in {t.lower_ for t in verb.subtree}
+        if is_other or is_free:
+            event = Event(verb, clause, subject, self._referents)
+            things = [n for t in event.people(subject) if not t.tail for n in (t, _owned(t, self._referents))]
+            return [Change(self._sentence, ("price",), tuple(things))]
+        if verb.lemma_.lower() not in ("be", "cost") or clause.is_past:
             return []
         words = {t.lower_ for t in verb.subtree}
         numbers = [t for t in verb.subtree if t.like_num and t.i > verb.i]
-        if not numbers or not words & _NOW or not words & (LISTS["money"] | {"a", "per"}) or clause.subject.tag_ == "PRP":
+        if not numbers or not words & _NOW or not words & (LISTS["money"] | {"a", "per"}):
             return []
-        event = Event(verb, clause, clause.subject, self._referents)
-        things = [name for t in event.people(clause.subject) for name in (t, _owned(t, self._referents))]
+        event = Event(verb, clause, subject, self._referents)
+        things = [name for t in event.people(subject) if not t.tail for name in (t, _owned(t, self._referents))]
         return [Change(self._sentence, ("price",), tuple(things), kept=tuple(self._values(verb.doc)))]
 
     def _value_denied(self) -> list[Change]:
@@ -321,7 +358,9 @@ def _person(name: str) -> Mention:
 
 
 def _kept(event: Event, *prepositions: str) -> tuple[Mention, ...]:
-    tokens = [event.pobj(preposition) for preposition in prepositions] + [c for c in event.verb.rights if c.dep_ == "oprd"]
+    tokens = [event.pobj(preposition) for preposition in prepositions] + [
+        c for c in event.verb.rights if c.dep_ == "oprd"
+    ]
     return tuple(named for t in tokens if t is not None and (named := event.named(t)) is not None)
 
 

@@ -71,7 +71,12 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     if valid_from is None and valid_to is None:
         return stated
     is_begun = clause.lemma.partition(" ")[0] in _BEGINNING
-    if (not is_state or is_begun) and valid_from is not None and valid_from > at and _is_new_state(clause, fact.relation):
+    if (
+        (not is_state or is_begun)
+        and valid_from is not None
+        and valid_from > at
+        and _is_new_state(clause, fact.relation)
+    ):
         valid_to = max((time.valid_to for time in times if time.role == "during" and time.valid_to), default=None)
     if (
         (fact.aspect or "").startswith("day of ")
