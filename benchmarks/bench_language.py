@@ -2,9 +2,9 @@
 
     python benchmarks/bench_language.py --half development|unseen [--part PART ...] [--show-failures] [--json]
 
-Every sentence is told to a new memory by the role "user", unless the set names its speaker. The unseen half was written so that the rules are not fitted
-to it: its failures are shown only with --reveal, after which it is no longer unseen. The parts, and when an entry is
-right:
+Every sentence is told to a new memory by the role "user", unless the set names its speaker. The unseen half was
+written so that the rules are not fitted to it: its failures are shown only with --reveal, after which it is no longer unseen. The
+parts, and when an entry is right:
 
 * everyday: at least one of the listed facts is stated, and nothing else of the same subjects; a fact with a part of the
   listed object is something else. "beside" counts the facts about other subjects, which are not judged.
@@ -287,11 +287,12 @@ def changes(half: str) -> Iterator[Verdict]:
 def changes_third(half: str) -> Iterator[Verdict]:
     data = read("changes_third", half)
     for _, speaker, *entry in data["changes"]:
-        yield judge_change("changes, third", *entry, speaker=speaker)
-    for speaker, *pair in data["look_alikes"]:
-        yield judge_look_alike("look-alikes, third", *pair, speaker=speaker)
-    for speaker, *entry in data["corrections"]:
-        yield judge_correction("corrections, third", *entry, speaker=speaker)
+        before, later, words, *others = entry
+        yield judge_change("changes, third", before, later, words, *others, speaker=speaker)
+    for speaker, before, later in data["look_alikes"]:
+        yield judge_look_alike("look-alikes, third", before, later, speaker=speaker)
+    for speaker, before, correction, words in data["corrections"]:
+        yield judge_correction("corrections, third", before, correction, words, speaker=speaker)
     yield from (replace(judge_date(*entry), part="dates, third") for entry in data["dates"])
 
 

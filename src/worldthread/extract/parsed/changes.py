@@ -36,12 +36,15 @@ _LONG_AGO: Final = re.compile(
 _ANY_MORE: Final = re.compile(r" (?:anymore|any more|any longer)\b")
 _NOWADAYS: Final = re.compile(r"\b(?:these days|nowadays|by now|now|currently|at all now)\W*$", re.IGNORECASE)
 _FOR_NOW: Final = re.compile(
-    r"\b(?:just |only )?for (?:today|tonight|the (?:day|weekend|night|moment|evening|time being)|this (?:week|year|month|weekend|season|time)|now|an? "
-    r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b(?! on| and all| of)|\btemporarily\b",
+    r"\b(?:just |only )?for (?:today|tonight|the (?:day|weekend|night|moment|evening|time being)|"
+    r"this (?:week|year|month|weekend|season|time)|now|an? "
+    r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b"
+    r"(?! on| and all| of)|\btemporarily\b",
     re.IGNORECASE,
 )
 _STORY: Final = re.compile(
-    r"\bin (?:my|the|a|his|her|this|that) (?:\w+ )?(?:dream|nightmare|novel|video game|film|movie|story)\b|\bdream(?:t|ed)\b",
+    r"\bin (?:my|the|a|his|her|this|that) (?:\w+ )?(?:dream|nightmare|novel|video game|film|movie|story)\b"
+    r"|\bdream(?:t|ed)\b",
     re.IGNORECASE,
 )
 _ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)

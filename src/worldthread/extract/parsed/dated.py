@@ -29,8 +29,8 @@ _GOING: Final = frozenset(["go", "come", "drive", "fly", "walk", "travel", "head
 _PREPOSITIONS: Final = frozenset(["to", "at", "in", "on", "for", "with", "from", "around", "across", "through", "near"])
 _MEALS: Final = frozenset(["breakfast", "brunch", "lunch", "dinner", "supper", "tea", "coffee", "drink"])
 _HAPPENING: Final = WORDS["schedules"] | {
-    "arrive", "come", "happen", "last", "occur", "run", "run out", "expire", "end", "finish", "return", "land", "come back", "get back", "be back", "start",
-    "begin", "take place", "go ahead", "fall", "apply",
+    "arrive", "come", "happen", "last", "occur", "run", "run out", "expire", "end", "finish", "return", "land",
+    "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply",
 }  # fmt: skip
 _CLOSING: Final = frozenset(["close", "open", "shut", "cancel", "suspend", "lock", "sell", "break"])
 _UNTIL: Final = frozenset(["due", "valid", "open", "closed", "available", "ill", "sick", "absent"])

@@ -1,14 +1,14 @@
-"""Finds things that a sentence says are over, whatever they are: "the tour is off", "no more beer", "that's it for yoga".
+"""Finds things that a sentence says are over, whatever they are: "the tour is off", "no more beer", "that's it for me".
 
-What the thing is to somebody (a plan, a club, an illness) is not known from the sentence; the memory knows it. Therefore
-a change found here ends facts of any family, as long as they are about the thing.
+What the thing is to somebody (a plan, a club, an illness) is not known from the sentence; the memory knows it. So a
+change found here ends facts of any family, as long as they are about the thing.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.change_tables import WORDS
@@ -20,34 +20,34 @@ from worldthread.extract.prose.phrases import Referents
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-_NOUN: Final = r"(?P<noun>(?:(?:my|our|the|this|that|those|these) )?[\w'&+-]+(?: [\w'&+-]+){0,3}?)"
+_NOUN: Final = r"(?P<noun>(?:(?:my|our|the|this|that|those|these) )?[\w'&+-]{1,40}(?: [\w'&+-]{1,40}){0,3}?)"
 _ENDED: Final = r"(?:over|done|gone|cancelled|canceled|finished|history|off|scrapped|sold|no more)"
+_BEGIN: Final = r"(?:^|[,;:!–—] )"
 _BREAK: Final = r"(?= for (?:me|us|now|good)\b| (?:after all|any ?more|this|now|from|since|then|and|but|until|till)\b|\W*$|[,.;:!–—])"
+_SINCE: Final = r"(?=\W*$|[,;:!–—]| (?:at last|finally|yesterday|today|this|last|now|because|due))"
+_FAREWELL: Final = r"(?:so much for|rip|r\.i\.p\.|farewell|goodbye|good-bye|bye-bye|bye bye|adios|adieu|ciao)"
+_END_OF: Final = r"(?:the end of|it for|the last of|goodbye to|bye-bye to|curtains for)"
 _FRAGMENTS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?:^|[,;:!–—-] |\bso |\band |\bso it's |\bit's )no more {_NOUN}{_BREAK}",
-        rf"(?:^|[,;:!–—] )(?:so )?no {_NOUN} (?:\w+ \w+ )?after all\b",
-        rf"(?:^|[,;:!–—] )(?:i'm |we're |i am |we are )?(?:all )?(?:done|finished|through) with {_NOUN}{_BREAK}",
-        rf"(?:^|[,;:!–—] |\bso )(?:that's|that is|that was|it's|it is)(?: (?:the end of|it for|the last of|goodbye to|bye-bye to|curtains for)) {_NOUN}{_BREAK}",
-        rf"(?:^|[,;:!–—] |\bso )(?:that's|that is) {_NOUN} (?:done|over|finished|gone|history|sorted)\b(?! with)",
-        rf"(?:^|[,;:!–—] )(?:so much for|rip|r\.i\.p\.|farewell|goodbye|good-bye|bye-bye|bye bye|adios|adieu|ciao),? (?:to )?{_NOUN}{_BREAK}",
-        rf"(?:^|[,;:!–—] ){_NOUN}(?:'s| is| are|'re| has been| got|) {_ENDED}(?=\W*$|[,;:!–—]| (?:at last|finally|yesterday|today|this|last|now|because|due))",
+        rf"{_BEGIN}(?:so )?no {_NOUN} (?:\w+ \w+ )?after all\b",
+        rf"{_BEGIN}(?:i'm |we're |i am |we are )?(?:all )?(?:done|finished|through) with {_NOUN}{_BREAK}",
+        rf"(?:{_BEGIN}|\bso )(?:that's|that is|that was|it's|it is) {_END_OF} {_NOUN}{_BREAK}",
+        rf"(?:{_BEGIN}|\bso )(?:that's|that is) {_NOUN} (?:done|over|finished|gone|history|sorted)\b(?! with)",
+        rf"{_BEGIN}{_FAREWELL},? (?:to )?{_NOUN}{_BREAK}",
+        rf"{_BEGIN}{_NOUN}(?:'s| is| are|'re| has been| got|) {_ENDED}{_SINCE}",
     )
 )
-
-
 _BEFORE: Final = frozenset(["nsubj", "nsubjpass", "aux", "auxpass", "expl"])
-
-
+_COMPLEMENTS: Final = frozenset(["acomp", "advmod", "attr", "prep", "prt", "oprd"])
 _VALUE: Final = re.compile(
-    r"\b(?:delete|forget|ignore|scrap|bin|remove|instead of|rather than|do(?:n't| not) (?:use|call|write|text|e-?mail)|stop using|no longer use)"
+    r"\b(?:delete|forget|ignore|scrap|bin|remove|instead of|rather than|stop using|no longer use|"
+    r"do(?:n't| not) (?:use|call|write|text|e-?mail))"
     r"(?: to| me)?(?: at| on| under)?(?: (?:my|the) (?:old )?(?:e-?mail|number|address|phone|handle))?:? "
-    r"(?P<value>\S*[@\d][\w@. -]*\w)",
+    r"(?P<value>\S{0,64}[@\d][\w@. -]{0,64}\w)",
     re.IGNORECASE,
 )
-
-
 _LIMIT: Final = re.compile(r"(?: for (?:me|us))? (?:today|tonight|yet|in\b|left|at the)", re.IGNORECASE)
 
 
@@ -74,10 +74,10 @@ class EndedThings:
     def _of_clause(self, clause: Clause) -> Iterator[Change]:
         subject = clause.subject
         let_go = next((c for c in clause.verb.rights if c.dep_ in ("ccomp", "xcomp") and c.tag_ == "VB"), None)
-        if clause.lemma == "let" and let_go is not None and clause.is_past | clause.is_perfect and not clause.negation:
-            if let_go.lemma_.lower() in WORDS["ending_verbs"] | {"slide", "die"}:  # "I let the card expire"
-                for thing in (c for c in let_go.lefts if c.dep_ == "nsubj"):
-                    yield from self._ended(thing)
+        done = (clause.is_past or clause.is_perfect) and not clause.negation
+        if clause.lemma == "let" and let_go is not None and done and let_go.lemma_ in WORDS["ending_verbs"]:
+            for thing in (c for c in let_go.lefts if c.dep_ == "nsubj"):  # "I let the card expire"
+                yield from self._ended(thing)
         for thing in clause.verb.rights:  # "I had my last piano lesson"
             if thing.dep_ == "dobj" and (clause.is_past or clause.is_perfect) and not clause.negation:
                 words = {c.lower_ for c in thing.children}
@@ -98,9 +98,11 @@ class EndedThings:
         if verb.lemma_.lower() not in ("be", "'s") or clause.is_past:
             return False
         for child in verb.rights:
-            if child.lower_ in WORDS["over_words"] and child.dep_ in ("acomp", "advmod", "attr", "prep", "prt", "oprd"):
-                if not any(c.dep_ in ("pobj", "pcomp", "prep") and not is_coarse_time(c) for c in child.children):
-                    return True
+            is_over = child.lower_ in WORDS["over_words"] and child.dep_ in _COMPLEMENTS
+            if is_over and not any(
+                c.dep_ in ("pobj", "pcomp", "prep") and not is_coarse_time(c) for c in child.children
+            ):
+                return True
             inner = [g for p in child.children if p.dep_ == "prep" for g in p.children] + list(child.children)
             words = {child.lower_, *(t.lower_ for t in inner)}
             if child.dep_ in ("attr", "prep") and any(set(text.split("_")) <= words for text in WORDS["over_phrases"]):
@@ -127,7 +129,7 @@ class EndedThings:
     # -- fragments ----------------------------------------------------------------------------------------------------
 
     def _of_fragments(self) -> Iterator[Change]:
-        """Yield what fragments say is over: "no more beer for me", "so that's Lisbon done", "no longer going to yoga"."""
+        """Yield what fragments say is over: "no more beer for me", "that's Lisbon done", "no longer going to yoga"."""
         if any(t.lower_ in WORDS["doubtful_endings"] for t in self._doc):
             return
         for verb in (t for t in self._doc if t.tag_ == "VBG" and not any(c.dep_ in _BEFORE for c in t.children)):

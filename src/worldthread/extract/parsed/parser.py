@@ -106,14 +106,15 @@ _FILLER: Final = re.compile(
 
 
 _HEADING: Final = re.compile(
-    r"^(?:\w+ ){0,2}(?:news|updates?|timetable|schedule|plans?|status|reminder|note|announcement|info|edit|heads[- ]up|headline|"
-    r"confession|results?|changes?|spoiler|summary|verdict|tl;dr)(?: \w+)?: +(?=\w+['’ ])",
+    r"^(?:\w+ ){0,2}(?:news|updates?|timetable|schedule|plans?|status|reminder|note|announcement|info|edit|"
+    r"heads[- ]up|headline|confession|results?|changes?|spoiler|summary|verdict|tl;dr)(?: \w+)?: +(?=\w+['’ ])",
     re.IGNORECASE,
 )
 
 
 _LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselves
-    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit)(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
+    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit)"
+    r"(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
     re.IGNORECASE,
 )
 _TIME_AHEAD: Final = re.compile(

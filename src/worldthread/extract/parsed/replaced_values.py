@@ -24,7 +24,10 @@ _CONTACT_NAME: Final = re.compile(
 
 _ROUND_AGE: Final = re.compile(r"\bthe big (\w+?)(?:[ -]?(oh?|0))?\b", re.IGNORECASE)
 _NAMING: Final = r"has (?:.* )?(?:name|surname|handle|username)|is called|is named|goes by"
-_MEANING: Final = "(?:wants|plans|hopes|intends|aims|needs|would like|wishes|dreams of|is (?:planning|hoping|going|aiming|about|saving(?: up)?)) to"
+_MEANING: Final = (
+    "(?:wants|plans|hopes|intends|aims|needs|would like|wishes|"
+    "is (?:planning|hoping|going|aiming|about|saving(?: up)?)) to"
+)
 _INTENDING: Final = frozenset(["decide", "choose", "opt", "agree", "go", "want", "plan", "intend", "hope", "aim"])
 _DEARER: Final = frozenset(["expensive", "cheaper", "pricier", "dearer", "free"])
 _HOMES: Final = frozenset(["place", "home", "house", "flat", "apartment", "studio", "pad", "digs"])
@@ -122,7 +125,7 @@ class ReplacedValues:
         return [Change(self._sentence, (), tuple(who), relation=f"has (?:{names})", kept=tuple(self._values(doc)))]
 
     def _new_value(self) -> list[Change]:
-        """Return that something of which there is one has a new value: "my new work email is ...", "our new gym is ..."."""
+        """Return that something of which there is one has a new value: "my new work email is ..."."""
         clause, thing = self._clause, self._clause.subject
         if thing is None or clause.lemma != "be" or clause.is_past or thing.tag_ not in ("NN", "NNP"):
             return []
@@ -152,7 +155,7 @@ class ReplacedValues:
         return [*old, *(Change(self._sentence, (), (_part(one, name),), relation="is(?: in| at| on)?") for one in who)]
 
     def _renamed(self) -> list[Change]:
-        """Return that something has another name: "we renamed the shop", "the club is now called ...", "I go by ..."."""
+        """Return that something has another name: "we renamed the shop", "I go by ..."."""
         clause, verb = self._clause, self._clause.verb
         event = Event(verb, clause, clause.subject, self._referents)
         lemma = verb.lemma_.lower()
@@ -186,7 +189,7 @@ class ReplacedValues:
             return []
         event = Event(verb, clause, clause.subject, self._referents)
         thing = event.object if event.object is not None and not event.object.like_num else event.subject
-        if thing is None or any(t.like_num for t in thing.subtree) and thing is not event.subject:
+        if thing is None or (any(t.like_num for t in thing.subtree) and thing is not event.subject):
             return []
         found: list[Change] = []
         for named in event.people(thing):
@@ -237,7 +240,7 @@ class ReplacedValues:
         return [Change(self._sentence, (), tuple(event.agents()), tuple(things), relation=relation)]
 
     def given_up(self) -> list[Change]:
-        """Return the plans that somebody does not follow: "decided not to adopt a dog", "I don't want to move any more"."""
+        """Return the plans that somebody does not follow: "decided not to adopt a dog"."""
         clause, verb = self._clause, self._clause.verb
         lemma = verb.lemma_.lower()
         inner = next((c for c in verb.children if c.dep_ in ("xcomp", "dobj") and c.tag_ == "VBG"), None)
