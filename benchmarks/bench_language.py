@@ -3,8 +3,8 @@
     python benchmarks/bench_language.py --half development|unseen [--part PART ...] [--show-failures] [--json]
 
 Every sentence is told to a new memory by the role "user", unless the set names its speaker. The unseen half was
-written so that the rules are not fitted to it: its failures are shown only with --reveal, after which it is no longer unseen. The
-parts, and when an entry is right:
+written so that the rules are not fitted to it: its failures are shown only with --reveal, after which it is no longer
+unseen. The parts, and when an entry is right:
 
 * everyday: at least one of the listed facts is stated, and nothing else of the same subjects; a fact with a part of the
   listed object is something else. "beside" counts the facts about other subjects, which are not judged.

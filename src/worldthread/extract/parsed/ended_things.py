@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 _NOUN: Final = r"(?P<noun>(?:(?:my|our|the|this|that|those|these) )?[\w'&+-]{1,40}(?: [\w'&+-]{1,40}){0,3}?)"
 _ENDED: Final = r"(?:over|done|gone|cancelled|canceled|finished|history|off|scrapped|sold|no more)"
 _BEGIN: Final = r"(?:^|[,;:!–—] )"
-_BREAK: Final = r"(?= for (?:me|us|now|good)\b| (?:after all|any ?more|this|now|from|since|then|and|but|until|till)\b|\W*$|[,.;:!–—])"
+_BREAK: Final = (
+    r"(?= for (?:me|us|now|good)\b| (?:after all|any ?more|this|now|from|since|then|and|but|until|till)\b|"
+    r"\W*$|[,.;:!–—])"
+)
 _SINCE: Final = r"(?=\W*$|[,;:!–—]| (?:at last|finally|yesterday|today|this|last|now|because|due))"
 _FAREWELL: Final = r"(?:so much for|rip|r\.i\.p\.|farewell|goodbye|good-bye|bye-bye|bye bye|adios|adieu|ciao)"
 _END_OF: Final = r"(?:the end of|it for|the last of|goodbye to|bye-bye to|curtains for)"

@@ -91,6 +91,7 @@ class Event:
             c for c in verb.children if c.dep_ in ("prep", "agent", "dative") and c.pos_ in ("ADP", "PART", "SCONJ")
         ]
         self.preps += [c for c in verb.children if c.dep_ == "prt" and any(g.dep_ == "pobj" for g in c.children)]
+        self.preps += [g for c in verb.children if c.dep_ == "advmod" for g in c.children if g.dep_ == "prep"]
         for prep in list(self.preps):
             self.preps += [c for c in prep.children if c.dep_ == "prep"]
         if self.object is not None:
