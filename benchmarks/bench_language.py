@@ -2,15 +2,16 @@
 
     python benchmarks/bench_language.py --half development|unseen [--part PART ...] [--show-failures] [--json]
 
-Every sentence is told to a new memory by the role "user". The unseen half was written so that the rules are not fitted
-to it: its failures are shown only with --reveal, after which it is no longer unseen. The parts, and when an entry is
-right:
+Every sentence is told to a new memory by the role "user", unless the set names its speaker. The unseen half was
+written so that the rules are not fitted to it: its failures are shown only with --reveal, after which it is no longer
+unseen. The parts, and when an entry is right:
 
 * everyday: at least one of the listed facts is stated, and nothing else of the same subjects; a fact with a part of the
   listed object is something else. "beside" counts the facts about other subjects, which are not judged.
 * changes: a fact with the given words held after the first message, and no such fact holds after the second one, a day
   later. New facts with these words are allowed ("sold the Volvo"). look-alikes: nothing ends. corrections: a fact with
   the given words was stated by the first message, and holds at no time after the second one.
+* changes_third: a third set of changes, look-alikes, corrections and dates, with speakers of other names than "user".
 * dates: a fact with the given words has the expected interval, to the day.
 * nonsense: no fact is stated, not even one that has ended.
 * others: German, French and Spanish, as everyday and nonsense.
@@ -67,16 +68,16 @@ def new_memory() -> Memory:
     return Memory(model="none", embedder=FakeEmbedder())
 
 
-def tell(memory: Memory, sentence: str, at: datetime) -> None:
-    """Remember a sentence as a message of the user."""
-    memory.remember([{"role": SPEAKER, "content": sentence}], at=at)
+def tell(memory: Memory, sentence: str, at: datetime, speaker: str = SPEAKER) -> None:
+    """Remember a sentence as a message of the user or of another speaker."""
+    memory.remember([{"role": speaker, "content": sentence}], at=at)
 
 
-def tell_all(memory: Memory, before: Before, at: datetime) -> tuple[str, ...]:
+def tell_all(memory: Memory, before: Before, at: datetime, speaker: str = SPEAKER) -> tuple[str, ...]:
     """Remember one message or several at one time, and return them."""
     messages = (before,) if isinstance(before, str) else tuple(before)
     for message in messages:
-        tell(memory, message, at)
+        tell(memory, message, at, speaker)
     return messages
 
 
@@ -178,13 +179,13 @@ def judge_nothing(part: str, sentence: str) -> Verdict:
     return Verdict(part, "wrong" if facts else "right", (sentence,), tuple(map(str, facts)))
 
 
-def judge_change(part: str, before: Before, later: str, words: str, *others: str) -> Verdict:
+def judge_change(part: str, before: Before, later: str, words: str, *others: str, speaker: str = SPEAKER) -> Verdict:
     """Judge a change: every fact with the words ends, and none with the words of ``others``."""
     with new_memory() as memory:
-        messages = tell_all(memory, before, FIRST)
+        messages = tell_all(memory, before, FIRST, speaker)
         first = {s for s in unended(memory, FIRST) if isinstance(s, Fact)}
         held = {s for s in first if has_words(s, words)}
-        tell(memory, later, LATER)
+        tell(memory, later, LATER, speaker)
         last = unended(memory, LATER)
         stated = tuple(map(str, stated_facts(memory)))
     ended_too = {s for s in first - held - last if any(has_words(s, other) for other in others)}
@@ -192,24 +193,24 @@ def judge_change(part: str, before: Before, later: str, words: str, *others: str
     return Verdict(part, outcome, (*messages, later), (*stated, *(f"ended: {fact}" for fact in ended_too)))
 
 
-def judge_look_alike(part: str, before: Before, later: str) -> Verdict:
+def judge_look_alike(part: str, before: Before, later: str, speaker: str = SPEAKER) -> Verdict:
     """Judge a pair in which no statement may end."""
     with new_memory() as memory:
-        messages = tell_all(memory, before, FIRST)
+        messages = tell_all(memory, before, FIRST, speaker)
         held = unended(memory, FIRST)
-        tell(memory, later, LATER)
+        tell(memory, later, LATER, speaker)
         ended = held - unended(memory, LATER)
     nothing = not any(isinstance(statement, Fact) for statement in held)
     stated = tuple(f"ended: {statement}" for statement in ended)
     return Verdict(part, "wrong" if ended else "missed" if nothing else "right", (*messages, later), stated)
 
 
-def judge_correction(part: str, before: Before, correction: str, words: str) -> Verdict:
+def judge_correction(part: str, before: Before, correction: str, words: str, speaker: str = SPEAKER) -> Verdict:
     """Judge a correction: no fact with the words from before holds at any time."""
     with new_memory() as memory:
-        messages = tell_all(memory, before, FIRST)
+        messages = tell_all(memory, before, FIRST, speaker)
         held = [fact for fact in stated_facts(memory) if has_words(fact, words)]
-        tell(memory, correction, LATER)
+        tell(memory, correction, LATER, speaker)
         facts = stated_facts(memory)
         starts = [v.interval.valid_from for v in stated_versions(memory) if v.statement in held]
         times = [FIRST.timestamp(), FIRST.timestamp() + 1, LATER.timestamp(), LATER.timestamp() + 1, *starts]
@@ -283,6 +284,18 @@ def changes(half: str) -> Iterator[Verdict]:
         yield from (judge_correction(f"corrections{scenes}", *entry) for entry in data["corrections"])
 
 
+def changes_third(half: str) -> Iterator[Verdict]:
+    data = read("changes_third", half)
+    for _, speaker, *entry in data["changes"]:
+        before, later, words, *others = entry
+        yield judge_change("changes, third", before, later, words, *others, speaker=speaker)
+    for speaker, before, later in data["look_alikes"]:
+        yield judge_look_alike("look-alikes, third", before, later, speaker=speaker)
+    for speaker, before, correction, words in data["corrections"]:
+        yield judge_correction("corrections, third", before, correction, words, speaker=speaker)
+    yield from (replace(judge_date(*entry), part="dates, third") for entry in data["dates"])
+
+
 def dates(half: str) -> Iterator[Verdict]:
     yield from (judge_date(*entry) for entry in read("dates", half)["dates"])
 
@@ -314,6 +327,7 @@ def others_varied(half: str) -> Iterator[Verdict]:
 PARTS: dict[str, Callable[[str], Iterator[Verdict]]] = {
     "everyday": everyday,
     "changes": changes,
+    "changes_third": changes_third,
     "dates": dates,
     "nonsense": nonsense,
     "others": others,

@@ -36,6 +36,12 @@ def found(sentence: str, at: str = WEDNESDAY, language: str = "en") -> list[tupl
 
 
 ENGLISH = [
+    # as far from today, and one before the last
+    ("This time last year I lived in Cairo.", [("This time last year", "2023-05-15", "2023-05-16", "at", "year")]),
+    ("We met the summer before last.", [("the summer before last", "2022-06-01", "2022-09-01", "at", "season")]),
+    ("We met the Friday before last.", [("the Friday before last", "2024-05-03", "2024-05-04", "at", "day")]),
+    ("I quit a couple of weeks back.", [("a couple of weeks back", "2024-05-01", "2024-05-02", "at", "week")]),
+    ("We moved at the end of May 2022.", [("at the end of May 2022", "2022-05-31", "2022-06-01", "at", "month")]),
     # days
     ("I saw Nora yesterday.", [("yesterday", "2024-05-14", "2024-05-15", "at", "day")]),
     ("Today I start a diet.", [("Today", "2024-05-15", "2024-05-16", "at", "day")]),

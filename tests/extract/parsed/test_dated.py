@@ -45,6 +45,23 @@ def stated(sentence: str, at: float | None = AT) -> list[tuple[str, str, str]]:
         ("I was ill last week.", "Ana | was | ill", "2024-05-06", "2024-05-13"),
         ("I've known Igor since 2011.", "Ana | knows | Igor", "2011-01-01", ""),
         ("My uncle retired in 2020.", "Ana's uncle | is | retired", "2020-01-01", ""),
+        ("My essay is due on Friday.", "Ana's essay | is due on | 2024-05-17", "2024-05-17", "2024-05-18"),
+        ("My sister is due in July.", "Ana's sister | is due in | 2024-07", "2024-07-01", "2024-08-01"),
+        ("My contract runs until 30 June.", "Ana's contract | runs until | 2024-06-30", "2024-05-15", "2024-07-01"),
+        ("The shop has been closed since Monday.", "shop | is | closed", "2024-05-13", ""),
+        (
+            "My brother's wedding is this Saturday.",
+            "Ana's brother's wedding | is on | 2024-05-18",
+            "2024-05-18",
+            "2024-05-19",
+        ),
+        ("I've had this bike for two years.", "Ana | has | bike", "2022-05-15", ""),
+        ("I've been jogging since Thursday.", "Ana | does | jog", "2024-05-09", ""),
+        ("I've been a vegan since I turned 20 in 2011.", "Ana | is a | vegan", "2011-01-01", ""),
+        ("I've got an exam in ten days.", "Ana | has | exam", "2024-05-25", ""),
+        ("Next month I'm starting at Siemens.", "Ana | works at | Siemens", "2024-06-01", ""),
+        ("My daughter was born in July 2018.", "Ana's daughter | born in | July 2018", "2018-07-01", ""),
+        ("From next quarter I report to Helen.", "Ana | reports to | Helen", "2024-07-01", ""),
     ],
 )
 def test_a_time_makes_a_statement_of_what_happened(sentence: str, fact: str, begin: str, end: str) -> None:

@@ -15,7 +15,7 @@ _HOURS: Final = re.compile(
 )
 _AMOUNT: Final = re.compile(
     r"[$€£] ?\d[\d.,]*|\d[\d.,]* ?(?:euros?|dollars?|pounds?|francs?|eur|usd|gbp|chf|quid|bucks|[$€£])"
-    r"(?: (?:a|an|per|each|every) \w+| (?:monthly|weekly|daily|yearly))?"
+    r"(?: (?:(?:a|an|per|each|every) \w+|(?:net |gross )?(?:monthly|weekly|daily|yearly|hourly|net|gross))){0,2}"
 )
 
 
@@ -39,4 +39,6 @@ def aspect_for(fact: Fact) -> str | None:
         return f"{relation.removeprefix('has ')} of {subject}"
     if relation in ("is", "costs") and _AMOUNT.fullmatch(value) is not None:
         return f"price of {subject}"
+    if relation in ("earns", "makes", "charges", "weighs") and _AMOUNT.fullmatch(value) is not None:
+        return f"what {subject} {relation}"
     return None

@@ -40,6 +40,8 @@ def number_of(word: str) -> int | None:
     if numeral is not None:
         return int(numeral[1])
     tens, _, ones = word.partition("-")
+    if ones in ("o", "oh") and number_of(tens) is not None:
+        return 10 * (number_of(tens) or 0)  # "the big five-oh"
     if ones:
         return _ORDINALS[tens] + _ORDINALS[ones] if tens in _ORDINALS and ones in _ORDINALS else None
     return _ORDINALS.get(word)

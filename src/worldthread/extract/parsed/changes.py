@@ -15,6 +15,7 @@ from worldthread.extract.parsed.change_tables import LISTS, RULES, WORDS
 from worldthread.extract.parsed.clauses import Clause
 from worldthread.extract.parsed.clauses import clauses as clauses_of
 from worldthread.extract.parsed.ended_states import EndedStates
+from worldthread.extract.parsed.ended_things import EndedThings
 from worldthread.extract.parsed.events import AGENTS, Change, Event, speaker_of
 from worldthread.extract.parsed.idioms import without_idioms
 from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of, stem
@@ -32,6 +33,21 @@ _LONG_AGO: Final = re.compile(
     r"\bback then\b|\bonce\b(?! and for all)|\bat the time\b|"
     r"\bin (?:my|his|her|their|our) (?:\w+ties|youth|childhood|teens)\b"
 )
+_ANY_MORE: Final = re.compile(r" (?:anymore|any more|any longer)\b")
+_NOWADAYS: Final = re.compile(r"\b(?:these days|nowadays|by now|now|currently|at all now)\W*$", re.IGNORECASE)
+_FOR_NOW: Final = re.compile(
+    r"\b(?:just |only )?for (?:today|tonight|the (?:day|weekend|night|moment|evening|time being)|"
+    r"this (?:week|year|month|weekend|season|time)|now|an? "
+    r"(?:few |couple of )?(?:\w+ )?(?:minutes?|hours?|days?|weeks?|weekend|while|bit))\b"
+    r"(?! on| and all| of)|\btemporarily\b",
+    re.IGNORECASE,
+)
+_STORY: Final = re.compile(
+    r"\bin (?:my|the|a|his|her|this|that) (?:\w+ )?(?:dream|nightmare|novel|video game|film|movie|story)\b"
+    r"|\bdream(?:t|ed)\b",
+    re.IGNORECASE,
+)
+_ME_TOO: Final = re.compile(r"\b(?:me included|including me|all of us|and me(?: too)?|me too)\b", re.IGNORECASE)
 _OTHER_CLAUSES: Final = frozenset(["conj", "ccomp", "parataxis", "advcl", "relcl"])
 _FINAL: Final = frozenset(["anymore", "longer"])
 
@@ -50,15 +66,20 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
+    if _FOR_NOW.search(doc.text) is not None or _STORY.search(doc.text) is not None:
+        return []
+    clauses = list(clauses)
+    found = EndedThings(doc, sentence, clauses, referents).changes()
     plain = without_idioms(doc)
     if plain is not None:
-        doc = parse([plain])[0]
+        doc = parse([_ANY_MORE.sub("", plain)])[0]
         clauses = clauses_of(doc)
-    found: list[Change] = []
     for clause in clauses:
         if clause.modal and not (clause.negation and clause.modal in ("ca", "can", "could")):
             continue
-        found += _ClauseChanges(sentence, clause, referents).changes()
+        one = _ClauseChanges(sentence, clause, referents)
+        found += one.changes()
+        referents = one.referents  # "Luis lied to me, so I kicked him out"
     return found
 
 
@@ -71,6 +92,7 @@ class _ClauseChanges:
         if referents.person is None and named is not None and (named.proper or named.owner is not None):
             referents = referents._replace(person=named.name)  # "Lisa gave her kayak away"
         self._sentence, self._clause, self._referents = sentence, clause, referents
+        self.referents = referents
         self._states = EndedStates(sentence, clause, referents)
         self._values = ReplacedValues(sentence, clause, referents)
 
@@ -86,10 +108,13 @@ class _ClauseChanges:
         final = any(t.lower_ in _FINAL for t in tokens) or any(
             t.lower_ == "more" and t.i and t.nbor(-1).lower_ == "any" for t in tokens
         )
+        final = final or (clause.negation in ("not", "n't") and _NOWADAYS.search(self._sentence) is not None)
         if clause.negation or final:
             found = self._states.denied(Event(verb, clause, clause.subject, self._referents), final)
             if final:
                 found += self._values.denied()
+            found += self._values.given_up()
+            found += self._values.hours()
             if clause.negation == "not" or clause.negation == "n't":
                 found += [c for event in self._events() for c in self._by_rules(event, negated=True)]
             return found
@@ -167,12 +192,20 @@ class _ClauseChanges:
         is_done = clause.is_past or clause.is_perfect or clause.is_passive or event.verb.tag_ in ("VBN", "VBD")
         if (
             not is_done
-            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong")
+            and event.verb.lemma_.lower() not in ("be", "quit", "have", "date", "see", "belong", "feel")
             and not clause.is_progressive
         ):
             return False  # "I sell cars"
-        if clause.is_progressive and not clause.is_perfect and event.verb.lemma_.lower() not in ("date", "see"):
+        if clause.is_progressive and not clause.is_perfect and event.verb.lemma_.lower() not in ("date", "see", "feel"):
             return False  # "I'm selling my car"
+        if rule.get("field") and not {t.lower_ for t in event.verb.subtree} & LISTS["fields"]:
+            return False
+        if rule.get("for_place"):
+            new = event.pobj("for") or next(
+                (c for t in event.verb.subtree if t.lower_ == "for" for c in t.children if c.dep_ == "pobj"), None
+            )
+            if new is None or not (new.pos_ == "PROPN" or new.lemma_.lower() in LISTS["places"]):
+                return False
         if rule.get("past") and not clause.is_past:
             return False
         words = event.words
@@ -239,7 +272,6 @@ class _ClauseChanges:
             "drop",
             "go",
             "part",
-            "dump",
             "ditch",
             "chuck",
         ):
@@ -313,7 +345,7 @@ class _ClauseChanges:
             return []
         kept: list[Mention] = []
         if "replaces" in rule.get("target", ""):
-            new = event.pobj("to") or event.pobj("into")
+            new = event.pobj("to") or event.pobj("into") or (event.pobj("in") if rule.get("place") else None)
             if new is not None:
                 is_place = new.pos_ == "PROPN" or new.lemma_.lower() in LISTS["places"] or new.lower_ == "abroad"
                 if rule.get("place") and not is_place:
@@ -439,7 +471,10 @@ class _ClauseChanges:
         """Return whose facts end."""
         if who_is == "object":
             token = event.subject if event.passive or event.object is None else event.object
-            return event.people(token) if token is not None or event.passive else []
+            found = event.people(token) if token is not None or event.passive else []
+            if _ME_TOO.search(self._clause.verb.doc.text) is not None:
+                found.append(speaker_of(self._referents))  # "laid off my whole team, me included"
+            return found
         if who_is == "complement" and event.object is not None:
             owner = next((c for c in event.object.children if c.dep_ == "poss"), None)
             named = None if owner is None else event.named(owner)
@@ -511,7 +546,7 @@ class _ClauseChanges:
         if rule.get("person") and not any(o.person or o.proper or o.head in LISTS["partners"] for o in others):
             return []
         everybody = [*people, *others]
-        if not everybody:
+        if not everybody or (rule.get("two") and not (people and others)):
             return []
         return [
             Change(self._sentence, families, tuple(everybody), others=tuple(everybody) if len(everybody) > 1 else ())

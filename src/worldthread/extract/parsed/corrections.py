@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.change_tables import TABLE
+from worldthread.extract.parsed.change_tables import TABLE, number_of
 from worldthread.extract.prose.words import WORDS
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
@@ -115,6 +115,7 @@ def corrected_facts(correction: Correction, stated: Iterable[Fact], view: GraphV
         return exact
     if found:
         return _with_named(exact or found, view)
+    found += [fact for fact in ours if fact not in new and _is_other_count(fact, correction.text)]
     for fact in new:
         found += [old for old in ours if old not in new and _is_replaced(old, fact)]
     if found:
@@ -190,6 +191,15 @@ def _is_replaced(old: Fact, new: Fact) -> bool:
     if _SINGLE.fullmatch(old.key[1]) is not None and old.key[1].split()[-1] == new.key[1].split()[-1]:
         return len(one) == 1 or len(other) == 1 or bool(set(one) & set(other)) or not one[0].isalpha() or one[0] == "on"
     return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1 and len(one) > 1
+
+
+def _is_other_count(fact: Fact, text: str) -> bool:
+    """Return whether a text gives another number of the same things: "I meant three brothers" of "two brothers"."""
+    number, _, things = fact.key[2].partition(" ")
+    if not things or number_of(number) is None:
+        return False
+    match = re.search(rf"\b([\w-]+) {re.escape(things)}\b", text.lower())
+    return match is not None and number_of(match[1]) not in (None, number_of(number))
 
 
 def _verb(fact: Fact) -> str:

@@ -28,7 +28,12 @@ _WILL: Final = frozenset(["will", "'ll", "’ll", "wo"])
 _GOING: Final = frozenset(["go", "come", "drive", "fly", "walk", "travel", "head", "hike", "sail", "cycle", "ride"])
 _PREPOSITIONS: Final = frozenset(["to", "at", "in", "on", "for", "with", "from", "around", "across", "through", "near"])
 _MEALS: Final = frozenset(["breakfast", "brunch", "lunch", "dinner", "supper", "tea", "coffee", "drink"])
-_HAPPENING: Final = WORDS["schedules"] | {"arrive", "come", "happen", "last", "occur", "run"}
+_HAPPENING: Final = WORDS["schedules"] | {
+    "arrive", "come", "happen", "last", "occur", "run", "run out", "expire", "end", "finish", "return", "land",
+    "come back", "get back", "be back", "start", "begin", "take place", "go ahead", "fall", "apply",
+}  # fmt: skip
+_CLOSING: Final = frozenset(["close", "open", "shut", "cancel", "suspend", "lock", "sell", "break"])
+_UNTIL: Final = frozenset(["due", "valid", "open", "closed", "available", "ill", "sick", "absent"])
 _ABSENCES: Final = frozenset(["abroad", "absent", "away", "busy", "due", "ill", "off", "sick"])
 _DUTIES: Final = frozenset(["have", "need"])
 _STATES_WITH: Final = frozenset(["in", "on", "at", "off", "with", "out"])
@@ -58,16 +63,26 @@ def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -
         understood = {stated.clause.verb for stated in read.facts}
         more = tuple(
             StatedFact(fact, clause)
-            for clause, subject in read.clauses
-            if subject is not None
+            for clause, named in read.clauses
+            if (subject := named if named is not None else _the_thing(clause, referents)) is not None
             and clause.verb not in understood
-            and (fact := _DatedClause(doc, clause, subject, referents, at).fact()) is not None
+            and (fact := _DatedClause(doc, clause, subject, referents, at).fact(is_thing=named is None)) is not None
         )
     stated = with_times(doc, read.facts + more, at)
     first = len(read.facts)
     return stated[:first] + tuple(
         one for one in stated[first:] if one.fact.valid_from is not None or one.fact.valid_to is not None
     )
+
+
+def _the_thing(clause: Clause, referents: Referents) -> NamedPhrase | None:
+    """Return the subject of "the shop has been closed since Monday", which names one thing of those who talk."""
+    subject = clause.subject
+    if subject is None or subject.tag_ not in ("NN", "NNS") or [c.lower_ for c in subject.lefts][:1] != ["the"]:
+        return None
+    if any(c.i > subject.i for c in subject.children) or subject.lemma_.lower() in WORDS["vague"]:
+        return None
+    return noun_phrase(subject, referents, subject.i)
 
 
 class _DatedClause:
@@ -90,9 +105,16 @@ class _DatedClause:
         spans = [doc.char_span(time.start, time.end, alignment_mode="expand") for time in self._times]
         self._timed = {token for span in spans if span is not None for token in span}
 
-    def fact(self) -> Fact | None:
-        """Return what the clause says; ``None`` when that is not clear, or it names no time."""
+    def fact(self, *, is_thing: bool = False) -> Fact | None:
+        """Return what the clause says; ``None`` when that is not clear, or it names no time.
+
+        Args:
+            is_thing: whether the subject is a thing such as "the shop", of which only states and schedules are read.
+        """
         clause, subject = self._clause, self._subject
+        if self._times and clause.is_passive and not clause.negation:
+            state = self._of_closing()
+            return None if state is None else Fact(subject.name, *state)
         if not self._times or clause.negation or clause.is_passive or (clause.modal and clause.modal not in _WILL):
             return None
         if any(token.lemma_.lower() in WORDS["stories"] for token in subject.head.subtree):
@@ -102,11 +124,16 @@ class _DatedClause:
             c.dep_ in ("ccomp", "dative", "expl", "oprd") for c in self._verb.children
         ):
             return None
-        found = self._of_being() if verb == "be" else self._of_duty() or self._of_event()
+        if is_thing:
+            found = self._of_being() if verb == "be" else self._of_schedule()
+            return None if found is None or clause.is_past else Fact(subject.name, *found)
+        found = self._of_being() if verb == "be" else self._of_lasting() or self._of_duty() or self._of_event()
         return None if found is None else Fact(subject.name, *found)
 
     def _is_acquaintance(self) -> bool:
         """Return whether somebody is known by name: "I have known Carla since 2008"."""
+        if self._clause.lemma == "report":  # "I report to Helen"
+            return any(c.dep_ == "prep" and c.lower_ == "to" for c in self._verb.rights)
         return self._clause.lemma == "know" and any(c.dep_ == "dobj" and c.pos_ == "PROPN" for c in self._verb.rights)
 
     def _relation(self, following: str = "") -> str:
@@ -179,6 +206,29 @@ class _DatedClause:
     def _last(self, token: Token) -> int:
         return last_of(token, [t for t in token.subtree if t is not token and self._is_timed(t)])
 
+    def _of_closing(self) -> tuple[str, str] | None:
+        """Read "has been closed since Monday", where the state lasts and the parser takes it for a passive."""
+        state = self._verb.lower_
+        lasts = any(time.role in ("since", "duration") for time in self._times)
+        is_state = state in WORDS["lasting_adjectives"] or self._clause.lemma in _CLOSING
+        return ("is", state) if self._clause.is_perfect and not self._clause.is_past and lasts and is_state else None
+
+    def _of_lasting(self) -> tuple[str, str] | None:
+        """Read "I've had this phone since Christmas", "I've been jogging since Thursday"."""
+        clause = self._clause
+        if (
+            not clause.is_perfect
+            or clause.is_past
+            or not any(time.role in ("since", "duration") for time in self._times)
+        ):
+            return None
+        things = [c for c in self._verb.rights if c.dep_ == "dobj"]
+        if clause.lemma == "have" and things and any(c.lower_ in ("this", "these") for c in things[0].lefts):
+            words = [c.text for c in things[0].lefts if c.dep_ in ("compound", "amod")]
+            return "has", " ".join([*words, things[0].text])
+        rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha and c.dep_ != "advmod"]
+        return ("does", self._verb.lemma_.lower()) if clause.is_progressive and not rights else None
+
     def _of_duty(self) -> tuple[str, str] | None:
         """Read "has to hand in a report by Friday", "used to play hockey until 2016"."""
         lemma = self._clause.lemma
@@ -206,15 +256,20 @@ class _DatedClause:
         if clause.is_perfect and clause.is_past:
             return None
         be = "plans to be" if clause.modal else "was" if clause.is_past else "is"
-        rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
-        if not rights:
-            return None
-        first = rights[0]
+        first = next((c for c in self._verb.rights if c not in self._timed and c.is_alpha), None)
+        if first is None:
+            shown = self._shown_time()  # "the wedding is this Saturday"
+            is_date = not clause.is_perfect and not clause.modal and self._subject.head.tag_ in ("NN", "NNP")
+            return (f"{be} on", shown[1]) if shown is not None and shown[0] == "on" and is_date else None
+        if first.lower_ in _UNTIL and first.dep_ == "acomp" and (shown := self._shown_time()) is not None:
+            preposition, shown_at = shown
+            return f"{be} {first.lower_} {preposition}", shown_at
         if first.dep_ == "prep" and first.lower_ in _STATES_WITH:
             inner = next((c for c in first.subtree if c.dep_ == "pobj"), None)
             words = [t.lower_ for t in first.doc[first.i : inner.i] if t.dep_ == "prep"] if inner is not None else []
             value = self._phrase(inner, takes_known=True) if inner is not None else None
             return None if value is None else (" ".join([be, *words]), value)
+        rights = [c for c in self._verb.rights if not self._is_timed(c) and c.is_alpha]
         is_absent = first.lower_ in _ABSENCES and first.dep_ in ("acomp", "advmod", "prt", "prep")
         is_alone = len(rights) == 1 and all(self._is_timed(c) for c in first.rights if c.is_alpha)
         return (be, first.lower_) if is_absent and is_alone else None
@@ -222,7 +277,8 @@ class _DatedClause:
     def _of_schedule(self) -> tuple[str, str] | None:
         """Read "my passport expires in May", "my mother retired in 2022", with the time instead of an object."""
         clause = self._clause
-        happens = clause.lemma in _HAPPENING and self._subject.head.tag_ != "PRP" and clause.subject is not None
+        lemma = clause.lemma if clause.lemma in _HAPPENING else clause.lemma.partition(" ")[0]
+        happens = lemma in _HAPPENING and self._subject.head.tag_ != "PRP" and clause.subject is not None
         if (
             not (happens or (clause.is_past and not clause.is_progressive))
             or len(self._times) != 1
@@ -230,18 +286,33 @@ class _DatedClause:
         ):
             return None
         if any(c.dep_ == "prep" and not self._is_timed(c) for c in self._verb.rights) or any(
-            c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed for c in self._verb.rights
-        ):
+            c.dep_ in ("dobj", "attr", "acomp", "xcomp", "prt") and c not in self._timed
+            and not (c.dep_ == "prt" and clause.lemma in _HAPPENING) for c in self._verb.rights
+        ):  # fmt: skip
             return None
+        shown = self._shown_time()
+        return None if shown is None else (self._relation(shown[0]), shown[1])
+
+    def _shown_time(self) -> tuple[str, str] | None:
+        """Return the one time of the clause as a preposition and a date."""
         time = self._times[0]
+        if time.role == "until" and time.valid_to is not None and time.precision in _SHOWN and len(self._times) == 1:
+            return "until", datetime.fromtimestamp(time.valid_to - 1, UTC).strftime("%Y-%m-%d")
         pattern = _SHOWN.get(time.precision)
         if pattern is None or time.valid_from is None or time.valid_to is None:
             return None
         begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
         end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
         if time.role == "at" and begin == end:
-            return self._relation("on" if time.precision == "day" else "in"), begin
-        return (self._relation("from"), f"{begin} to {end}") if time.role == "during" else None
+            return "on" if time.precision == "day" else "in", begin
+        if time.role == "at" and time.precision in ("month", "year"):  # "at the end of June", "in mid-May"
+            first, last = (datetime.fromtimestamp(t, UTC) for t in (time.valid_from, time.valid_to - 1))
+            return (
+                ("on", f"{first:%Y-%m-%d}")
+                if first.date() == last.date()
+                else ("from", f"{first:%Y-%m-%d} to {last:%Y-%m-%d}")
+            )
+        return ("from", f"{begin} to {end}") if time.role == "during" else None
 
 
 def _times_of(doc: Doc, clause: Clause, at: float) -> list[TimeExpression]:

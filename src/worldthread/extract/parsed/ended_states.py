@@ -9,7 +9,7 @@ from worldthread.extract.parsed.change_tables import HAVING, LISTS, WORDS
 from worldthread.extract.parsed.clauses import WORDS as PARSED_WORDS
 from worldthread.extract.parsed.clauses import Clause
 from worldthread.extract.parsed.events import Change, Event, speaker_of
-from worldthread.extract.parsed.mentions import Mention, is_coarse_time
+from worldthread.extract.parsed.mentions import Mention, agent_nouns, is_coarse_time
 from worldthread.extract.prose.phrases import Referents
 from worldthread.names import normalise_name
 
@@ -22,6 +22,7 @@ _STOPPING: Final = frozenset(
 )  # fmt: skip
 
 
+_OTHER_TIMES: Final = frozenset(["after", "before", "since", "because", "during", "by", "despite", "without", "until"])
 _LEFT: Final = ("job", "home", "membership", "study", "health", "diet", "habit", "plan", "medicine", "feeling")
 
 
@@ -42,6 +43,8 @@ class EndedStates:
         clause = self._clause
         if clause.negation == "never" and not final:
             return self._never(event)
+        if clause.is_perfect and not final and _is_long_ago(clause):
+            return self._ended_state(event, clause.verb, clause.lemma, exact=False)
         if clause.is_past or (clause.is_perfect and not final):
             return []
         verb = clause.verb
@@ -136,6 +139,9 @@ class EndedStates:
             if lemma == "be" and not {"done", "finished", "through", "over"} & {c.lower_ for c in verb.children}:
                 return []
             event = Event(inner, clause, clause.subject, self._referents, passive=False)
+            things = [c for c in inner.children if c.dep_ == "dobj"]
+            if lemma == "finish" and any(g.lower_ in ("a", "an") for c in things for g in c.children):
+                return []  # who finished reading a novel may write another one
             if inner.dep_ in ("compound", "amod", "acl"):
                 event.object = inner.head
             return self._ended_state(event, inner, _gerund_lemma(inner), exact=False)
@@ -164,7 +170,7 @@ class EndedStates:
         for child in verb.children:
             if child.dep_ in ("dobj", "attr", "acomp", "oprd") and not is_coarse_time(child):
                 targets += event.people(child)
-            elif child.dep_ == "prep" and child.i > verb.i:
+            elif child.dep_ == "prep" and child.i > verb.i and child.lower_ not in _OTHER_TIMES:
                 targets += [
                     n for c in child.children if c.dep_ == "pobj" and c.lower_ != "more" for n in event.people(c)
                 ]
@@ -205,6 +211,14 @@ class EndedStates:
                 return [Change(self._sentence, (), who, tuple(numbers), relation="has age")]
             if {t.head for t in targets} & LISTS["attached"]:
                 return [Change(self._sentence, ("partner",), who, others=pair)]
+            belonging = [t for t in targets if t.head in LISTS["members"] and t.words]
+            if belonging and not exact:  # "I'm not a Netflix subscriber any more"
+                names = [Mention(w, frozenset(), frozenset(), w) for t in belonging for w in sorted(t.words)]
+                families = ("membership", "habit", "own")
+                return [
+                    Change(self._sentence, ("state",), who, tuple(targets), loosely=True, verb="be"),
+                    Change(self._sentence, families, who, tuple(names), loosely=True),
+                ]
             others = (
                 [Change(self._sentence, _LEFT, who, tuple(targets), loosely=True)]
                 if not exact and not {p.lower_ for p in event.preps} & {"without"}
@@ -221,6 +235,12 @@ class EndedStates:
             partner = [Change(self._sentence, ("partner",), (*who, *targets), others=(*who, *targets))]
             if lemma != "love":
                 return partner
+        if lemma in ("stand", "bear", "stomach", "tolerate", "face") and (targets or event.gerund() is not None):
+            inner = event.gerund()
+            if inner is not None:
+                objects = [n for c in inner.children if c.dep_ == "dobj" for n in event.people(c)]
+                targets += objects or [Mention(inner.lower_, frozenset(), frozenset(), inner.lower_)]
+            return [Change(self._sentence, ("feeling", "habit"), who, tuple(targets))]
         if lemma == "work":
             return [Change(self._sentence, ("job",), who, tuple(targets), loosely=True)] if targets or not exact else []
         if lemma in ("live", "share") and ("together" in event.words or "with" in event.words) and len(who) > 1:
@@ -239,6 +259,15 @@ class EndedStates:
             ]
         if lemma in ("live", "reside", "stay"):
             return [Change(self._sentence, ("home",), who, tuple(targets))] if targets else []
+        if lemma in HAVING and any(t.head in WORDS["means"] for t in targets):
+            things = [
+                n for p in event.preps if p.lower_ in ("for", "in", "of") for c in p.children for n in event.people(c)
+            ]
+            things += [
+                n for c in verb.children if c.dep_ == "dobj" for p in c.children if p.dep_ == "prep"
+                for g in p.children for n in event.people(g)
+            ]  # fmt: skip
+            return [Change(self._sentence, ("any",), who, tuple(things))] if things else []
         if lemma in HAVING:
             return (
                 [Change(self._sentence, ("own", "health", "partner", "plan"), who, tuple(targets), exact=exact)]
@@ -248,6 +277,11 @@ class EndedStates:
         if exact:
             return [Change(self._sentence, (), who, tuple(targets), verb=lemma, exact=True)] if targets else []
         found = [Change(self._sentence, (), who, tuple(targets), verb=lemma)]
+        agents = tuple(
+            Mention(noun, frozenset(t.head for t in targets), frozenset(), noun) for noun in sorted(agent_nouns(lemma))
+        )
+        if not any(t.owner is not None or t.person for t in targets):
+            found.append(Change(self._sentence, ("job",), who, agents))  # who stops driving taxis is no taxi driver
         base = next((word for word in PARSED_WORDS["alone"] if word in (lemma, lemma + "e")), lemma)
         found.append(Change(self._sentence, (), who, (Mention(base, frozenset(), frozenset(), base),), relation="does"))
         if verb.tag_ == "VBG" and not targets:
@@ -256,6 +290,20 @@ class EndedStates:
         if targets:
             found.append(Change(self._sentence, ("habit", "feeling", "own"), who, tuple(targets)))
         return found
+
+
+def _is_long_ago(clause: Clause) -> bool:
+    """Return whether somebody has not done something for a long time: "haven't smoked in three months"."""
+    times = [
+        t
+        for p in clause.verb.children
+        if p.dep_ in ("prep", "mark") and p.lower_ in ("in", "for", "since")
+        for t in p.subtree
+    ]
+    words = {t.lemma_.lower() for t in times}
+    if clause.verb.lemma_.lower() in ("smoke", "vape", "gamble", "drink"):
+        return bool(words & {"week", "month", "year", "since"}) or any(is_coarse_time(t) for t in times)
+    return clause.verb.lemma_.lower() in WORDS["consuming"] and bool(words & {"month", "year", "age", "decade"})
 
 
 def _after_adjective(verb: Token) -> tuple[str, str, Token] | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
+from worldthread.extract.parsed.aspects import aspect_for
 from worldthread.extract.parsed.change_tables import HAVING, KIN, LISTS, PAST, WORDS
 from worldthread.extract.parsed.events import Change
 from worldthread.extract.parsed.mentions import Mention, is_about, is_in, mention_of_text, verb_forms
-from worldthread.extract.prose.words import third_person
+from worldthread.extract.prose.words import FAMILIES, third_person
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name
 from worldthread.types import Fact
@@ -42,9 +44,12 @@ def contradicted_facts(fact: Fact, view: GraphView) -> list[Fact]:
     subject, relation, value = fact.key
     if relation.startswith("does not "):
         return view.facts(subject=subject, relation=third_person(relation[9:]), object=value)
+    words = mention_of_text(fact.object).all | set(value.split())
     diet = (
         [f for f in view.facts(subject=subject) if is_in("diet", f)]
-        if relation == "eats" and value in WORDS["meat"]
+        if relation == "eats" and words & WORDS["meat"]
+        else [f for f in view.facts(subject=subject) if is_in("diet", f) and f.key[2] == "vegan"]
+        if relation in ("eats", "drinks") and words & LISTS["animal_food"]
         else []
     )
     return diet + [
@@ -70,11 +75,25 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
     for other in view.facts(subject=fact.subject):
         if other.key[2] == value or _is_part(fact, other):
             continue
-        if (is_favourite and other.key[1] == relation) or any(
-            is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE
+        if (
+            (is_favourite and other.key[1] == relation)
+            or _is_opposite(fact, other)
+            or any(is_in(family, fact) and is_in(family, other) for family in _EXCLUSIVE)
         ):
             found.append(other)
     return found
+
+
+def _is_opposite(one: Fact, other: Fact) -> bool:
+    """Return whether two facts say states that exclude each other: "is open" and "is closed"."""
+    states = []
+    for fact in (one, other):
+        _, relation, value = fact.key
+        if relation.startswith("opens "):
+            relation = "is open"
+        states.append(value if relation == "is" else relation.removeprefix("is ").partition(" ")[0])
+    first, second = states
+    return first != second and first in FAMILIES and FAMILIES[first] == FAMILIES.get(second)
 
 
 def _is_part(one: Fact, other: Fact) -> bool:
@@ -97,7 +116,10 @@ def _names(named: Mention, view: GraphView) -> list[str]:
         names += [f.object for f in view.facts(subject=named.owner, relation=f"has {named.head}")]
         names += [f.object for relation in _NAMINGS for f in view.facts(subject=named.name, relation=relation)]
     elif not named.person:
-        for fact in view.facts(object=named.name):
+        title, _, given = named.name.partition(" ")
+        if given and title.lower() in LISTS["relations"]:
+            names.append(given)  # "Uncle Frank"
+        for fact in view.facts(object=names[-1]):
             if fact.key[1] in _NAMINGS and "'s " in fact.subject:
                 names.append(fact.subject)
             elif fact.key[1].startswith("has "):
@@ -157,29 +179,53 @@ def _ends(change: Change, fact: Fact) -> bool:
             and all(is_about(t, fact, loosely=True) for t in change.targets)
         )
     if change.relation:
-        if re.fullmatch(change.relation, relation) is None:
+        is_age = change.relation == "has age" and relation == "is" and fact.key[2].isdigit()  # "my cat is 2"
+        if re.fullmatch(change.relation, relation) is None and not is_age:
             return False
         if relation.startswith("does not"):
             return not change.targets or any(is_about(t, fact) for t in change.targets)
         return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
     if change.families == ("health",) and _CALLED.search(fact.object) is not None:
         return False  # who has a dog called Rex is not ill
+    if change.families == ("any",) and _is_kin(fact):
+        return False  # a sister is not over
     if change.families and not any(is_in(family, fact) for family in change.families):
-        return False
+        is_price = "price" in change.families and (
+            (aspect_for(fact) or "").startswith("price of ")
+            or (relation in ("is", "costs") and re.match(r"[$€£]?\d+(?:[.,]\d+)?(?: |$)", fact.key[2]) is not None)
+        )
+        if not is_price:
+            return False
     if not change.families and (
         PAST.match(relation) or relation.startswith("does not") or not set(relation.split()) & verb_forms(change.verb)
     ):
         return False
     if change.verb == "be" and not relation.startswith("is"):
         return False
-    if not change.targets:
-        return True
+    if not change.targets:  # who is thrown out has still what they had
+        return "membership" not in change.families or relation.split()[0] not in ("has", "have", "uses", "pays", "goes")
+    head = mention_of_text(fact.object).head
+    if relation in ("is a", "is an") and all(
+        t.determiner == "the" and not t.proper and t.head == head for t in change.targets
+    ):
+        return False  # "the nurse" is somebody else than who is a nurse
     if change.exact:
         return any(
             t.name == fact.key[2] or normalise_name(t.name) == fact.key[2] or (t.head == fact.key[2] and not t.words)
             for t in change.targets
         )
     return any(is_about(t, fact, loosely=change.loosely) for t in change.targets)
+
+
+def _is_kin(fact: Fact) -> bool:
+    """Return whether a fact says who somebody's relatives and friends are, or what somebody's pet is."""
+    lasting = (LISTS["relations"] | LISTS["pets"]) - LISTS["partners"]
+    relation = fact.key[1]
+    nouns = {
+        relation.rpartition(" ")[2],
+        *(([mention_of_text(fact.object).head]) if relation in ("has", "is a") else []),
+    }
+    return bool(nouns & lasting) and relation.startswith(("has", "is a"))
 
 
 def _unambiguous(facts: list[Fact], change: Change) -> list[Fact]:
@@ -249,6 +295,8 @@ def _life(target: Mention, change: Change, view: GraphView) -> list[Fact]:
     found: list[Fact] = []
     names = _names(target, view)
     is_known = target.determiner == "" and any(is_kind(f) for name in names for f in view.facts(subject=name))
+    if is_known:
+        target = replace(target, proper=True)  # a name that the parser takes for a noun: "Nibbles"
     if not target.proper and not is_known and target.owner is None and (target.determiner != "the" or target.tail):
         names = []
     if target.owner is None and target.determiner == "the" and not target.words | target.tail:

@@ -83,11 +83,15 @@ class Event:
         if self.object is None and patient is None:  # "wrote off the Fiesta", of which the parser misses the object
             inner = [c for p in verb.rights if p.dep_ == "prt" for c in p.children if c.dep_ == "pobj"]
             self.object = next((c for c in inner if not is_coarse_time(c)), None)
+        is_dropped = verb.lemma_.lower() in ("cancel", "abandon", "scrap", "shelve", "drop", "postpone")
+        if self.object is None and is_dropped and (gerund := self.gerund()) is not None:  # "dropped learning Italian"
+            self.object = next((c for c in gerund.children if c.dep_ == "dobj"), None)
         self.has_dative = any(c.dep_ == "dative" for c in verb.children)
         self.preps = [
             c for c in verb.children if c.dep_ in ("prep", "agent", "dative") and c.pos_ in ("ADP", "PART", "SCONJ")
         ]
         self.preps += [c for c in verb.children if c.dep_ == "prt" and any(g.dep_ == "pobj" for g in c.children)]
+        self.preps += [g for c in verb.children if c.dep_ == "advmod" for g in c.children if g.dep_ == "prep"]
         for prep in list(self.preps):
             self.preps += [c for c in prep.children if c.dep_ == "prep"]
         if self.object is not None:
@@ -139,18 +143,24 @@ class Event:
             if child.dep_ == "dobj":
                 for other in self.verb.children:
                     if other.dep_ in ("prt", "advmod") or (other.dep_ == "prep" and not any(other.children)):
-                        found.add(f"{verb}_{other.lower_}_{low}")
+                        found |= {f"{verb}_{other.lower_}_{low}", f"{verb}_{other.lower_}_{child.lower_}"}
+        particles = [c.lower_ for c in self.verb.children if c.dep_ in ("prt", "advmod")]
+        found |= {f"{verb}_{p}_{c.lower_}" for p in particles for c in self.verb.children if c.dep_ == "prep"}
         found |= {f"{verb}_{t.lower_}" for t in self.verb.subtree if t.lower_ in ("up", "down") and t.i > self.verb.i}
         return found
 
+    def gerund(self) -> Token | None:
+        """Return the gerund that the verb leads to: "watching" of "can't stand watching football"."""
+        return next((c for c in self.verb.children if c.dep_ in ("xcomp", "ccomp", "dobj") and c.tag_ == "VBG"), None)
+
     def named(self, token: Token | None) -> Mention | None:
-        return None if token is None else mention_of(token, self.referents)
+        return None if token is None else mention_of(_meant(token), self.referents)
 
     def people(self, token: Token | None) -> list[Mention]:
         """Return a phrase and those joined to it by "and"."""
         if token is None:
             return [speaker_of(self.referents)]
-        return [found for t in conjuncts(token) if (found := mention_of(t, self.referents)) is not None]
+        return [found for t in conjuncts(_meant(token)) if (found := mention_of(t, self.referents)) is not None]
 
     def agents(self) -> list[Mention]:
         """Return the grammatical subjects: "Lena and I"."""
@@ -160,6 +170,25 @@ class Event:
         if self.subject is None or not heads:
             return [speaker_of(self.referents)]
         return [named for head in heads for named in self.people(head)]
+
+
+def antecedent(pronoun: Token) -> Token | None:
+    """Return the thing that "it" or "they" means in a sentence; ``None`` where there is none or more than one."""
+    things = [
+        t
+        for t in pronoun.doc[: pronoun.i]
+        if t.dep_ in ("nsubj", "nsubjpass", "dobj") and t.pos_ in ("NOUN", "PROPN") and not is_coarse_time(t)
+        and any(c.dep_ == "poss" or c.lower_ in ("the", "this", "that", "these", "those") for c in t.children)
+    ]  # fmt: skip
+    return things[0] if len(things) == 1 else None
+
+
+def _meant(token: Token) -> Token:
+    """Return what a pronoun for a thing means, where that is clear: "my Kindle broke, I threw it out"."""
+    if token.lower_ not in ("it", "them") or token.tag_ != "PRP":
+        return token
+    found = antecedent(token)
+    return token if found is None else found
 
 
 def speaker_of(referents: Referents) -> Mention:

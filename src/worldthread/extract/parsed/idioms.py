@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _POSSESSIVES: Final = r"(?:my|your|his|her|its|our|their|an?|the|\S+ 's)"
 _NOUN: Final = r"(?P<noun>(?:my |your |his |her |our |their |the )?\S+(?: and \S+)?)"
 _BETWEEN: Final = r"(?:(?:finally|just|really|officially|already|all|also|now|so|then|recently|completely|\w+ly) )*"
+_FULL: Final = {"n't": "not"}
 _INFLECTED: Final = re.compile(r"~(\w+)")
 
 
@@ -41,7 +42,7 @@ def without_idioms(doc: Doc) -> str | None:
     Returns:
         The sentence, which says the same as far as changes are concerned; ``None`` where it has no such idiom.
     """
-    words = [t.lemma_.lower() if t.pos_ in ("VERB", "AUX") else t.lower_ for t in doc]
+    words = [t.lemma_.lower() if t.pos_ in ("VERB", "AUX") else _FULL.get(t.lower_, t.lower_) for t in doc]
     starts = {sum(len(word) + 1 for word in words[:number]): number for number in range(len(words))}
     ends = {start + len(words[number]): number for start, number in starts.items()}
     text = " ".join(words)

@@ -40,6 +40,14 @@ def verb_forms(lemma: str) -> frozenset[str]:
     return frozenset({verb, third_person(verb), gerund, verb + verb[-1] + "ing"})
 
 
+@cache
+def agent_nouns(lemma: str) -> frozenset[str]:
+    """Return the nouns for who does something: "driver" for "drive", "runner" for "run"."""
+    verb = lemma.partition(" ")[0]
+    base = verb.removesuffix("e")
+    return frozenset({f"{base}er", f"{base}or", f"{verb}{verb[-1:]}er"})
+
+
 @dataclass(frozen=True)
 class Mention:
     """A phrase of a sentence, or the object of a fact, as words that can be compared.
@@ -210,7 +218,12 @@ def is_in(family: str, fact: Fact) -> bool:
 
 
 def _same_kind(one: str, other: str) -> bool:
-    return one == other or other in KINDS.get(one, ()) or one in KINDS.get(other, ())
+    if one == other or other in KINDS.get(one, ()) or one in KINDS.get(other, ()) or other in KIN.get(one, ()):
+        return True
+    return _OFFICE.sub("", one) in (other, f"{other}t") or _OFFICE.sub("", other) in (one, f"{one}t")
+
+
+_OFFICE = re.compile(r"(?:ship|manship|cy)$")  # "captaincy" is of a captain, "membership" of a member
 
 
 def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
@@ -242,7 +255,8 @@ def is_about(target: Mention, fact: Fact, *, loosely: bool = False) -> bool:
         return target.words <= thing.all or thing.words <= target.all
     if noun and target.head == noun and (not target.words or target.words <= set(map(stem, relation.split()))):
         return True
-    if target.name[:1].isupper() or (target.head in WORDS["containers"] and thing.head in target.words):
+    plain = target.name.removeprefix(f"{target.owner}'s ") if target.owner is not None else target.name
+    if plain[:1].isupper() or (target.head in WORDS["containers"] and thing.head in target.words):
         # "the Volvo", "my Netflix subscription" of which only the name is known
         return target.head in thing.all or (bool(target.words) and thing.head in target.words and loosely)
     return loosely and (target.words | {target.head}) <= thing.all

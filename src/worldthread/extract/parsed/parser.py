@@ -105,6 +105,23 @@ _FILLER: Final = re.compile(
 )
 
 
+_HEADING: Final = re.compile(
+    r"^(?:\w+ ){0,2}(?:news|updates?|timetable|schedule|plans?|status|reminder|note|announcement|info|edit|"
+    r"heads[- ]up|headline|confession|results?|changes?|spoiler|summary|verdict|tl;dr)(?: \w+)?: +(?=\w+['’ ])",
+    re.IGNORECASE,
+)
+
+
+_LEFT_OUT: Final = re.compile(  # "I" before what only a person says of themselves
+    r"^(?:just |finally |already )?(got|been|had to|gave up|broke up|quit)"
+    r"(?= (?!you\b|he\b|she\b|they\b|it\b|there\b)[a-z])",
+    re.IGNORECASE,
+)
+_TIME_AHEAD: Final = re.compile(
+    r"^(in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?|fortnight)['’]s? time)(?= \w)", re.IGNORECASE
+)
+
+
 def normalised(sentence: str) -> str:
     """Return a sentence in the spelling that the parser knows: "im" as "I'm", curly apostrophes straight.
 
@@ -115,11 +132,15 @@ def normalised(sentence: str) -> str:
         The sentence with apostrophes and the capital of "I", without fillers at its beginning.
     """
     sentence = _REALLY.sub("I ", sentence)
+    sentence = _LEFT_OUT.sub(
+        lambda m: ("I've " if m[1].lower() == "been" else "I ") + m[0][0].lower() + m[0][1:], sentence
+    )
+    sentence = _TIME_AHEAD.sub(r"\1,", sentence)
     sentence = _NAME_IS.sub("name is", sentence)
     sentence = _E_MAIL.sub("email", sentence)
     sentence = _DROPPED_G.sub("ing", sentence)
     sentence = _INFORMAL.sub(lambda m: _APOSTROPHES.get(m[0].lower().replace("’", "'"), m[0]), sentence)
-    sentence = _FILLER.sub("", sentence).replace("’", "'")
+    sentence = _HEADING.sub("", _FILLER.sub("", sentence)).replace("’", "'")
     for pattern, known in _UNKNOWN_FORMS:
         sentence = pattern.sub(known, sentence)
     return sentence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
 from worldthread.extract.parsed.facts import IS_ON, StatedFact
-from worldthread.extract.times import is_occasion, time_expressions, validity
+from worldthread.extract.times import Role, TimeExpression, is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def with_times(doc: Doc, facts: tuple[StatedFact, ...], at: float) -> tuple[Stat
 def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> StatedFact:
     clause = stated.clause
     is_state = _is_state(clause)
-    is_past = clause.is_past or (clause.is_perfect and not is_state)
+    has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"
+    is_past = clause.is_past or (clause.is_perfect and not is_state and not has_got)
     others = heads - {clause.verb}
     is_schedule = clause.lemma == "be" or clause.lemma in WORDS["schedules"]
     inside = {
@@ -52,7 +53,7 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
         )
     }
     times = [
-        time
+        _in_clause(time, span, clause)
         for time in time_expressions(doc.text, at, is_past=is_past)
         if (span := doc.char_span(time.start, time.end, alignment_mode="expand")) is not None
         and all(token.i in inside for token in span)
@@ -60,14 +61,22 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     ]
     fact = stated.fact
     if not is_schedule:
-        fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
-        times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
+        is_time = clause.lemma == "spend" or fact.relation.startswith(("born", "died"))
+        if not is_time:
+            fact = replace(fact, object=_without_time(fact.object, [doc.text[time.start : time.end] for time in times]))
+            times = [time for time in times if not _overlap(doc.text[time.start : time.end], fact.object)]
     if not times:
         return stated
     valid_from, valid_to = validity(times, at, is_past=is_past, is_event=not is_state and not _is_occasion(clause))
     if valid_from is None and valid_to is None:
         return stated
-    if not is_state and valid_from is not None and valid_from > at and _is_new_state(clause, fact.relation):
+    is_begun = clause.lemma.partition(" ")[0] in _BEGINNING
+    if (
+        (not is_state or is_begun)
+        and valid_from is not None
+        and valid_from > at
+        and _is_new_state(clause, fact.relation)
+    ):
         valid_to = max((time.valid_to for time in times if time.role == "during" and time.valid_to), default=None)
     if (
         (fact.aspect or "").startswith("day of ")
@@ -84,6 +93,25 @@ def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> 
     if valid_from is None and valid_to is not None and valid_to <= at:
         valid_from = valid_to - 1  # it held just before; nothing says since when
     return stated._replace(fact=replace(fact, valid_from=valid_from, valid_to=valid_to))
+
+
+_BEGINNING: Final = frozenset(["start", "begin", "join", "move", "switch", "transfer", "relocate", "become", "retire"])
+_BOUNDS: Final[dict[str, Role]] = {"since": "since", "until": "until", "till": "until"}
+
+
+def _in_clause(time: TimeExpression, span: Span, clause: Clause) -> TimeExpression:
+    """Return a time as what the clause around it makes of it: "since I turned 20 in 2011" is since 2011."""
+    for ancestor in span.root.ancestors:
+        if ancestor == clause.verb:
+            break
+        if ancestor.dep_ == "advcl" and time.role == "at":
+            marks = [c.lower_ for c in ancestor.children if c.dep_ in ("mark", "prep", "advmod")]
+            role = next((_BOUNDS[mark] for mark in marks if mark in _BOUNDS), None)
+            if role == "since":
+                return time._replace(role=role, valid_to=None)
+            if role == "until":
+                return time._replace(role=role, valid_from=None)
+    return time
 
 
 def _is_topic(time: Span) -> bool:

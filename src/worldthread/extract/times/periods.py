@@ -363,6 +363,21 @@ class Calendar:
             return None  # of this year: "two summers ago" said in October may be of the last year or of that before
         return build({kind: fields[kind], "year": str(last.start.year - steps + 1)}, direction)  # type: ignore[no-any-return]
 
+    def _nth_back(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "the summer before last", "the Friday before last"."""
+        if "season" not in fields:
+            return self._nth_ago({**fields, "n": "2"}, direction)
+        last = self._season({**fields, "which": "last"}, direction)
+        return self._season({"season": fields["season"], "year": str(last.start.year - 1)}, direction) if last else None
+
+    def _same_time(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
+        """Read "this time last year": the day that lies as far from today."""
+        sign = {"last": -1, "past": -1, "next": 1, "coming": 1}.get(fields["which"])
+        unit = fields["span"]
+        if sign is None or unit not in ("week", "month", "year"):
+            return None
+        return self.shifted({"unit": unit}, sign)
+
     def _weekday_of_week(self, fields: dict[str, str], direction: Direction | None) -> Period | None:
         """Read "Tuesday of next week", "last week on Tuesday"."""
         start = self._span({"span": "week", "which": fields["which"]}, direction).start
