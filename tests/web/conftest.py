@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,9 @@ CHROMIUM_OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+FIREFOX = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
+BROWSER = os.environ.get("WORLDTHREAD_TEST_BROWSER", "chromium")
+"""Drives the tests of the pages: ``chromium`` or ``firefox``."""
 STATIC = Path(__file__).parents[2] / "src" / "worldthread" / "web" / "static"
 
 
@@ -93,17 +97,39 @@ def lacking(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        lacking("needs Chromium: scripts/system-packages, or apt-get install chromium")
-    if importlib.util.find_spec("playwright") is None:
-        lacking("needs playwright: pip install playwright")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
+    """Gives the browser that shows pages in a colour scheme: ``browser("dark")``."""
+    path = {"chromium": CHROMIUM, "firefox": FIREFOX}[BROWSER]
+    if path is None:
+        lacking(f"needs {BROWSER}: scripts/system-packages")
+    for package in ("playwright", *(("websockets",) if BROWSER == "firefox" else ())):
+        if importlib.util.find_spec(package) is None:
+            lacking(f"needs {package}: pip install {package}")
     from playwright.sync_api import sync_playwright
 
+    launched: dict[str, Any] = {}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
+
+        def launch(scheme: str = "light") -> Any:
+            if BROWSER == "chromium":
+                scheme = "any"  # each page says itself which scheme it wants
+                if scheme not in launched:
+                    launched[scheme] = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
+            elif scheme not in launched:
+                bridge = tmp_path_factory.mktemp("firefox") / "firefox"
+                command = [sys.executable, str(Path(__file__).with_name("firefox_bridge.py")), path]
+                bridge.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+                bridge.chmod(0o700)
+                launched[scheme] = playwright.firefox.launch(
+                    channel="moz-firefox",
+                    executable_path=bridge,
+                    firefox_user_prefs={"layout.css.prefers-color-scheme.content-override": int(scheme == "light")},
+                )
+            return launched[scheme]
+
+        yield launch
+        for one in launched.values():
+            one.close()
 
 
 @pytest.fixture(scope="session")
@@ -146,13 +172,13 @@ def served() -> Callable[..., Any]:
 
 
 @pytest.fixture
-def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+def open_page(browser: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Opens pages that must not complain, nor ask anybody but their server."""
     complaints: list[str] = []
     contexts = []
 
     def opened(url: str, width: int = 1280, scheme: str = "light") -> Any:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        context = browser(scheme).new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         home = re.match(r"http://[^/]+", url)[0]

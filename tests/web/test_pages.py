@@ -331,10 +331,10 @@ def test_two_hundred_hostile_observations_are_text(open_page: Any, hostile: str)
 
 
 def test_a_person_shows_the_token_once(
-    chromium: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+    browser: Callable[..., Any], served: Callable[..., Any], home_memory: Path, tmp_path: Path
 ) -> None:
     with served(home_memory, tmp_path, WORLDTHREAD_WEB_TOKEN=TOKEN) as url:
-        page = chromium.new_page()
+        page = browser().new_page()
         assert page.goto(url).status == 401
         assert TOKEN not in page.content()
         page.fill("#token", "wrong")
@@ -345,11 +345,11 @@ def test_a_person_shows_the_token_once(
         page.wait_for_selector("body[data-ready]")
         page.goto(f"{url}play")
         page.wait_for_selector("#watch")
-        other = chromium.new_context().new_page()
+        other = browser().new_context().new_page()
         other.goto(f"{url}?token={TOKEN}")
         other.wait_for_selector("body[data-ready]")
         assert TOKEN not in other.url
-        assert chromium.new_context().new_page().goto(f"{url}api/memories").status == 401
+        assert browser().new_context().new_page().goto(f"{url}api/memories").status == 401
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
