@@ -96,6 +96,20 @@ def lacking(what: str) -> None:
     pytest.skip(what)
 
 
+@contextmanager
+def _display() -> Iterator[str]:
+    """A screen in memory: without one, Firefox draws no graphs."""
+    if shutil.which("Xvfb") is None:
+        lacking("needs Xvfb: scripts/system-packages")
+    command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1600x1200x24"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield f":{process.stdout.readline().strip()}"
+    finally:
+        process.terminate()
+        process.communicate()
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
     """Gives the browser that shows pages in a colour scheme: ``browser("dark")``."""
@@ -108,7 +122,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
     from playwright.sync_api import sync_playwright
 
     launched: dict[str, Any] = {}
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        display = stack.enter_context(_display()) if BROWSER == "firefox" else ""
+        playwright = stack.enter_context(sync_playwright())
 
         def launch(scheme: str = "light") -> Any:
             if BROWSER == "chromium":
@@ -123,7 +139,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
                 launched[scheme] = playwright.firefox.launch(
                     channel="moz-firefox",
                     executable_path=bridge,
-                    firefox_user_prefs={"layout.css.prefers-color-scheme.content-override": int(scheme == "light")},
+                    headless=False,
+                    env={**os.environ, "DISPLAY": display},
+                    firefox_user_prefs={
+                        "layout.css.prefers-color-scheme.content-override": int(scheme == "light"),
+                        "webgl.force-enabled": True,  # also when it is rendered in software
+                    },
                 )
             return launched[scheme]
 

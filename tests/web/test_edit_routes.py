@@ -307,3 +307,36 @@ def test_the_time_of_a_question_is_the_end_of_what_it_names(question: str, words
 )
 def test_a_question_without_a_time_of_its_own_has_none(question: str) -> None:
     assert question_time(question) is None
+
+
+@pytest.fixture
+def shared(copied: Path) -> Path:
+    """A file with the memory of Anna, and one of Zoe in a namespace of its own."""
+    with Memory(copied, namespace="zoe", model="none", embedder="fake") as memory:
+        memory.remember("Zoe lives in Paris.", at=1)
+    return copied
+
+
+def test_the_other_memories_of_the_file_are_shown_and_changed_apart(serve: Callable[..., Any], shared: Path) -> None:
+    client = serve(shared)
+    client.app_state.editable = True
+    listed = client.get("/api/memories").json()["memories"]
+    assert [one["label"] for one in listed] == ["copied.worldthread", "copied.worldthread: zoe"]
+    other = f"/api/memories/{listed[1]['key']}"
+    before = client.get(FILE).json()["counts"]["episodes"]
+    done = client.post(f"{other}/remember", json={"text": "I live in Oslo.", "at": "2", "user": "Zoe"}).json()
+    assert done["added"] == 1
+    assert client.get(f"{FILE}").json()["counts"]["episodes"] == before
+    held = client.get(f"{other}/entity?name=zoe").json()["statements"]
+    assert {one["text"] for one in held if one["held"][0][1] is None} >= {"Zoe lives in Oslo"}  # "I" is Zoe
+    assert client.post(f"{FILE}/undo", json={"key": done["undo"]}).status_code == 404
+    assert client.post(f"{other}/undo", json={"key": done["undo"]}).status_code == 200
+    client.app_state.editable = False
+    assert client.post(f"{other}/remember", json={"text": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize("key", ["namespace-0000000000000000", "namespace-zoe", "namespace-", "run-0000000000000000"])
+def test_a_memory_that_is_none_is_not_changed(serve: Callable[..., Any], shared: Path, key: str) -> None:
+    client = serve(shared)
+    client.app_state.editable = True
+    assert client.post(f"/api/memories/{key}/remember", json={"text": "Zoe is tall."}).status_code == 404

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -26,8 +27,7 @@ MAX_BODY: Final = 64 * 1024
 """The most bytes of a request body."""
 MAX_UPLOAD: Final = 4 * 1024 * 1024
 """The most bytes of the body of a request that uploads a text or a file."""
-UPLOADS: Final = frozenset({"/api/memories/file/remember"})
-"""The paths of such requests."""
+_UPLOAD: Final = re.compile(r"/api/memories/[\w-]{1,100}/remember")
 _STATUS: Final[dict[type[WorldthreadError], int]] = {
     NotFoundError: 404,
     UnknownGameError: 404,
@@ -37,6 +37,11 @@ _STATUS: Final[dict[type[WorldthreadError], int]] = {
     MissingExtraError: 501,
 }
 T = TypeVar("T")
+
+
+def is_upload(path: str) -> bool:
+    """Return whether requests with this path upload a text or a file."""
+    return _UPLOAD.fullmatch(path) is not None
 
 
 def json_response(data: Any, status: int = 200) -> Response:

@@ -50,7 +50,7 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
         return asset_response(asset, request)
 
     async def about(_: Request) -> Response:
-        return json_response({"version": __version__, "editable": app_state.editable})
+        return json_response({"version": __version__, "editable": app_state.editable, "model": app_state.model})
 
     routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items()]
     routes += [

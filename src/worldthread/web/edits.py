@@ -36,12 +36,14 @@ class Upload:
         at: its world time, as people write it; empty for now.
         source: where it comes from, or the name of the file.
         is_file: whether it is read as a file of this name, in the formats of `worldthread remember`.
+        user: whose text it is, and who says "I" in it; empty for nobody's.
     """
 
     text: str
     at: str = ""
     source: str = ""
     is_file: bool = False
+    user: str = ""
 
     def documents(self) -> list[Document]:
         """Return what is to be remembered.
@@ -87,17 +89,20 @@ class Edits:
         Raises:
             InputError: the text, the time or the source cannot be used.
         """
-        return self._remembered(upload.documents(), upload.at or None, upload.source or None)
+        options = {"at": upload.at or None, "source": upload.source or None, "user": upload.user}
+        return self._remembered(upload.documents(), **options)
 
     def remember_sample(self) -> dict[str, Any]:
         """Remember the sample, as :meth:`remember` does."""
         documents = [replace(one, source="letters") for one in load(SAMPLE)]
-        return self._remembered(documents, None, None)
+        return self._remembered(documents)
 
-    def _remembered(self, documents: Sequence[Document], at: str | None, source: str | None) -> dict[str, Any]:
+    def _remembered(
+        self, documents: Sequence[Document], at: str | None, source: str | None, user: str
+    ) -> dict[str, Any]:
         with self._open_memory() as memory:
             before = set(memory.record.graph.episodes())
-            result = memory.remember_many(documents, at=at, source=source, progress=False)
+            result = memory.remember_many(documents, **options, progress=False)
             fresh = [id_ for id_ in dict.fromkeys(result.episodes) if id_ not in before]
             with memory.record.read_lock() as graph:
                 statements = {statement.id for id_ in fresh for statement in graph.extracted(id_)}
