@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from worldthread import Memory
+from worldthread import Episode, Memory
 from worldthread.errors import NotFoundError
 
 pytest.importorskip("starlette")
@@ -17,6 +17,7 @@ pytest.importorskip("starlette")
 from worldthread.web import app_state
 from worldthread.web.memories import OpenMemory
 from worldthread.web.question_times import question_time
+from worldthread.web.work import Cancelled
 
 pytestmark = pytest.mark.web
 
@@ -340,3 +341,51 @@ def test_a_memory_that_is_none_is_not_changed(serve: Callable[..., Any], shared:
     client = serve(shared)
     client.app_state.editable = True
     assert client.post(f"/api/memories/{key}/remember", json={"text": "Zoe is tall."}).status_code == 404
+
+
+def test_long_work_is_shown_and_can_be_cancelled(editor: Any, copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[dict[str, Any]]] = []
+    work = editor.app_state.work("file")
+    report = work.report
+
+    def reported(done: int, total: int | None) -> None:
+        report(done, total)
+        seen.append(editor.get(f"{FILE}/work").json()["work"])
+        if done:
+            assert editor.post(f"{FILE}/work", json={}).status_code == 200
+
+    monkeypatch.setattr(work, "report", reported)
+    text = "".join(f'{{"content": "Zoe met Person{n}."}}\n' for n in range(300))
+    told = editor.post(f"{FILE}/remember", json={"text": text, "source": "a.jsonl", "is_file": True}).json()
+    assert told["was_cancelled"]
+    assert 0 < told["added"] < 300
+    assert seen[0][0]["what"] == "remembering"
+    assert editor.get(f"{FILE}/work").json() == {"work": []}
+    assert editor.post(f"{FILE}/undo", json={"key": told["undo"]}).status_code == 200
+    foreign = {"origin": "http://evil.example"}
+    assert editor.post(f"{FILE}/work", json={}, headers=foreign).status_code == 403
+
+
+def test_a_question_that_waits_for_vectors_can_be_cancelled_and_goes_on_later(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "many.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        memory.record.add_many([Episode(f"Zoe met Person{number}.", float(number)) for number in range(1200)])
+    client = serve(path)
+    done = []
+
+    def cancel(count: int, total: int | None) -> None:
+        done.append((count, total))
+        if count:
+            raise Cancelled("cancelled")
+
+    with client.app_state.memory("file") as opened:
+        opened.memory.watch_indexing(cancel)
+    answer = client.get(f"{FILE}/recall?q=Who+met+Person7%3F")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "Cancelled")
+    assert done == [(0, 1200), (512, 1200)]
+    with client.app_state.memory("file") as opened:
+        opened.memory.watch_indexing(lambda count, total: done.append((count, total)))
+    assert client.get(f"{FILE}/recall?q=Who+met+Person7%3F").status_code == 200
+    assert done[2] == (0, 688)  # what was embedded is kept

@@ -22,6 +22,7 @@ from worldthread.errors import (
     UnknownGameError,
     WorldthreadError,
 )
+from worldthread.web.work import Cancelled
 
 MAX_BODY: Final = 64 * 1024
 """The most bytes of a request body."""
@@ -58,6 +59,8 @@ async def render_error(_: Request, error: Exception) -> Response:
     """Return the response to a request that failed; only our own errors and HTTP errors show their message."""
     if isinstance(error, HTTPException):
         return error_response(error.status_code, "HTTPError", error.detail)
+    if isinstance(error, Cancelled):
+        return error_response(409, "Cancelled", str(error))
     if isinstance(error, WorldthreadError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
         return error_response(status, type(error).__name__, escape_surrogates(str(error)))

@@ -23,6 +23,7 @@ from worldthread.web.edit_routes import edit_routes
 from worldthread.web.memory_routes import memory_routes
 from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
+from worldthread.web.work import Cancelled
 
 
 def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
@@ -61,6 +62,6 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
         *run_routes(app_state),
         *play_routes(app_state),
     ]
-    handled = (HTTPException, WorldthreadError, Exception)
+    handled = (HTTPException, WorldthreadError, Cancelled, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))
     return Guard(app, access)

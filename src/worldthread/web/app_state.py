@@ -17,6 +17,7 @@ from worldthread.web.edits import Edits
 from worldthread.web.memories import Memories, MemoryLocation, OpenMemory
 from worldthread.web.plays import Plays
 from worldthread.web.run_folder import RunFolder
+from worldthread.web.work import Work
 
 if TYPE_CHECKING:
     from worldthread.models import Embedder
@@ -71,6 +72,7 @@ class AppState:
     ) -> None:
         self.editable = editable
         self._edits: dict[MemoryLocation, Edits] = {}
+        self._work: dict[MemoryLocation, Work] = {}
         self.location = MemoryLocation(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
         self._model = model
@@ -80,14 +82,17 @@ class AppState:
         self.plays = Plays(self.runs.root, self.runs.id_of, model)
 
     def _open(self, location: MemoryLocation) -> Memory:
-        return Memory(
-            location.path, namespace=location.namespace, readonly=True, model="none", embedder=self._embedder
+        return self._opened(location, "none")
+
+    def _opened(self, location: MemoryLocation, model: str | None) -> Memory:
+        memory = Memory(
+            location.path, namespace=location.namespace, readonly=True, model=model, embedder=self._embedder
         )  # fmt: skip
+        memory.watch_indexing(self._work_on(location).report)
+        return memory
 
     def _open_with_model(self, location: MemoryLocation) -> Memory:
-        return Memory(
-            location.path, namespace=location.namespace, readonly=True, model=self._model, embedder=self._embedder
-        )  # fmt: skip
+        return self._opened(location, self._model)
 
     def edits(self, key: str) -> Edits:
         """Return the changes that people make to a memory, for as long as the server runs.
@@ -115,7 +120,14 @@ class AppState:
                 memory.share_file()
                 yield memory
 
-        return self._edits.setdefault(location, Edits(open_for_writing))
+        return self._edits.setdefault(location, Edits(open_for_writing, self._work_on(location)))
+
+    def work(self, key: str) -> Work:
+        """Return the long work on the memory with a key; see :meth:`memory`."""
+        return self._work_on(self.location if key == FILE_KEY else self._location_of(key))
+
+    def _work_on(self, location: MemoryLocation) -> Work:
+        return self._work.setdefault(location, Work())
 
     def require_editable(self) -> None:
         """Raise an error unless people may change the memory.
@@ -223,6 +235,8 @@ class AppState:
 
     def close(self) -> None:
         """Stop the plays, and close the memories. May be called again."""
+        for work in list(self._work.values()):
+            work.close()
         self.plays.close()
         self._memories.close()
         self._asking.close()

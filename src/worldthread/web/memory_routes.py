@@ -53,6 +53,10 @@ class AskRequest(msgspec.Struct, forbid_unknown_fields=True):
     at: Annotated[str, msgspec.Meta(max_length=64)] | None = None
 
 
+class CancelRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A request to cancel the long work on a memory."""
+
+
 def memory_routes(app_state: AppState) -> list[Route]:
     """Return the routes below ``/api/memories``."""
 
@@ -63,7 +67,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
                 if key == FILE_KEY and app_state.is_to_be_made and query in _EMPTY:
                     named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
                     return {**_EMPTY[query], **named}
-                with app_state.memory(key) as opened:
+                with app_state.memory(key) as opened, app_state.work(key).doing("indexing"):
                     return query(opened, request)
 
             return json_response(await run_in_threadpool(work))
@@ -77,10 +81,18 @@ def memory_routes(app_state: AppState) -> list[Route]:
         wanted = await read_json(request, AskRequest)
 
         def work() -> Any:
-            with app_state.asking_memory(request.path_params["key"]) as opened:
+            key = request.path_params["key"]
+            with app_state.asking_memory(key) as opened, app_state.work(key).doing("indexing"):
                 return _answered(opened, wanted.question, wanted.at)
 
         return json_response(await run_in_threadpool(work))
+
+    async def work_on(request: Request) -> Response:
+        work = await run_in_threadpool(app_state.work, request.path_params["key"])
+        if request.method == "POST":
+            await read_json(request, CancelRequest)
+            work.cancel()
+        return json_response({"work": work.as_json()})
 
     return [
         Route("/api/memories", listed),
@@ -96,6 +108,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
         route("/map", _map),
         route("/texts", _texts),
         Route("/api/memories/{key}/ask", ask_model, methods=["POST"]),
+        Route("/api/memories/{key}/work", work_on, methods=["GET", "POST"]),
     ]
 
 
