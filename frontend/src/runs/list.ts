@@ -3,7 +3,7 @@ import { get } from "../common/api";
 import { count, fill, h, whenQuiet } from "../common/dom";
 import type { ListedMemory, Listing, ListedRun, ListedSweep } from "./data";
 import { columnTitles, GROUPS, readView, RunTable, type TableView, writeView } from "./table";
-import { shownModel } from "./words";
+import { shownModel } from "../common/words";
 
 const SHOWN = 300; // runs in the table, until more are asked for
 

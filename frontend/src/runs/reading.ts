@@ -60,21 +60,27 @@ export async function readThrough(place: HTMLElement, key: string, first: number
 
 function textParts(text: ReadText, key: string): Child[] {
   const memory = key === "file" ? "" : `memory=${encodeURIComponent(key)}&`;
+  const address = (id: string): string => `/#${memory}statement=${encodeURIComponent(id)}`;
   const line = ({ id, text: said, kind }: { id: string; text: string; kind: string }): HTMLElement =>
     h(
       "li",
       {},
       h("span", { class: "tag " + (kind === "fact" ? "fact" : "thesis") }, kind === "fact" ? "statement" : "sentence"),
-      h("a", { href: `/#${memory}statement=${encodeURIComponent(id)}` }, said),
+      h("a", { href: address(id) }, said),
     );
   const about = [text.speaker, text.source, text.reader ? `read by ${text.reader}` : "not read yet"].filter(Boolean);
   return [
     h("h3", { class: "action" }, namedTime(text.at)),
     h("p", { class: "muted" }, about.join(" · ")),
-    ...text.sentences.flatMap((sentence) => [
-      h("p", { class: "told", dir: "auto" }, sentence.text),
-      sentence.statements.length ? h("ul", { class: "plain taken" }, ...sentence.statements.map(line)) : null,
-    ]),
+    ...text.sentences.flatMap((sentence) => {
+      // a sentence that is kept as it stands need not be said twice
+      const [same, others] = [sentence.statements.find((one) => one.text === sentence.text), sentence.statements.filter((one) => one.text !== sentence.text)];
+      return [
+        h("p", { class: "told", dir: "auto" }, same ? h("a", { href: address(same.id) }, sentence.text) : sentence.text),
+        others.length ? h("ul", { class: "plain taken" }, ...others.map(line)) : null,
+        sentence.statements.length ? null : h("p", { class: "muted taken" }, "nothing was taken from it"),
+      ];
+    }),
     text.elsewhere.length ? h("h4", {}, "From the text as a whole") : null,
     text.elsewhere.length ? h("ul", { class: "plain taken" }, ...text.elsewhere.map(line)) : null,
     changes(

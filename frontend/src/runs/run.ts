@@ -12,7 +12,7 @@ import { HeldMemory } from "./held";
 import { latestOnly } from "./latest";
 import { Stepper } from "./stepper";
 import { Steps } from "./steps";
-import { shownModel, shownPlayer } from "./words";
+import { shownModel, shownPlayer } from "../common/words";
 
 export class RunView {
   readonly element = h("section", { class: "run" });

@@ -3,7 +3,7 @@ import { bands, ranges, shortNumber } from "../common/charts";
 import { type Child, count, fill, h } from "../common/dom";
 import type { Group, ListedRun, Spread, SweepTold } from "./data";
 import { RunTable, type TableView, USUAL } from "./table";
-import { shownModel, shownPlayer } from "./words";
+import { shownModel, shownPlayer } from "../common/words";
 
 export function drawSweep(place: HTMLElement, { name, groups, has_intervals, runs, people }: SweepTold): void {
   fill(

@@ -14,7 +14,7 @@ import {
 import { shortNumber } from "../common/charts";
 import { type Child, count, fill, h } from "../common/dom";
 import type { ListedRun } from "./data";
-import { shownDate, shownEnd, shownModel, shownPlayer } from "./words";
+import { shownDate, shownEnd, shownModel, shownPlayer } from "../common/words";
 
 /** Two runs can be ticked: `ticked` holds their ids, and `changed` is called after each change. */
 export interface Ticks {
@@ -329,9 +329,9 @@ function tick(run: ListedRun, { ticked, changed }: Ticks): HTMLInputElement {
   return box;
 }
 
-/** The share of the highest score, so that runs of different games can be sorted. */
+/** The share of the highest score, so that runs of different games can be sorted; not known of one that goes on. */
 function share(run: ListedRun): number | null {
-  if (run.score === null || run.score === undefined) return null;
+  if (run.score === null || run.score === undefined || !run.is_complete) return null;
   return run.max_score ? run.score / run.max_score : run.score;
 }
 

@@ -52,6 +52,9 @@ export async function walkThrough(place: HTMLElement, ids: string[], wanted: num
       " Arrow keys step, Page keys by ten, Home and End to the ends.",
       views.length > 1 ? " A step in one run moves the other to the same move." : null,
     ),
+    new URLSearchParams(location.hash.slice(1)).has("from")
+      ? h("p", { class: "hint", id: "kept" }, "The play ended with its server. This is what was kept of it; `worldthread play --resume` goes on with it.")
+      : null,
     parting === null ? null : partingNote(parting, (step) => show(step)),
     h("div", { class: views.length > 1 ? "compared" : "single" }, ...views.map((one) => one.element)),
   );

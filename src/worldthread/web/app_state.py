@@ -233,10 +233,15 @@ class AppState:
         with self.memory(FILE_KEY) as opened:
             return [one.name for one in opened.memory.namespaces() if one.name != self.location.namespace]
 
-    def close(self) -> None:
-        """Stop the plays, and close the memories. May be called again."""
+    def stop(self) -> None:
+        """Let plays, their watchers and long work end, without waiting for them."""
         for work in list(self._work.values()):
             work.close()
+        self.plays.stop()
+
+    def close(self) -> None:
+        """Stop the plays, and close the memories. May be called again."""
+        self.stop()
         self.plays.close()
         self._memories.close()
         self._asking.close()

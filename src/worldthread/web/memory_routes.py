@@ -343,24 +343,23 @@ def _texts(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
     text = episode.text[:_TEXT]
-    sentences = [{"text": one.text, "statements": []} for one in split_sentences(text)] or [
-        {"text": text, "statements": []}
-    ]
-    words = [set(words_of(one["text"])) for one in sentences]
-    elsewhere = []
+    parts = [one.text for one in split_sentences(text)] or [text]
+    words = [set(words_of(part)) for part in parts]
+    taken: list[list[dict[str, Any]]] = [[] for _ in parts]
+    elsewhere: list[dict[str, Any]] = []
     for statement in dict.fromkeys(episode.extraction.statements):
-        names = (statement.subject, statement.object) if isinstance(statement, Fact) else statement.objects
-        wanted = set(words_of(" ".join(names) if isinstance(statement, Fact) else statement.text))
-        place = max(range(len(words)), key=lambda number: (len(wanted & words[number]), -number))
+        said = f"{statement.subject} {statement.object}" if isinstance(statement, Fact) else statement.text
+        wanted = set(words_of(said))
+        place = max(range(len(parts)), key=lambda number: (len(wanted & words[number]), -number))
         fields = {**_statement_fields(statement), "number": graph.number_of(statement.id)}
-        (sentences[place]["statements"] if wanted & words[place] else elsewhere).append(fields)
+        (taken[place] if wanted & words[place] else elsewhere).append(fields)
     return {
         "id": episode.id,
         "at": episode.at,
         "source": episode.source,
         "speaker": episode.speaker,
         "reader": episode.extraction.extractor,
-        "sentences": sentences,
+        "sentences": [{"text": part, "statements": of} for part, of in zip(parts, taken, strict=True)],
         "elsewhere": elsewhere,
         "ended": [
             {**_statement_fields(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)

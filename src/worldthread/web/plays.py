@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ from worldthread.web.play_control import PlayControl, Stopped
 
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
-_SHUTDOWN_SECONDS: Final = 3.0  # the longest wait for a running move when the server ends
+_SHUTDOWN_SECONDS: Final = 0.4  # the longest wait for all running moves when the server ends
 _HUMAN: Final = "human"
 _log = logging.getLogger(__name__)
 
@@ -335,14 +336,25 @@ class Plays:
         with self._lock:
             return [play.as_json() for play in reversed(self._plays.values())]
 
-    def close(self) -> None:
-        """Stop all plays, and keep their moves so far. May be called again."""
+    def stop(self) -> None:
+        """Let all plays and their watchers end, without waiting for them."""
+        self.watchers.close()
         with self._lock:
             plays = list(self._plays.values())
         for play in plays:
             play.control.stop()
+
+    def close(self) -> None:
+        """Stop all plays, and keep their moves so far. May be called again.
+
+        A move that takes longer than a moment is not waited for: the play can be resumed before it.
+        """
+        self.stop()
+        with self._lock:
+            plays = list(self._plays.values())
+        end = time.monotonic() + _SHUTDOWN_SECONDS
         for play in plays:
-            play.stop(_SHUTDOWN_SECONDS)
+            play.stop(max(end - time.monotonic(), 0))
 
 
 def _has_file(spec: GameSpec) -> bool:
@@ -350,7 +362,7 @@ def _has_file(spec: GameSpec) -> bool:
     name = spec.options.get("file")
     if name is None:
         return True
-    from worldthread.envs.jericho import SUFFIXES
+    from worldthread.envs.jericho_engine import SUFFIXES
 
     try:
         find_game_file(name, subfolder="jericho", suffixes=SUFFIXES)

@@ -19,6 +19,7 @@ from worldthread.models.chat import ChatAnswer
 from worldthread.models.recording_file import RecordedCall
 from worldthread.play.run import Run
 from worldthread.play.run_page import step_label
+from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
 from worldthread.web.run_folder import RunFolder
@@ -126,7 +127,8 @@ def _memory(app_state: AppState, request: Request) -> dict[str, Any]:
 
 def _held(view: GraphView) -> dict[str, str]:
     """Return the statements that hold in a view, by id."""
-    return {statement.id: str(statement) for statement in (*view.facts(), *view.theses())}
+    statements: list[Statement] = [*view.facts(), *view.theses()]
+    return {statement.id: str(statement) for statement in statements}
 
 
 def _call(call: RecordedCall) -> dict[str, Any]:

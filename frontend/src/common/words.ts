@@ -1,4 +1,4 @@
-// Runs in words.
+// Runs and plays in words.
 
 const ENDS: Record<string, string> = {
   won: "won",
