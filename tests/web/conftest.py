@@ -197,6 +197,8 @@ def open_page(browser: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Opens pages that must not complain, nor ask anybody but their server."""
     complaints: list[str] = []
     allowed = ["GPU stall", "GL Driver"]  # software rendering says that it is slow
+    if BROWSER == "firefox":
+        allowed.append("blocked an inline style")  # that of playwright, which takes a picture
     contexts = []
 
     def opened(url: str, width: int = 1280, scheme: str = "light") -> Any:

@@ -18,7 +18,7 @@ from worldthread.play.run import Run
 from worldthread.play.run_files import play_in
 from worldthread.web.edits import SAMPLE
 
-pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.usefixtures("built_pages")]
+pytestmark = [pytest.mark.web, pytest.mark.browser, pytest.mark.firefox, pytest.mark.usefixtures("built_pages")]
 
 MOST = 4
 

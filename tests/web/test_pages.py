@@ -89,6 +89,7 @@ def graph_pixels(page: Any) -> int:
     return len(page.locator("#graph").screenshot())
 
 
+@pytest.mark.firefox
 def test_the_graph_appears_and_the_slider_changes_it(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(homes[0])
     assert shown_edges(page) == 3  # what has ended is shown when asked for
@@ -167,6 +168,7 @@ def test_a_treasure_hunt_is_watched_to_its_end(open_page: Any, homes: tuple[str,
     page.wait_for_selector(".run h2:has-text('treasure-hunt')")
 
 
+@pytest.mark.firefox
 def test_a_play_is_held_and_taken_over(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}play")
     page.select_option("#game", "tiny")
@@ -430,6 +432,7 @@ def test_a_graph_of_a_hundred_sentences_is_legible(open_page: Any, family: str) 
     assert page.locator(".timeline text", has_text="lives in Rome").count() == 1
 
 
+@pytest.mark.firefox
 def test_depth_and_selection_light_the_neighbourhood(open_page: Any, family: str) -> None:
     page = open_page(f"{family}#name=tomas")
     page.wait_for_selector("#panel h2:has-text('Tomas')")
@@ -441,6 +444,7 @@ def test_depth_and_selection_light_the_neighbourhood(open_page: Any, family: str
     assert page.get_attribute("body", "data-overprinted") == "0"
 
 
+@pytest.mark.firefox
 def test_a_question_about_the_past_is_answered_from_then(open_page: Any, homes_dated: str) -> None:
     page = open_page(homes_dated)
     page.keyboard.press("/")
@@ -603,6 +607,7 @@ def test_the_first_minutes_of_an_empty_memory(open_page: Any, empty: str, tmp_pa
     page.wait_for_selector("blockquote:has-text('note.md')")
 
 
+@pytest.mark.firefox
 def test_a_memory_is_changed_by_hand_and_changes_are_taken_back(open_page: Any, empty: str) -> None:
     page = open_page(empty)
     for text in ("Anna lives in Rome. Anna loves tea.", "Jonas lives in Oslo."):
@@ -761,6 +766,7 @@ def test_on_a_phone_the_statements_come_first(open_page: Any, family: str) -> No
 # -- runs, texts that were read, and plays ----------------------------------------------------------------------------
 
 
+@pytest.mark.firefox
 def test_runs_are_sorted_grouped_and_shown_with_chosen_columns(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}runs")
     page.click("th button:has-text('moves')")
@@ -797,6 +803,7 @@ def test_the_memory_before_and_after_a_step_is_shown(open_page: Any, homes: tupl
     until(lambda: "0 statements before" not in page.text_content(".held"))
 
 
+@pytest.mark.firefox
 def test_two_runs_are_shown_from_the_step_where_they_part(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}runs")
     runs = {
