@@ -61,8 +61,9 @@ test-mcp: .venv/dev.stamp tests/mcp/npm/node_modules/.package-lock.json  ## MCP:
 web: src/worldthread/web/static/memory.html  ## Build the pages of `worldthread web` (needs node and npm)
 
 .PHONY: test-web
-test-web: .venv/dev.stamp web  ## The pages in a real browser (needs Chromium, node and npm)
+test-web: .venv/dev.stamp web  ## The pages in real browsers (needs Chromium, Firefox with Xvfb, node and npm)
 	$(BIN)/python -m pytest -m browser tests/web
+	WORLDTHREAD_TEST_BROWSER=firefox $(BIN)/python -m pytest -m "browser and firefox" tests/web
 
 .PHONY: dist
 dist: .venv/dev.stamp web  ## Build the wheel and the sdist, with the pages, into dist

@@ -1,12 +1,16 @@
 """Measure in a real browser how fast the page of a large memory appears, and a neighbourhood after a click.
 
-    python benchmarks/bench_web.py [--vertices 50000] [--clicks 100] [--shared FOLDER] [--keep FOLDER]
+    python benchmarks/bench_web.py [--vertices 50000] [--clicks 100] [--shared FOLDER] [--keep FOLDER] [--recalls 20]
 
 Builds a memory as bench_scale.py does, with a number of distinct names. Needs Chromium, playwright, and the built pages
 (make web). WebGL is rendered in software, so a machine with a graphics card is faster.
 
 First paint: from the request for the page until the first frame with the graph. Click: from the choice of a name until
 the frame with its neighbourhood, including the two requests and the drawing; also measured for the server alone.
+
+Recall: a question after the page was opened, the first and others, with the index stored in the file; in the meantime
+other pages are asked for, to see whether they wait. The embedder is a stand-in without a model, which is left out of
+the figures: a question takes MiniLM some 5 ms. End: from SIGTERM until the process has ended.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -68,6 +73,9 @@ def build(path: Path, shared: Path, vertices: int) -> None:
             memory.record.add_many(batch)
             generation += 1
         memory.checkpoint()
+    with Memory(path, model="none", embedder="fake") as memory:  # the index that the server will find
+        memory.recall("What is this about?")
+        memory.checkpoint()
 
 
 def percentiles(milliseconds: list[float]) -> dict[str, float]:
@@ -87,6 +95,38 @@ def server_alone(url: str, names: list[str]) -> list[float]:
     return took
 
 
+def recalls(url: str, names: list[str]) -> dict[str, Any]:
+    """Measure milliseconds of recalls one after the other, and of the list of runs in the meantime."""
+    others: list[float] = []
+    is_over = threading.Event()
+
+    def ask_others() -> None:
+        while not is_over.is_set():
+            others.append(asked(f"{url}api/runs"))
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=ask_others)
+    thread.start()
+    try:
+        took = [asked(f"{url}api/memories/file/recall?{urllib.parse.urlencode({'q': f'What of {n}?'})}") for n in names]
+    finally:
+        is_over.set()
+        thread.join()
+    return {
+        "first_recall_ms": round(took[0]),
+        "next_recalls_ms": percentiles(took[1:]) if took[1:] else None,
+        "other_page_meanwhile_ms": percentiles(others),
+    }
+
+
+def asked(url: str) -> float:
+    """Measure milliseconds of a request."""
+    begin = time.perf_counter()
+    with urllib.request.urlopen(url) as answer:
+        answer.read()
+    return 1000 * (time.perf_counter() - begin)
+
+
 def first_paint(page: Page, url: str) -> float:
     """Measure milliseconds until the graph is drawn."""
     begin = time.perf_counter()
@@ -104,7 +144,7 @@ def click(page: Page, name: str) -> float:
     return float(page.evaluate(_CLICK))
 
 
-def measure(path: Path, clicks: int, chromium: str) -> dict[str, Any]:
+def measure(path: Path, clicks: int, recalled: int, chromium: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "worldthread", "web", str(path), "--port", "0"]
     begin = time.perf_counter()
     process = subprocess.Popen(
@@ -128,9 +168,12 @@ def measure(path: Path, clicks: int, chromium: str) -> dict[str, Any]:
             took = [click(page, name) for name in names]
             alone = server_alone(url, names)
             browser.close()
+        told = recalls(url, names[:recalled])
     finally:
+        begin = time.perf_counter()
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
+        ended = time.perf_counter() - begin
     return {
         "names": about["names"],
         "statements": about["counts"].get("statements", about["counts"].get("facts")),
@@ -139,6 +182,8 @@ def measure(path: Path, clicks: int, chromium: str) -> dict[str, Any]:
         "next_paints_ms": {"p50": round(float(np.median(warm))), "max": round(max(warm))},
         "click_ms": percentiles(took),
         "click_server_ms": percentiles(alone),
+        **told,
+        "end_seconds": round(ended, 2),
     }
 
 
@@ -158,6 +203,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vertices", type=int, default=50_000, help="number of distinct names")
     parser.add_argument("--clicks", type=int, default=100, help="number of clicks")
+    parser.add_argument("--recalls", type=int, default=20, help="number of recalls")
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
     parser.add_argument("--keep", type=Path, help="folder that keeps the memory and reuses an existing one")
     options = parser.parse_args()
@@ -169,7 +215,7 @@ def main() -> None:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             build(path, options.shared, options.vertices)
-        print(json.dumps(measure(path, options.clicks, chromium)), flush=True)
+        print(json.dumps(measure(path, options.clicks, options.recalls, chromium)), flush=True)
 
 
 if __name__ == "__main__":

@@ -174,6 +174,7 @@ class AsyncMemory:
     export = _on_thread(Memory.export)
     import_ = _on_thread(Memory.import_)
     share_file = _on_thread(Memory.share_file)
+    watch_indexing = _on_thread(Memory.watch_indexing)
     checkpoint = _on_thread(Memory.checkpoint)
     close = _on_thread(Memory.close)
 

@@ -940,6 +940,18 @@ class Memory:
         self._store.require_writable()
         return self._index.reembed(progress)
 
+    def watch_indexing(self, progress: Progress | None) -> None:
+        """Follow how a question waits until everything that is remembered has its vector.
+
+        A memory that was never asked, or whose vectors belong to another embedder, embeds its texts at the first
+        question.
+
+        Args:
+            progress: called before each batch with the number of texts embedded and of all that lack a vector. An
+                exception that it raises ends the question; the vectors so far are kept. ``None`` ends the watch.
+        """
+        self._index.progress = progress
+
     # -- closing ----------------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> None:

@@ -46,6 +46,8 @@ class MemoryIndex:
         self._models = models
         self._index: RetrievalIndex | None = None
         self._embedding = threading.RLock()
+        self.progress: Progress | None = None
+        """Called while a question waits for vectors: see :meth:`worldthread.Memory.watch_indexing`."""
         self._new_texts = False
 
     @cached_property
@@ -140,10 +142,14 @@ class MemoryIndex:
             with self._turn_to_embed():
                 with self._store.read_lock() as graph:  # another thread may have embedded the same texts
                     pending = self._loaded(graph).take(graph, self._episodes)
+                done, total = 0, sum(len(part.texts) for part in pending)
                 for part in pending:
+                    if self.progress is not None:
+                        self.progress(done, total)
                     vectors = self.embedder.embed(part.texts)
                     with self._store.read_lock():
                         index.put(part, vectors)
+                    done += len(part.texts)
         with self._store.read_lock() as graph:  # others write faster than we embed: their last episodes lack vectors
             index = self._loaded(graph)
             index.take(graph, self._episodes)

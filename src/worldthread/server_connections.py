@@ -8,6 +8,7 @@ have time limits too.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gc
 import logging
@@ -315,7 +316,7 @@ def run_server(
     app: ASGIApp,
     listening: socket.socket,
     *,
-    shutdown_seconds: int,
+    shutdown_seconds: float,
     has_lifespan: bool,
     stopping: Callable[[], None] = lambda: None,
     limits: ConnectionLimits | None = None,
@@ -351,13 +352,14 @@ def run_server(
         lifespan="on" if has_lifespan else "off",
         # asyncio accepts so many, a few times, before it looks at the first
         backlog=max(1, min(64, (files - limits.connections) // 8)),
-        timeout_graceful_shutdown=shutdown_seconds,
+        timeout_graceful_shutdown=cast("int", shutdown_seconds),  # a part of a second will do too
         timeout_keep_alive=_IDLE_SECONDS if idle_seconds is None else idle_seconds,
     )
     repeated = RepeatedMessages()
     handlers = list(logging.getLogger().handlers)
     for handler in handlers:
         handler.addFilter(repeated)
+        handler.addFilter(_is_no_news_of_the_end)
     # what is loaded by now stays: full garbage collections, for which all requests wait, need not look at it
     gc.collect()
     gc.freeze()
@@ -368,6 +370,15 @@ def run_server(
         gc.unfreeze()
         for handler in handlers:
             handler.removeFilter(repeated)
+            handler.removeFilter(_is_no_news_of_the_end)
+
+
+def _is_no_news_of_the_end(record: logging.LogRecord) -> bool:
+    """Return whether a message says more than that requests were given up because the server ends."""
+    if record.name != "uvicorn.error":
+        return True
+    is_cancelled = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not is_cancelled and "timeout graceful shutdown" not in record.getMessage()
 
 
 def _allowed_files() -> int:

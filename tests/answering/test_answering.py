@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from worldthread import Fact, Memory
@@ -9,6 +11,7 @@ from worldthread.answering.decision import THRESHOLD, WEIGHTS, probability
 from worldthread.answering.evidence import Evidence
 from worldthread.answering.facts import stated_answer
 from worldthread.answering.parts import answering_part, answering_time, lacks_kind
+from worldthread.answering.persons import tells_relative
 from worldthread.answering.question import analysed
 
 NOON = 1_714_651_200.0  # Thursday 2024-05-02 12:00 UTC
@@ -159,3 +162,49 @@ def test_an_empty_memory_and_odd_questions_are_answered_with_nothing() -> None:
         memory.remember("Vera lives in Graz.", at=1)
         for odd in ("?", "I", "'s", "(((", "Who", "\N{GREEK SMALL LETTER ALPHA}", "a" * 5000):
             assert memory.ask(odd).question == odd
+
+
+@pytest.fixture(scope="module")
+def millers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(tmp_path_factory.mktemp("millers") / "millers.worldthread", model="none") as memory:
+        memory.remember("Otto has a daughter named Vera. Vera is the daughter of Frida.", at="2020-01-01")
+        memory.remember("Otto's mother Hedda lives in Graz.", at="2020-02-01")
+        memory.remember("Karl is a student of Vera. Karl lives with Otto.", at="2020-03-01")
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who is Karl?", "Karl is a student of Vera."),  # not "Vera"
+        ("Who is Otto's mother?", "Hedda"),
+        ("Who is Otto's daughter?", "Vera"),
+    ],
+)
+def test_questions_about_persons(millers: Memory, question: str, answer: str) -> None:
+    assert millers.ask(question).text == answer
+
+
+def test_a_relative_told_from_the_other_end_is_answered_by_the_sentence(millers: Memory) -> None:
+    answer = millers.ask("Who is Vera's mother?").text
+    assert answer is not None
+    assert "Vera is the daughter of Frida." in answer
+
+
+def test_a_relative_of_another_kind_is_no_answer(millers: Memory) -> None:
+    assert millers.ask("Who is Vera's brother?").text is None
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "telling"),
+    [
+        ("Who is Vera's mother?", "Vera's mum is Frida.", "in part"),
+        ("Who is the mother of Vera?", "Frida has a daughter called Vera.", "as a whole"),
+        ("Who is Vera's mother?", "Vera has a daughter called Ida.", "no"),
+        ("Who is Vera's mother?", "She is the daughter of Vera.", "no"),
+        ("Who is Vera's teacher?", "Vera lives in Graz.", "in part"),
+        ("Where is Vera's mother?", "Vera lives in Graz.", "in part"),
+    ],
+)
+def test_how_a_sentence_tells_a_relative(question: str, sentence: str, telling: str) -> None:
+    assert tells_relative(analysed(question), sentence) == telling

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from worldthread import Memory
+from worldthread import Episode, Memory
 from worldthread.errors import NotFoundError
 
 pytest.importorskip("starlette")
@@ -17,6 +17,7 @@ pytest.importorskip("starlette")
 from worldthread.web import app_state
 from worldthread.web.memories import OpenMemory
 from worldthread.web.question_times import question_time
+from worldthread.web.work import Cancelled
 
 pytestmark = pytest.mark.web
 
@@ -307,3 +308,84 @@ def test_the_time_of_a_question_is_the_end_of_what_it_names(question: str, words
 )
 def test_a_question_without_a_time_of_its_own_has_none(question: str) -> None:
     assert question_time(question) is None
+
+
+@pytest.fixture
+def shared(copied: Path) -> Path:
+    """A file with the memory of Anna, and one of Zoe in a namespace of its own."""
+    with Memory(copied, namespace="zoe", model="none", embedder="fake") as memory:
+        memory.remember("Zoe lives in Paris.", at=1)
+    return copied
+
+
+def test_the_other_memories_of_the_file_are_shown_and_changed_apart(serve: Callable[..., Any], shared: Path) -> None:
+    client = serve(shared)
+    client.app_state.editable = True
+    listed = client.get("/api/memories").json()["memories"]
+    assert [one["label"] for one in listed] == ["copied.worldthread", "copied.worldthread: zoe"]
+    other = f"/api/memories/{listed[1]['key']}"
+    before = client.get(FILE).json()["counts"]["episodes"]
+    done = client.post(f"{other}/remember", json={"text": "I live in Oslo.", "at": "2", "user": "Zoe"}).json()
+    assert done["added"] == 1
+    assert client.get(f"{FILE}").json()["counts"]["episodes"] == before
+    held = client.get(f"{other}/entity?name=zoe").json()["statements"]
+    assert {one["text"] for one in held if one["held"][0][1] is None} >= {"Zoe lives in Oslo"}  # "I" is Zoe
+    assert client.post(f"{FILE}/undo", json={"key": done["undo"]}).status_code == 404
+    assert client.post(f"{other}/undo", json={"key": done["undo"]}).status_code == 200
+    client.app_state.editable = False
+    assert client.post(f"{other}/remember", json={"text": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize("key", ["namespace-0000000000000000", "namespace-zoe", "namespace-", "run-0000000000000000"])
+def test_a_memory_that_is_none_is_not_changed(serve: Callable[..., Any], shared: Path, key: str) -> None:
+    client = serve(shared)
+    client.app_state.editable = True
+    assert client.post(f"/api/memories/{key}/remember", json={"text": "Zoe is tall."}).status_code == 404
+
+
+def test_long_work_is_shown_and_can_be_cancelled(editor: Any, copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[dict[str, Any]]] = []
+    work = editor.app_state.work("file")
+    report = work.report
+
+    def reported(done: int, total: int | None) -> None:
+        report(done, total)
+        seen.append(editor.get(f"{FILE}/work").json()["work"])
+        if done:
+            assert editor.post(f"{FILE}/work", json={}).status_code == 200
+
+    monkeypatch.setattr(work, "report", reported)
+    text = "".join(f'{{"content": "Zoe met Person{n}."}}\n' for n in range(300))
+    told = editor.post(f"{FILE}/remember", json={"text": text, "source": "a.jsonl", "is_file": True}).json()
+    assert told["was_cancelled"]
+    assert 0 < told["added"] < 300
+    assert seen[0][0]["what"] == "remembering"
+    assert editor.get(f"{FILE}/work").json() == {"work": []}
+    assert editor.post(f"{FILE}/undo", json={"key": told["undo"]}).status_code == 200
+    foreign = {"origin": "http://evil.example"}
+    assert editor.post(f"{FILE}/work", json={}, headers=foreign).status_code == 403
+
+
+def test_a_question_that_waits_for_vectors_can_be_cancelled_and_goes_on_later(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "many.worldthread"
+    with Memory(path, model="none", embedder="fake") as memory:
+        memory.record.add_many([Episode(f"Zoe met Person{number}.", float(number)) for number in range(1200)])
+    client = serve(path)
+    done = []
+
+    def cancel(count: int, total: int | None) -> None:
+        done.append((count, total))
+        if count:
+            raise Cancelled("cancelled")
+
+    with client.app_state.memory("file") as opened:
+        opened.memory.watch_indexing(cancel)
+    answer = client.get(f"{FILE}/recall?q=Who+met+Person7%3F")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "Cancelled")
+    assert done == [(0, 1200), (512, 1200)]
+    with client.app_state.memory("file") as opened:
+        opened.memory.watch_indexing(lambda count, total: done.append((count, total)))
+    assert client.get(f"{FILE}/recall?q=Who+met+Person7%3F").status_code == 200
+    assert done[2] == (0, 688)  # what was embedded is kept

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory
+from worldthread.models import FakeChat
 
 pytestmark = pytest.mark.web
 
@@ -180,3 +181,34 @@ def test_the_server_needs_nothing_heavy_before_it_is_asked() -> None:
 
     code = "import sys, worldthread.cli.web; print(any(m in sys.modules for m in ('starlette', 'uvicorn', 'numpy')))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_a_question_is_answered_by_the_model_of_the_server_when_asked_to(
+    home: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "Where does Anna live?"
+    assert home.post("/api/memories/file/ask", json={"question": asked}).status_code == 400  # no model
+    answer = '{"reasoning": "It says so.", "answer": "In Paris", "sources": [1], "look_up": []}'
+    monkeypatch.setattr("worldthread.web.app_state.model_name", lambda _: "a-model")
+    monkeypatch.setattr(home.app_state, "_model", FakeChat(lambda _: answer, name="a-model"))
+    assert home.get("/api/about").json()["model"] == "a-model"
+    told = home.post("/api/memories/file/ask", json={"question": asked}).json()
+    assert (told["answer"], told["model"]) == ("In Paris", "a-model")
+    assert told["hits"]
+    by_rule = home.get("/api/memories/file/ask", params={"q": asked}).json()
+    assert (by_rule["answer"], by_rule["model"]) == ("Paris", "")
+    foreign = {"origin": "http://evil.example"}
+    assert home.post("/api/memories/file/ask", json={"question": asked}, headers=foreign).status_code == 403
+
+
+def test_texts_are_read_in_their_order_with_what_was_taken_from_them(home: Any) -> None:
+    told = home.get("/api/memories/file/texts?limit=50").json()
+    assert (told["total"], len(told["texts"])) == (3, 3)
+    first, _, last = told["texts"]
+    assert [one["text"] for one in first["sentences"]] == ["Anna lives in Rome.", "She loves tea."]
+    assert [[each["text"] for each in one["statements"]] for one in first["sentences"]] == [
+        ["Anna lives in Rome"], ["Anna loves tea."]
+    ]  # fmt: skip
+    assert [one["text"] for one in last["ended"]] == ["Anna has dog Rex"]
+    assert home.get("/api/memories/file/texts?offset=2").json()["texts"] == [last]
+    assert home.get("/api/memories/file/texts?limit=51").status_code == 400

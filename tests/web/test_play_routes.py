@@ -283,3 +283,26 @@ def test_watchers_that_do_not_read_are_bounded_and_so_is_what_waits_for_them() -
             await follower.aclose()
 
     asyncio.run(watch())
+
+
+def test_the_choices_say_what_agents_are_and_which_games_lack_their_file(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jericho", reason="needs the extra: pip install 'worldthread[games]'")
+    monkeypatch.delenv("WORLDTHREAD_GAMES", raising=False)
+    choices = client.get("/api/choices").json()
+    assert all(len(agent["about"]) > 20 for agent in choices["agents"])
+    games = {game["name"]: game for game in choices["games"]}
+    assert games["zork1"]["needs_file"]
+    assert not games["tiny"]["needs_file"]
+
+
+def test_the_address_of_a_play_leads_to_the_kept_run_after_a_restart(
+    serve: Callable[..., Any], home_memory: Path, runs: Path
+) -> None:
+    first = serve(home_memory, runs=runs)
+    play = begin(first, agent="explorer")
+    until(first, play, lambda told: told["state"] == "ended")
+    second = serve(home_memory, runs=runs)  # knows nothing of the plays of the first
+    assert second.get(f"/api/plays/{play['id']}").status_code == 404
+    assert second.get(f"/api/runs/{play['id']}").json()["summary"]["won"]

@@ -109,6 +109,73 @@ def test_a_sweep_tells_its_figures(client: Any) -> None:
     assert len(told["runs"]) == 2
 
 
+def test_the_scores_of_a_sweep_have_curves_with_intervals(client: Any) -> None:
+    pytest.importorskip("scipy", reason="needs the extra: pip install 'worldthread[report]'")
+    (sweep,) = client.get("/api/runs").json()["sweeps"]
+    curve = client.get(f"/api/sweeps/{sweep['id']}").json()["groups"][0]["curve"]
+    assert curve["moves"][0] == 0 < curve["moves"][-1]
+    assert curve["mean"][-1] == 2  # both won
+    assert all(low <= mean <= high for low, mean, high in zip(curve["low"], curve["mean"], curve["high"], strict=True))
+
+
+def test_plays_of_people_count_beside_a_sweep_of_the_same_game(
+    serve: Callable[..., Any], home_memory: Path, played: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("scipy", reason="needs the extra: pip install 'worldthread[report]'")
+    root = tmp_path / "runs"
+    shutil.copytree(played, root)
+    typed = iter(["look", "look"])
+
+    def read(_: str) -> str:
+        for line in typed:
+            return line
+        raise EOFError
+
+    play_in(root / "by-hand", Run("tiny-v1", "human", 7), read=read, show=lambda _: None)
+    client = serve(home_memory, runs=root)
+    (sweep,) = client.get("/api/runs").json()["sweeps"]
+    told = client.get(f"/api/sweeps/{sweep['id']}").json()
+    assert [(group["game"], group["agent"], group["runs"]) for group in told["groups"]] == [
+        ("tiny-v1", "explorer", 2), ("tiny-v1", "human", 1)
+    ]  # fmt: skip
+    assert told["people"] == 1
+
+
+def test_the_list_of_runs_has_what_they_cost(client: Any) -> None:
+    explorer = run_named(client, "explorer")
+    assert explorer["decisions"] > 0
+    assert explorer["precision"] == 1.0
+    assert explorer["cost_usd"] is None  # nothing was asked
+    assert "decisions" not in run_named(client, "random")  # it was cut off
+
+
+def test_two_runs_part_at_a_step(client: Any) -> None:
+    explorer, random = (run_named(client, name)["id"] for name in ("explorer", "random"))
+    parting = client.get(f"/api/runs/{explorer}/parting/{random}").json()
+    steps = [client.get(f"/api/runs/{one}/steps").json()["steps"] for one in (explorer, random)]
+    assert parting["by"] == "action"
+    here = parting["step"]
+    assert [step["action"] for step in steps[0][:here]] == [step["action"] for step in steps[1][:here]]
+    assert steps[0][here]["action"] != steps[1][here]["action"]
+    assert client.get(f"/api/runs/{explorer}/parting/{explorer}").json() == {"step": None, "by": None}
+    assert client.get(f"/api/runs/{explorer}/parting/0000000000000000").status_code == 404
+
+
+def test_the_memory_before_and_after_a_step(client: Any) -> None:
+    explorer = run_named(client, "explorer")["id"]
+    steps = client.get(f"/api/runs/{explorer}/steps").json()["steps"]
+    first = client.get(f"/api/runs/{explorer}/steps/0/memory").json()
+    assert (first["before"], first["after"]) == (0, len(first["statements"]))
+    number = next(number for number, step in enumerate(steps) if number and step["ended"])
+    told = client.get(f"/api/runs/{explorer}/steps/{number}/memory").json()
+    began = {one["text"] for one in told["statements"] if one["change"] == "began"}
+    ended = {one["text"] for one in told["statements"] if one["change"] == "ended"}
+    assert {text for text, _ in steps[number]["ended"]} <= ended
+    assert began <= set(steps[number]["learned"])
+    assert told["after"] - told["before"] == len(began) - len(ended)
+    assert client.get(f"/api/runs/{explorer}/steps/9999/memory").status_code == 404
+
+
 @pytest.mark.parametrize(
     "id_",
     [

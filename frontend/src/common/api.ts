@@ -21,12 +21,13 @@ export async function get<T>(path: string, parameters: Parameters = {}, signal?:
   return answered<T>(await fetch(path + tail, { headers: { accept: "application/json" }, signal: signal ?? null }));
 }
 
-export async function post<T>(path: string, body: unknown): Promise<T> {
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   return answered<T>(
     await fetch(path, {
       method: "POST",
       headers: { accept: "application/json", "content-type": "application/json" },
       body: JSON.stringify(body),
+      signal: signal ?? null,
     }),
   );
 }

@@ -8,6 +8,8 @@ export interface Line {
   dashed?: boolean;
 }
 
+const LINE_COLOURS = 8;
+
 interface Frame {
   width: number;
   height: number;
@@ -165,6 +167,48 @@ export function ranges(title: string, rows: Range[], most: number): SVGSVGElemen
       s("circle", { class: "mean", cx: px(row.mean), cy: y, r: 5 }),
       s("text", { class: "tick", x: width - 6, y: y + 4, "text-anchor": "end" }, row.mean.toFixed(most <= 1 ? 3 : 1)),
     );
+  });
+  return svg;
+}
+
+export interface Band {
+  name: string;
+  moves: number[];
+  mean: number[];
+  low: number[];
+  high: number[];
+}
+
+/** Means over the moves with their intervals, a colour for each. */
+export function bands(title: string, lines: Band[]): SVGSVGElement {
+  const f = frame();
+  const last = Math.max(1, ...lines.flatMap(({ moves }) => moves));
+  const most = Math.max(1, ...lines.flatMap(({ high }) => high));
+  const least = Math.min(0, ...lines.flatMap(({ low }) => low));
+  const px = (moves: number): number => f.left + ((f.width - f.left - f.right) * moves) / last;
+  const py = (value: number): number => f.top + ((f.height - f.top - f.bottom) * (most - value)) / (most - least);
+  const svg = s("svg", { class: "chart", viewBox: `0 0 ${f.width} ${f.height}`, role: "img", "aria-label": title });
+  for (const value of ticks(least, most, 3)) {
+    svg.append(
+      s("line", { class: "grid", x1: f.left, x2: f.width - f.right, y1: py(value), y2: py(value) }),
+      s("text", { class: "tick", x: f.left - 6, y: py(value) + 4, "text-anchor": "end" }, shortNumber(value)),
+    );
+  }
+  for (const value of ticks(0, last, 6, 1)) {
+    svg.append(s("text", { class: "tick", x: px(value), y: f.height - 6, "text-anchor": "middle" }, shortNumber(value)));
+  }
+  let place = f.left;
+  lines.forEach(({ name, moves, mean, low, high }, number) => {
+    const colour = `var(--relation-${(number % LINE_COLOURS) + 1})`;
+    const points = (values: number[]): string[] =>
+      moves.map((at, step) => `${px(at).toFixed(1)},${py(values[step] ?? 0).toFixed(1)}`);
+    svg.append(
+      s("polygon", { class: "band", points: [...points(high), ...points(low).reverse()].join(" "), fill: colour }),
+      s("polyline", { class: "line", points: points(mean).join(" "), stroke: colour }),
+      s("rect", { fill: colour, x: place, y: 9, width: 14, height: 3 }),
+      s("text", { class: "legend", x: place + 19, y: 15 }, name),
+    );
+    place += 34 + name.length * 7;
   });
   return svg;
 }

@@ -25,6 +25,7 @@ export interface Address {
 }
 
 export const OWN = "file"; // the memory that the server was started for
+export const OF_RUNS = "run-"; // how the keys of the memories of runs begin; these are never changed
 export const MOST_DEPTH = 3;
 const KINDS: EdgeKind[] = ["fact", "thesis"];
 const CHOICES = ["name", "statement", "source"] as const;

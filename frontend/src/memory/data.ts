@@ -139,6 +139,9 @@ export interface Answer {
   question: string;
   answer: string | null;
   confidence: number | null;
+  /** The model that answered; empty for an answer by rule. */
+  model: string;
+  reasoning: string;
   as_of: number | null;
   /** The words of the question that say as of when it is asked. */
   named: string | null;

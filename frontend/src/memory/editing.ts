@@ -3,13 +3,16 @@ import { get, post, said } from "../common/api";
 import { at, type Child, count, fill, h } from "../common/dom";
 import { namedTime } from "../common/times";
 import type { Choice } from "./address";
+import type { Said } from "./data";
 import type { Edited } from "./panel";
+import { Waiting } from "./waiting";
 
 interface Remembered {
   added: number;
   known: number;
   unread: number;
   statements: number;
+  was_cancelled: boolean;
   undo: string | null;
 }
 
@@ -30,7 +33,8 @@ export class Editing {
   private readonly done = at("done", HTMLElement);
   private readonly opener = at("remember", HTMLButtonElement);
   private editable = false;
-  private allowed: Promise<boolean> | null = null;
+  private told = 0; // how often something was said at the foot of the page
+  private about: Promise<{ editable: boolean; model: string }> | null = null;
 
   constructor(
     private readonly parts: { path: (tail?: string) => string; changed: (chosen: Choice | null) => void },
@@ -46,6 +50,15 @@ export class Editing {
       event.preventDefault();
       void this.rememberFile(file);
     });
+  }
+
+  /** The model that answers when a person asks it to; empty without one. */
+  async modelName(): Promise<string> {
+    return (await this.server()).model;
+  }
+
+  private server(): Promise<{ editable: boolean; model: string }> {
+    return (this.about ??= get("/api/about"));
   }
 
   /** What can be changed about something. */
@@ -68,11 +81,17 @@ export class Editing {
     ];
   }
 
+  /** The button beside a line that corrects what it says. */
+  pencil(statement: Said): HTMLElement | null {
+    if (!this.editable) return null;
+    const name = `Correct “${statement.text}”`;
+    return h("button", { type: "button", class: "pencil", "aria-label": name, title: name, click: () => this.askCorrect(statement) }, "✎");
+  }
+
   /** Offers what can be done with this memory; where nothing is remembered: a sample, a file, or a game. */
   async offerStart(isOwn: boolean, isEmpty: boolean): Promise<void> {
     const place = at("nothing", HTMLElement);
-    this.allowed ??= get<{ editable: boolean }>("/api/about").then(({ editable }) => editable);
-    this.editable = (await this.allowed) && isOwn;
+    this.editable = (await this.server()).editable && isOwn;
     this.opener.hidden = !this.editable;
     place.hidden = !isEmpty;
     if (!isEmpty) return;
@@ -139,6 +158,7 @@ export class Editing {
       this.dialog.close();
       void this.rememberFile(chosen);
     });
+    const user = h("input", { id: "new-user", type: "text", placeholder: "nobody in particular", autocomplete: "off" });
     this.ask("Remember a text", "Remember", [
       h("label", { for: "new-text" }, "What happened, or what is so"),
       text,
@@ -146,16 +166,19 @@ export class Editing {
       date,
       h("label", { for: "new-source" }, "Where it comes from"),
       source,
+      h("label", { for: "new-user" }, "Whose text it is, who says “I” in it"),
+      user,
       h("label", { for: "new-file" }, "Or a file"),
       file,
     ], async () => {
-      const body = { text: text.value, at: date.value.trim(), source: source.value.trim() };
+      const body = { text: text.value, at: date.value.trim(), source: source.value.trim(), user: user.value.trim() };
       this.toldOf(await post<Remembered>(this.at("/remember"), body), null);
     });
   }
 
   private toldOf(result: Remembered, chosen: Choice | null): void {
     const words = [`Remembered ${count(result.added, "text")} with ${count(result.statements, "statement")}`];
+    if (result.was_cancelled) words.push("the rest was cancelled");
     if (result.known) words.push(`${count(result.known, "text")} known before`);
     if (result.unread) words.push(`${result.unread} could not be read`);
     this.finish(words.join("; "), result.undo, chosen);
@@ -263,17 +286,22 @@ export class Editing {
   }
 
   private async work(words: string, work: () => Promise<void>): Promise<void> {
-    this.tell(words);
+    const waiting = new Waiting(this.at("/work"), null);
+    this.tell(words, false, " ", waiting.element);
+    const mine = this.told;
     try {
       await work();
     } catch (error) {
       this.tell(said(error), true);
       return;
+    } finally {
+      waiting.end();
     }
-    if (this.done.textContent === words) this.done.hidden = true;
+    if (this.told === mine) this.done.hidden = true;
   }
 
   private tell(words: string, isError = false, ...more: Child[]): void {
+    this.told += 1;
     fill(this.done, words, ...more);
     this.done.classList.toggle("error", isError);
     this.done.hidden = false;

@@ -1,9 +1,9 @@
 // The page of a memory. What it shows is what its address says: every choice goes through `go`, and `apply` shows it.
-import { get, said } from "../common/api";
+import { get, post, said, wasGivenUp } from "../common/api";
 import { at, count, fill, h, tell, whenQuiet } from "../common/dom";
 import { relationNumber } from "../common/theme";
 import { shownTime } from "../common/times";
-import { type Address, OWN, readAddress, writeAddress } from "./address";
+import { type Address, OF_RUNS, readAddress, writeAddress } from "./address";
 import {
   type Answer,
   type EdgeKind,
@@ -22,6 +22,7 @@ import { hasMap, MapView } from "./map-view";
 import { Panel } from "./panel";
 import { type Found, Search } from "./search";
 import { TimeAxis } from "./time";
+import { Waiting } from "./waiting";
 
 const NEIGHBOURS = 40; // asked for at a time
 const STATEMENTS = 100; // shown of a name at first
@@ -73,6 +74,7 @@ const panel = new Panel(at("panel", HTMLElement), {
   longer: (name) => void guarded(() => showName(name, MANY_STATEMENTS)),
   episode: (id) => get<Episode>(path("/episode"), { id }),
   edits: (about) => editing.buttons(about),
+  correction: (statement) => editing.pencil(statement),
 });
 const time = new TimeAxis(
   {
@@ -227,7 +229,7 @@ async function open(): Promise<void> {
     if (first.whole && address.kinds.includes("episode") && !first.episodes)
       tell("With its texts this memory is too large to be drawn whole: choose a name to see them.");
     changed();
-    await editing.offerStart(address.memory === OWN, store.vertices.size === 0);
+    await editing.offerStart(!address.memory.startsWith(OF_RUNS), store.vertices.size === 0);
     void guarded(() => welcome(wanted));
   } catch (error) {
     store.clear();
@@ -369,21 +371,38 @@ async function showSource(id: string): Promise<void> {
 
 async function showAnswer(question: string): Promise<void> {
   const mine = turn;
-  panel.waiting(question);
+  const waiting = new Waiting(path("/work"), () => go({ chosen: null }));
+  panel.waiting(question, waiting.element);
   at("search", HTMLInputElement).value = question;
   try {
-    const told = await get<Answer>(path("/ask"), { q: question, at: address.at });
+    const told = await get<Answer>(path("/ask"), { q: question, at: address.at }, waiting.signal);
     const { evidence } = told;
     const first = evidence[0]?.names[0];
     if (!whole && first !== undefined && !store.vertices.has(`e:${first}`)) await load(first, true);
     if (mine !== turn) return;
     light(evidence);
-    panel.answer(told);
+    panel.answer(told, await editing.modelName(), (place) => void askModel(question, place));
   } catch (error) {
-    if (mine === turn) panel.failed(question, said(error));
+    if (mine === turn && !wasGivenUp(error)) panel.failed(question, said(error));
     return;
+  } finally {
+    waiting.end();
   }
   await drawing?.fit();
+}
+
+/** Asks the model of the server, which may cost money: only when a person wants it. */
+async function askModel(question: string, place: HTMLElement): Promise<void> {
+  const waiting = new Waiting(path("/work"), () => fill(place));
+  fill(place, waiting.element);
+  try {
+    const told = await post<Answer>(path("/ask"), { question, at: address.at === null ? null : String(address.at) }, waiting.signal);
+    panel.modelAnswer(place, told);
+  } catch (error) {
+    if (!wasGivenUp(error)) fill(place, h("p", { class: "error", role: "alert" }, said(error)));
+  } finally {
+    waiting.end();
+  }
 }
 
 /** Puts statements in the light, also those that have ended. */

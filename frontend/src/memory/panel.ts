@@ -30,6 +30,8 @@ export interface Actions {
   episode(id: string): Promise<Episode>;
   /** What can be changed about something; empty where the memory is only read. */
   edits(about: Edited): HTMLElement[];
+  /** A button beside a line that corrects it; none where the memory is only read. */
+  correction(statement: Said): HTMLElement | null;
 }
 
 /** What a person may change. */
@@ -95,8 +97,8 @@ export class Panel {
     );
   }
 
-  waiting(title: string): void {
-    fill(this.place, h("h2", {}, title), h("p", { class: "muted" }, "Looking …"));
+  waiting(title: string, more: HTMLElement): void {
+    fill(this.place, h("h2", {}, title), h("p", { class: "muted" }, "Looking …"), more);
   }
 
   failed(title: string, message: string): void {
@@ -197,7 +199,8 @@ export class Panel {
   }
 
   /** What a question is answered with, from what, and what else was recalled. */
-  answer(told: Answer): void {
+  /** An answer by rule; `model` is the name of the model that can be asked too, empty without one. */
+  answer(told: Answer, model: string, askModel: (place: HTMLElement) => void): void {
     const { answer, sources, nearest, hits } = told;
     const asOf =
       told.as_of === null ? "" : told.named === null ? `as of ${namedTime(told.as_of)}` : `as of the end of “${told.named}”`;
@@ -213,6 +216,7 @@ export class Panel {
           ? null
           : h("p", { class: "muted" }, `found by rule, ${Math.round(told.confidence * 100)}% sure`),
       ),
+      model ? this.modelOffer(model, askModel) : null,
       sources.length ? h("h3", {}, "Because") : null,
       h("ul", { class: "statements evidence" }, ...told.evidence.map((statement) => this.evidenceItem(statement))),
       h("ul", { class: "hits" }, ...sources.map((hit) => (hit.kind === "episode" ? this.hit(hit, false) : null))),
@@ -223,6 +227,40 @@ export class Panel {
       h("ol", { class: "hits found" }, ...hits.map((hit) => this.hit(hit, true))),
     );
     this.place.scrollTop = 0;
+  }
+
+  private modelOffer(model: string, ask: (place: HTMLElement) => void): HTMLElement {
+    const place = h("div", { class: "by-model" });
+    const button = h(
+      "button",
+      {
+        type: "button",
+        id: "ask-model",
+        title: "This may cost money: the question and what is recalled for it go to the model",
+        click: () => ask(place),
+      },
+      `Ask ${model} too`,
+    );
+    fill(place, button);
+    return place;
+  }
+
+  /** What the model answered, in place of the offer. */
+  modelAnswer(place: HTMLElement, told: Answer): void {
+    fill(
+      place,
+      h(
+        "section",
+        { class: told.answer === null ? "card answer none" : "card answer", "aria-live": "polite" },
+        h("p", { id: "model-answer" }, told.answer ?? "There is not enough information to answer this."),
+        h("p", { class: "muted" }, `answered by ${told.model}`),
+        told.reasoning
+          ? h("details", {}, h("summary", {}, "Its reasons"), h("p", { class: "told", dir: "auto" }, told.reasoning))
+          : null,
+        told.sources.length ? h("h3", {}, "It names") : null,
+        h("ul", { class: "hits" }, ...told.sources.map((hit) => this.hit(hit, false))),
+      ),
+    );
   }
 
   private evidenceItem(statement: Statement): HTMLElement {
@@ -308,7 +346,7 @@ export class Panel {
       ),
       body,
     );
-    return h("li", {}, details);
+    return h("li", { class: "line-item" }, details, this.actions.correction(statement));
   }
 
   private versionParts(version: Version, open: boolean): Child[] {

@@ -1,10 +1,20 @@
 // What is to be played, and by whom.
 import { post, said } from "../common/api";
-import { fill, h, tell } from "../common/dom";
+import { count, fill, h, tell } from "../common/dom";
+import { FAKE, shownPlayer } from "../common/words";
 
 export interface Choices {
-  games: { name: string; title: string; description: string; max_moves: number | null; missing: string | null }[];
-  agents: { name: string; asks_model: boolean; takes_module: boolean }[];
+  games: {
+    name: string;
+    title: string;
+    description: string;
+    max_moves: number | null;
+    /** The extra that is not installed. */
+    missing: string | null;
+    /** Whether its game file was not found. */
+    needs_file: boolean;
+  }[];
+  agents: { name: string; about: string; asks_model: boolean; takes_module: boolean }[];
   modules: string[];
   model: string;
 }
@@ -26,20 +36,22 @@ export interface PlayTold {
 }
 
 export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTold[]): void {
-  const playable = choices.games.filter((game) => game.missing === null);
+  const playable = choices.games.filter((game) => game.missing === null && !game.needs_file);
   const first = playable.find((game) => game.name === "treasure-hunt") ?? playable[0];
   const game = h(
     "select",
     { id: "game" },
-    ...choices.games.map((one) =>
+    ...playable.map((one) =>
       h(
         "option",
-        { value: one.name, disabled: one.missing !== null, selected: one === first },
+        { value: one.name, selected: one === first },
         one.title === one.name ? one.name : `${one.title} (${one.name})`,
       ),
     ),
   );
   const about = h("p", { class: "muted", id: "about-game" });
+  const aboutAgent = h("p", { class: "muted", id: "about-agent" });
+  const aboutModel = h("p", { class: "hint", id: "about-model" });
   const agent = h(
     "select",
     { id: "agent" },
@@ -63,7 +75,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     "select",
     { id: "model" },
     choices.model ? h("option", { value: "" }, choices.model) : null,
-    h("option", { value: "fake" }, "fake (answers at random, costs nothing)"),
+    h("option", { value: "fake" }, "fake: answers at random"),
   );
   const seed = h("input", { type: "number", id: "seed", min: 0, max: 2147483647, value: 1, required: true });
   const steps = h("input", { type: "number", id: "steps", min: 1, max: 100000, placeholder: "the game's limit" });
@@ -79,11 +91,16 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     const chosen = choices.games.find((one) => one.name === game.value);
     fill(about, chosen?.description, chosen?.max_moves ? ` At most ${chosen.max_moves} moves.` : null);
     const kind = choices.agents.find((one) => one.name === agent.value);
+    fill(aboutAgent, kind?.about, kind?.asks_model ? " It asks a model before it acts." : " It needs no model.");
+    const isFake = Boolean(kind?.asks_model) && model.value === "fake";
+    fill(aboutModel, isFake ? "The fake model answers at random: this shows how the agent works, not how well it plays." : null);
+    aboutModel.hidden = !isFake;
     for (const element of withModel) element.hidden = !kind?.asks_model;
     for (const element of withModule) element.hidden = !kind?.takes_module;
   };
   game.addEventListener("change", update);
   agent.addEventListener("change", update);
+  model.addEventListener("change", update);
   const begin = async (who: string): Promise<void> => {
     const kind = choices.agents.find((one) => one.name === who);
     try {
@@ -115,8 +132,10 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     about,
     h("label", { for: "agent" }, "Agent"),
     agent,
+    aboutAgent,
     ...withModule,
     ...withModel,
+    aboutModel,
     h("label", { for: "seed" }, "Seed"),
     seed,
     h("label", { for: "steps" }, "Moves at most"),
@@ -129,6 +148,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     ),
   );
   const missing = choices.games.filter((one) => one.missing !== null);
+  const lacking = choices.games.filter((one) => one.missing === null && one.needs_file);
   fill(
     place,
     h("h1", {}, "Play"),
@@ -157,7 +177,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
                     "a",
                     { class: "card link", href: `#play=${play.id}` },
                     h("strong", {}, play.game),
-                    h("span", { class: "muted" }, `${play.agent}, seed ${play.seed}`),
+                    h("span", { class: "muted" }, `${shownPlayer(play.agent, play.module)}${play.model === FAKE ? " (fake model)" : ""}, seed ${play.seed}`),
                     h("span", { class: "badge" }, play.state),
                   ),
                 ),
@@ -166,11 +186,28 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
           )
         : null,
     ),
-    missing.length
+    missing.length || lacking.length
       ? h(
-          "p",
-          { class: "muted" },
-          `Not installed: ${missing.map((one) => one.name).join(", ")} (pip install 'worldthread[${[...new Set(missing.map((one) => one.missing))].join(",")}]')`,
+          "details",
+          { class: "muted", id: "unplayable" },
+          h("summary", {}, `${count(missing.length + lacking.length, "more game")} cannot run here yet`),
+          missing.length
+            ? h(
+                "p",
+                {},
+                `Not installed: ${missing.map((one) => one.name).join(", ")}. `,
+                h("code", {}, `pip install 'worldthread[${[...new Set(missing.map((one) => one.missing))].join(",")}]'`),
+              )
+            : null,
+          lacking.length
+            ? h(
+                "p",
+                {},
+                `Without their file: ${lacking.map((one) => one.name).join(", ")}. Name the folder with your game files in `,
+                h("code", {}, "$WORLDTHREAD_GAMES"),
+                " and start the server again.",
+              )
+            : null,
         )
       : null,
   );

@@ -25,10 +25,22 @@ async function show(): Promise<void> {
     }
     tell(null);
   } catch (error) {
+    if (id !== null && (await leadToRun(id))) return;
     if (id !== null) location.hash = "";
     tell(said(error));
   }
   document.body.dataset["ready"] = "yes";
+}
+
+/** A play of a server that ended is kept as a run with the same id: leads there, if there is one. */
+async function leadToRun(id: string): Promise<boolean> {
+  try {
+    await get(`/api/runs/${encodeURIComponent(id)}`);
+  } catch {
+    return false;
+  }
+  location.replace(`/runs#run=${encodeURIComponent(id)}&from=play`);
+  return true;
 }
 
 window.addEventListener("hashchange", () => void show());

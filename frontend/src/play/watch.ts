@@ -5,6 +5,7 @@ import { count, fill, h, tell } from "../common/dom";
 import { type MapDrawing, mapPicture } from "../common/map";
 import { type Step, stepParts } from "../common/step";
 import { theme } from "../common/theme";
+import { FAKE, shownPlayer } from "../common/words";
 import type { PlayTold } from "./choices";
 
 interface PictureTold {
@@ -151,7 +152,10 @@ export class Watch {
       this.soon();
     });
     this.source.addEventListener("error", () => {
-      if (!this.over) tell("The line to the server was lost; trying again …");
+      if (this.over) return;
+      tell("The line to the server was lost; trying again …");
+      // a server that was started again knows no such play: the page that loads leads to its run
+      if (this.source?.readyState === EventSource.CLOSED) window.dispatchEvent(new HashChangeEvent("hashchange"));
     });
     this.source.addEventListener("open", () => tell(null));
   }
@@ -251,7 +255,7 @@ export class Watch {
         x,
         lines: [
           { name: "facts that hold", colour: colours.entity, values: this.steps.map((step) => step.facts) },
-          { name: "vertices", colour: colours.thesis, values: this.steps.map((step) => step.vertices) },
+          { name: "names and sentences", colour: colours.thesis, values: this.steps.map((step) => step.vertices) },
         ],
       }),
     ];
@@ -264,7 +268,7 @@ export class Watch {
     const over = ["ended", "stopped", "failed"].includes(play.state);
     const alone = play.agent === "human";
     this.title.textContent = play.game;
-    const who = [play.agent, play.module].filter(Boolean).join(" + ");
+    const who = shownPlayer(play.agent, play.module);
     const now =
       over || play.state === "preparing"
         ? (STATES[play.state] ?? play.state)
@@ -275,7 +279,7 @@ export class Watch {
           : play.held
             ? "paused"
             : "playing";
-    this.state.textContent = `${alone ? "you" : who}, seed ${play.seed}: ${now}`;
+    this.state.textContent = `${alone ? "you" : who}${play.model === FAKE ? " with the fake model" : ""}, seed ${play.seed}: ${now}`;
     this.element.dataset["state"] = play.state;
     this.element.dataset["asking"] = String(play.asking);
     this.hold.textContent = play.held ? "Go on" : "Pause";

@@ -18,7 +18,7 @@ export function curveCharts({ curves, summary }: RunTold, onPick: (step: number)
       x,
       lines: [
         { name: "facts that hold", colour: "var(--entity)", values: curves.facts },
-        { name: "vertices", colour: "var(--thesis)", values: curves.vertices },
+        { name: "names and sentences", colour: "var(--thesis)", values: curves.vertices },
       ],
       onPick,
     }),

@@ -19,6 +19,12 @@ export interface ListedRun {
   score?: number | null;
   max_score?: number | null;
   moves?: number | null;
+  decisions?: number | null;
+  tokens?: number | null;
+  cost_usd?: number | null;
+  seconds?: number | null;
+  precision?: number | null;
+  recall?: number | null;
 }
 
 export interface ListedSweep {
@@ -32,6 +38,45 @@ export interface Listing {
   folder: string;
   runs: ListedRun[];
   sweeps: ListedSweep[];
+}
+
+/** A memory of the server; those of runs have keys that begin with "run-". */
+export interface ListedMemory {
+  key: string;
+  label: string;
+  exists: boolean;
+}
+
+/** Where two runs part: the first step that differs, and by what; no step when they are the same. */
+export interface Parting {
+  step: number | null;
+  by: "action" | "observation" | "end" | null;
+}
+
+/** What a memory held before and after a step. */
+export interface HeldTold {
+  before: number;
+  after: number;
+  statements: { text: string; change: "began" | "ended" | "" }[];
+  left_out: number;
+}
+
+/** A text as it was read, sentence by sentence. */
+export interface ReadText {
+  id: string;
+  at: number;
+  source: string;
+  speaker: string;
+  reader: string;
+  sentences: { text: string; statements: { id: string; text: string; kind: string }[] }[];
+  elsewhere: { id: string; text: string; kind: string }[];
+  ended: { id: string; text: string; reason: string }[];
+}
+
+export interface TextsTold {
+  offset: number;
+  total: number;
+  texts: ReadText[];
 }
 
 /** Figures at each step. */
@@ -125,12 +170,16 @@ export interface Group {
   dollars: Spread | null;
   seconds: Spread | null;
   audit: { precision: number; recall: number; stale_steps: number } | null;
+  /** The mean score after so many moves, with its 95 % interval. */
+  curve: { moves: number[]; mean: number[]; low: number[]; high: number[] } | null;
 }
 
 export interface SweepTold {
   id: string;
   name: string;
   groups: Group[];
+  /** How many of the runs were played by people, who play the same games in the same folder. */
+  people: number;
   /** False when the package that computes the intervals is not installed: then there are no groups either. */
   has_intervals: boolean;
   runs: ListedRun[];

@@ -1,7 +1,7 @@
 // The figures of a whole run.
 import { h } from "../common/dom";
 import type { RunTold } from "./data";
-import { shownEnd } from "./words";
+import { shownEnd } from "../common/words";
 
 export function figureCard({ summary, steps }: RunTold): HTMLElement {
   const figures: [string, string | number][] = [];

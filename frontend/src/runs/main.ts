@@ -1,8 +1,9 @@
-// The page of runs: the list, a run step by step, two runs side by side, or a sweep, as the address says.
+// The page of runs: the list, a run step by step, two runs side by side, texts as they were read, or a sweep, as the address says.
 import { get, said } from "../common/api";
 import { at, fill, h, tell } from "../common/dom";
 import type { Listing, SweepTold } from "./data";
 import { drawList } from "./list";
+import { readThrough } from "./reading";
 import { drawSweep } from "./sweep";
 import { walkThrough } from "./walk";
 
@@ -21,7 +22,10 @@ async function show(): Promise<void> {
   const draft = document.createElement("div");
   let left: (() => void) | null = null;
   try {
-    if (runs.length) left = await walkThrough(draft, runs, Number(address.get("step")) || 0);
+    const step = address.get("step");
+    const read = address.get("read");
+    if (runs.length) left = await walkThrough(draft, runs.slice(0, 2), step === null ? null : Number(step) || 0);
+    else if (read !== null) left = await readThrough(draft, read, Number(step) || 0);
     else if (sweep !== null) drawSweep(draft, await get<SweepTold>(`/api/sweeps/${encodeURIComponent(sweep)}`));
     else drawList(draft, await get<Listing>("/api/runs"));
     if (number !== shows) {

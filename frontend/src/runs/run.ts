@@ -6,12 +6,13 @@ import { type MapDrawing, mapPicture } from "../common/map";
 import { stepParts } from "../common/step";
 import { Calls } from "./calls";
 import { curveCharts } from "./curves";
-import type { Call, RunTold } from "./data";
+import type { Call, HeldTold, RunTold } from "./data";
 import { figureCard } from "./figures";
+import { HeldMemory } from "./held";
 import { latestOnly } from "./latest";
 import { Stepper } from "./stepper";
 import { Steps } from "./steps";
-import { shownPlayer } from "./words";
+import { shownModel, shownPlayer } from "../common/words";
 
 export class RunView {
   readonly element = h("section", { class: "run" });
@@ -23,6 +24,9 @@ export class RunView {
   private readonly card = h("article", { class: "card step", "aria-live": "polite" });
   private readonly map = h("div");
   private readonly calls = new Calls();
+  private readonly held = new HeldMemory((opened) => {
+    if (opened) this.showHeld(this.step);
+  });
 
   /** @param go called with the step that a person wants to see */
   constructor(
@@ -60,7 +64,9 @@ export class RunView {
     this.stepper.show(this.step);
     for (const chart of this.charts) chart.mark(this.step);
     this.showStep(this.step);
-    if (this.told.memory !== null) this.showMap(this.turn);
+    if (this.told.memory === null) return;
+    this.showMap(this.turn);
+    if (this.held.isOpen) this.showHeld(this.step);
   }
 
   private about(): string {
@@ -68,7 +74,7 @@ export class RunView {
     const { memory, model, attempt } = header.settings ?? {};
     return [
       shownPlayer(header.agent, memory),
-      model,
+      shownModel(model),
       header.seed === undefined ? "" : `seed ${header.seed}`,
       attempt ? `attempt ${attempt}` : "",
       name,
@@ -89,6 +95,7 @@ export class RunView {
           {},
           this.card,
           this.calls.element,
+          memory === null ? null : this.held.element,
           memory === null
             ? null
             : h(
@@ -108,7 +115,12 @@ export class RunView {
     try {
       const step = await this.steps.at(number);
       if (step === undefined || number !== this.step) return;
-      fill(this.card, ...stepParts(step, this.told.summary.max_score ?? null));
+      const address = `#run=${encodeURIComponent(this.told.id)}&step=${number}`;
+      fill(
+        this.card,
+        ...stepParts(step, this.told.summary.max_score ?? null),
+        h("p", {}, h("a", { class: "step-link", href: address }, "Link to this step")),
+      );
       this.calls.clear();
       this.element.dataset["step"] = String(number);
       tell(null);
@@ -118,6 +130,16 @@ export class RunView {
       if (number === this.step) this.calls.show(calls);
     } catch (error) {
       tell(said(error));
+    }
+  });
+
+  private readonly showHeld = latestOnly(async (number: number) => {
+    const path = `/api/runs/${encodeURIComponent(this.told.id)}/steps/${number}/memory`;
+    try {
+      const told = await get<HeldTold>(path);
+      if (number === this.step) this.held.show(told);
+    } catch (error) {
+      this.held.fail(said(error));
     }
   });
 

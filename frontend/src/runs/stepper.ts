@@ -39,6 +39,7 @@ export class Stepper {
   constructor(
     private readonly turns: number[],
     go: (step: number) => void,
+    private readonly what: "step" | "text" = "step",
   ) {
     const last = turns.length - 1;
     const button = (sign: string, name: string, target: () => number): HTMLButtonElement =>
@@ -48,16 +49,16 @@ export class Stepper {
       min: 0,
       max: last,
       value: 0,
-      "aria-label": "Step",
+      "aria-label": this.what === "text" ? "Text" : "Step",
       input: () => go(this.range.valueAsNumber),
     });
     this.backwards = [
-      button("«", "First step", () => 0),
-      button("‹", "Step before", () => this.step - 1),
+      button("«", `First ${what}`, () => 0),
+      button("‹", `The ${what} before`, () => this.step - 1),
     ];
     this.forwards = [
-      button("›", "Next step", () => this.step + 1),
-      button("»", "Last step", () => last),
+      button("›", `Next ${what}`, () => this.step + 1),
+      button("»", `Last ${what}`, () => last),
     ];
     fill(
       this.element,
@@ -71,7 +72,7 @@ export class Stepper {
     const last = this.turns.length - 1;
     this.step = step;
     this.range.value = String(step);
-    this.position.textContent = `step ${step} of ${last}, move ${this.turns[step] ?? 0}`;
+    this.position.textContent = this.what === "text" ? `text ${step + 1} of ${last + 1}` : `step ${step} of ${last}, move ${this.turns[step] ?? 0}`;
     this.range.setAttribute("aria-valuetext", this.position.textContent);
     for (const button of this.backwards) button.disabled = step === 0;
     for (const button of this.forwards) button.disabled = step === last;

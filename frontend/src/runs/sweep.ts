@@ -1,11 +1,11 @@
 // The report of a sweep: its figures with their intervals, and its runs.
-import { ranges, shortNumber } from "../common/charts";
-import { type Child, fill, h } from "../common/dom";
-import type { Group, Spread, SweepTold } from "./data";
-import { runTable } from "./table";
-import { shownPlayer } from "./words";
+import { bands, ranges, shortNumber } from "../common/charts";
+import { type Child, count, fill, h } from "../common/dom";
+import type { Group, ListedRun, Spread, SweepTold } from "./data";
+import { RunTable, type TableView, USUAL } from "./table";
+import { shownModel, shownPlayer } from "../common/words";
 
-export function drawSweep(place: HTMLElement, { name, groups, has_intervals, runs }: SweepTold): void {
+export function drawSweep(place: HTMLElement, { name, groups, has_intervals, runs, people }: SweepTold): void {
   fill(
     place,
     h("p", { class: "back" }, h("a", { href: "#" }, "← All runs")),
@@ -15,11 +15,26 @@ export function drawSweep(place: HTMLElement, { name, groups, has_intervals, run
       : h("p", { class: "hint" }, "The figures need one more package: pip install 'worldthread[report]'"),
     ...(groups.length ? [scoreCards(groups), ...figureTable(groups)] : []),
     h("h2", { class: "small" }, "Its runs"),
-    runs.length ? runTable(runs) : h("p", { class: "muted" }, "No run of it lies in this folder."),
+    people
+      ? h("p", { class: "muted" }, `${count(people, "play")} by people of the same games, kept in the same folder, ${people === 1 ? "counts" : "count"} as the player “a person”.`)
+      : null,
+    runs.length ? sortable(runs) : h("p", { class: "muted" }, "No run of it lies in this folder."),
   );
 }
 
-/** A chart for each game: the scores of its players. */
+function sortable(runs: ListedRun[]): HTMLElement {
+  let view: TableView = { ...USUAL, sort: "game" };
+  const table = new RunTable(view, {
+    changed: (next) => {
+      view = next;
+      table.draw(runs, Number.POSITIVE_INFINITY, view);
+    },
+  });
+  table.draw(runs, Number.POSITIVE_INFINITY);
+  return table.element;
+}
+
+/** A chart for each game: the scores of its players, at the end and over the moves. */
 function scoreCards(groups: Group[]): HTMLElement {
   const games = [...new Set(groups.map((group) => group.game))];
   return h("div", { class: "plots" }, ...games.map((game) => scoreCard(game, groups.filter((one) => one.game === game))));
@@ -41,7 +56,16 @@ function scoreCard(game: string, groups: Group[]): HTMLElement {
     h("h2", { class: "small" }, game),
     h("p", { class: "muted path" }, title),
     rows.length ? ranges(`${game}: ${title}`, rows, most) : h("p", { class: "muted" }, "no scores"),
+    ...curves(game, groups),
   );
+}
+
+function curves(game: string, groups: Group[]): Child[] {
+  const lines = groups.flatMap(({ agent, memory, curve }) =>
+    curve === null ? [] : [{ name: shownPlayer(agent, memory), ...curve }],
+  );
+  const title = "points over the moves, mean with its 95 % interval";
+  return lines.length ? [h("p", { class: "muted path" }, title), bands(`${game}: ${title}`, lines)] : [];
 }
 
 // a run that goes back to earlier moments counts with the best score that it reached
@@ -102,7 +126,7 @@ function figureTable(groups: Group[]): Child[] {
                 "td",
                 {},
                 shownPlayer(group.agent, group.memory),
-                group.model ? h("div", { class: "muted path" }, group.model) : null,
+                group.model ? h("div", { class: "muted path" }, shownModel(group.model)) : null,
               ),
               ...columns.map((column) => h("td", { class: "number" }, column.text(group))),
             ),

@@ -1,15 +1,22 @@
 // One run, or two side by side, walked through with keys.
 import { get } from "../common/api";
 import { fill, h, whenQuiet } from "../common/dom";
-import type { RunTold } from "./data";
+import type { Parting, RunTold } from "./data";
 import { RunView } from "./run";
 import { stepAfterKey } from "./stepper";
 
 const QUIET = 300; // milliseconds without a step, after which the address tells the step
 
-/** Shows runs and returns a function that ends it. */
-export async function walkThrough(place: HTMLElement, ids: string[], firstStep: number): Promise<() => void> {
-  const told = await Promise.all(ids.map((id) => get<RunTold>(`/api/runs/${encodeURIComponent(id)}`)));
+/**
+ * Shows runs and returns a function that ends it. Two runs are shown from the step where they part, unless the address
+ * names another one.
+ */
+export async function walkThrough(place: HTMLElement, ids: string[], wanted: number | null): Promise<() => void> {
+  const [first = "", second = ""] = ids.map(encodeURIComponent);
+  const [told, parting] = await Promise.all([
+    Promise.all(ids.map((id) => get<RunTold>(`/api/runs/${encodeURIComponent(id)}`))),
+    ids.length === 2 ? get<Parting>(`/api/runs/${first}/parting/${second}`) : Promise.resolve(null),
+  ]);
   const views = told.map((one) => {
     const view: RunView = new RunView(one, (step) => go(view, step));
     return view;
@@ -45,13 +52,42 @@ export async function walkThrough(place: HTMLElement, ids: string[], firstStep: 
       " Arrow keys step, Page keys by ten, Home and End to the ends.",
       views.length > 1 ? " A step in one run moves the other to the same move." : null,
     ),
+    new URLSearchParams(location.hash.slice(1)).has("from")
+      ? h("p", { class: "hint", id: "kept" }, "The play ended with its server. This is what was kept of it; `worldthread play --resume` goes on with it.")
+      : null,
+    parting === null ? null : partingNote(parting, (step) => show(step)),
     h("div", { class: views.length > 1 ? "compared" : "single" }, ...views.map((one) => one.element)),
   );
-  leader.show(firstStep);
-  for (const other of views) if (other !== leader) other.show(other.stepAtTurn(leader.turn));
+  const show = (step: number): void => {
+    // both took the same steps until they part, so that the number of the step is the same in both
+    for (const view of views) view.show(step);
+    rememberStep();
+  };
+  if (wanted === null && parting?.step != null) {
+    for (const view of views) view.show(parting.step);
+  } else {
+    leader.show(wanted ?? 0);
+    for (const other of views) if (other !== leader) other.show(other.stepAtTurn(leader.turn));
+  }
   document.addEventListener("keydown", onKey);
   return () => {
     document.removeEventListener("keydown", onKey);
     isOver = true;
   };
+}
+
+const BY = {
+  action: "there they do different things",
+  observation: "there the same action has another outcome",
+  end: "there one of them ends",
+};
+
+function partingNote({ step, by }: Parting, go: (step: number) => void): HTMLElement {
+  if (step === null || by === null) return h("p", { class: "hint parting" }, "Both runs are the same, step by step.");
+  return h(
+    "p",
+    { class: "hint parting" },
+    step === 0 ? `The runs part at their first step: ${BY[by]}. ` : `The runs are the same up to step ${step - 1} and part at step ${step}: ${BY[by]}. `,
+    h("button", { type: "button", id: "to-parting", click: () => go(step) }, "Go there"),
+  );
 }

@@ -13,6 +13,7 @@ from worldthread.answering.decision import THRESHOLD, probability
 from worldthread.answering.evidence import Candidate, Evidence, candidates, measured
 from worldthread.answering.facts import stated_answer
 from worldthread.answering.parts import answering_part, answering_time, lacks_kind
+from worldthread.answering.persons import asks_who_somebody_is, says_who_somebody_is, tells_relative
 from worldthread.answering.question import Question, analysed
 from worldthread.extract.when import shown_time
 from worldthread.names import normalise_name
@@ -102,6 +103,8 @@ def find_answer(text: str, memory: MemoryAccess) -> Found:
 
 def _part(question: Question, sentence: str, source: Hit) -> str:
     """Return the part of a sentence that answers; the whole sentence when no part does it alone."""
+    if asks_who_somebody_is(question) or tells_relative(question, sentence) == "as a whole":
+        return sentence
     if question.kind != "time" or not isinstance(source.item, Episode):
         return answering_part(question, sentence) or sentence
     at = source.item.at
@@ -148,6 +151,13 @@ def _answering(question: Question, found: Sequence[Candidate], ranked: Sequence[
         if not isinstance(hit.item, Episode):
             continue
         sentences = [one for one in found if _is_of(one.hit, hit) and not lacks_kind(question, one.text)]
+        telling = {one.text: tells_relative(question, one.text) for one in sentences}
+        sentences = [one for one in sentences if telling[one.text] != "no"]
+        if sentences and "in part" not in telling.values():
+            return hit, " ".join(dict.fromkeys(one.text for one in sentences))
+        if asks_who_somebody_is(question) and sentences:
+            saying = [one for one in sentences if says_who_somebody_is(question, one.text)]
+            return hit, max(saying or sentences, key=lambda one: one.fit).text
         if sentences:
             with_part = [one for one in sentences if answering_part(question, one.text) is not None]
             return hit, max(with_part or sentences, key=lambda one: one.fit).text

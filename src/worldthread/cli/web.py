@@ -114,4 +114,4 @@ def web(
         threading.Thread(target=app_state.warm, daemon=True).start()
         if open_browser:
             webbrowser.open(url)
-        serve(create_app(app_state, assets, access), listening, app_state.plays.watchers.close)
+        serve(create_app(app_state, assets, access), listening, app_state.stop)

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from worldthread.server_access import Access, bearer_token, generate_secret
-from worldthread.web.answers import MAX_BODY, MAX_UPLOAD, UPLOADS, error_response
+from worldthread.web.answers import MAX_BODY, MAX_UPLOAD, error_response, is_upload
 
 LOGIN_PATH: Final = "/login"
 _OPEN_PATHS: Final = frozenset({LOGIN_PATH, "/static/app.css"})
@@ -101,7 +101,7 @@ class Guard:
         if not _is_same_origin(headers, host, is_safe=request.method in _SAFE_METHODS):
             return error_response(403, "ForeignPage", "pages of other sites may not send this request")
         length = headers.get("content-length", "0")
-        most = MAX_UPLOAD if request.url.path in UPLOADS else MAX_BODY
+        most = MAX_UPLOAD if is_upload(request.url.path) else MAX_BODY
         if not length.isdigit() or int(length) > most:
             return error_response(413, "TooLong", f"the body must have at most {most} bytes")
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,13 +22,13 @@ from worldthread.errors import (
     UnknownGameError,
     WorldthreadError,
 )
+from worldthread.web.work import Cancelled
 
 MAX_BODY: Final = 64 * 1024
 """The most bytes of a request body."""
 MAX_UPLOAD: Final = 4 * 1024 * 1024
 """The most bytes of the body of a request that uploads a text or a file."""
-UPLOADS: Final = frozenset({"/api/memories/file/remember"})
-"""The paths of such requests."""
+_UPLOAD: Final = re.compile(r"/api/memories/[\w-]{1,100}/remember")
 _STATUS: Final[dict[type[WorldthreadError], int]] = {
     NotFoundError: 404,
     UnknownGameError: 404,
@@ -37,6 +38,11 @@ _STATUS: Final[dict[type[WorldthreadError], int]] = {
     MissingExtraError: 501,
 }
 T = TypeVar("T")
+
+
+def is_upload(path: str) -> bool:
+    """Return whether requests with this path upload a text or a file."""
+    return _UPLOAD.fullmatch(path) is not None
 
 
 def json_response(data: Any, status: int = 200) -> Response:
@@ -53,6 +59,8 @@ async def render_error(_: Request, error: Exception) -> Response:
     """Return the response to a request that failed; only our own errors and HTTP errors show their message."""
     if isinstance(error, HTTPException):
         return error_response(error.status_code, "HTTPError", error.detail)
+    if isinstance(error, Cancelled):
+        return error_response(409, "Cancelled", str(error))
     if isinstance(error, WorldthreadError):
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
         return error_response(status, type(error).__name__, escape_surrogates(str(error)))

@@ -23,6 +23,7 @@ from worldthread.web.edit_routes import edit_routes
 from worldthread.web.memory_routes import memory_routes
 from worldthread.web.play_routes import play_routes
 from worldthread.web.run_routes import run_routes
+from worldthread.web.work import Cancelled
 
 
 def create_app(
@@ -53,7 +54,7 @@ def create_app(
         return asset_response(asset, request)
 
     async def about(_: Request) -> Response:
-        return json_response({"version": __version__, "editable": app_state.editable})
+        return json_response({"version": __version__, "editable": app_state.editable, "model": app_state.model})
 
     routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items() if path == "/" or not only_memory]
     routes += [
@@ -63,6 +64,6 @@ def create_app(
         *memory_routes(app_state),
         *([] if only_memory else [*run_routes(app_state), *play_routes(app_state)]),
     ]
-    handled = (HTTPException, WorldthreadError, Exception)
+    handled = (HTTPException, WorldthreadError, Cancelled, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))
     return Guard(app, access)

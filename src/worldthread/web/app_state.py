@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from worldthread.errors import NotFoundError, ReadOnlyError, WorldthreadError
+from worldthread.errors import InputError, NotFoundError, ReadOnlyError, WorldthreadError
 from worldthread.memory import Memory
+from worldthread.play.run_model import FAKE_MODEL, model_name
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.edits import Edits
 from worldthread.web.memories import Memories, MemoryLocation, OpenMemory
 from worldthread.web.plays import Plays
 from worldthread.web.run_folder import RunFolder
+from worldthread.web.work import Work
 
 if TYPE_CHECKING:
     from worldthread.models import Embedder
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 FILE_KEY: Final = "file"
 """The key of the memory that the server was started for; all other keys belong to runs."""
 _RUN_PREFIX: Final = "run-"
+_NAMESPACE_PREFIX: Final = "namespace-"
 _MAX_LISTED: Final = 200
 _WAIT: Final = 5.0  # seconds for which a change waits while another process writes
 
@@ -29,6 +33,11 @@ _WAIT: Final = 5.0  # seconds for which a change waits while another process wri
 def run_key(id_: str) -> str:
     """Return the key of the memory of a run."""
     return _RUN_PREFIX + id_
+
+
+def namespace_key(namespace: str) -> str:
+    """Return the key of another memory in the file that the server was started for."""
+    return _NAMESPACE_PREFIX + hashlib.blake2b(namespace.encode(), digest_size=8).hexdigest()
 
 
 class AppState:
@@ -47,7 +56,6 @@ class AppState:
     Attributes:
         location: the memory that the server was started for.
         editable: whether people may change it.
-        edits: the changes that people make to it.
         runs: the runs.
         plays: the plays.
     """
@@ -63,27 +71,63 @@ class AppState:
         editable: bool = False,
     ) -> None:
         self.editable = editable
-        self.edits = Edits(self._open_for_writing)
+        self._edits: dict[MemoryLocation, Edits] = {}
+        self._work: dict[MemoryLocation, Work] = {}
         self.location = MemoryLocation(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
+        self._model = model
         self._memories = Memories(self._open)
+        self._asking = Memories(self._open_with_model)
         self.runs = RunFolder(runs)
-        self.plays = Plays(self.runs.root, model)
+        self.plays = Plays(self.runs.root, self.runs.id_of, model)
 
     def _open(self, location: MemoryLocation) -> Memory:
-        return Memory(
-            location.path, namespace=location.namespace, readonly=True, model="none", embedder=self._embedder
-        )  # fmt: skip
+        return self._opened(location, "none")
 
-    @contextmanager
-    def _open_for_writing(self) -> Iterator[Memory]:
-        """Open the memory for one change; texts are read by rule, so that no change asks a model for money."""
+    def _opened(self, location: MemoryLocation, model: str | None) -> Memory:
         memory = Memory(
-            self.location.path, namespace=self.location.namespace, wait=_WAIT, model="none", embedder=self._embedder
-        )
-        with memory:
-            memory.share_file()
-            yield memory
+            location.path, namespace=location.namespace, readonly=True, model=model, embedder=self._embedder
+        )  # fmt: skip
+        memory.watch_indexing(self._work_on(location).report)
+        return memory
+
+    def _open_with_model(self, location: MemoryLocation) -> Memory:
+        return self._opened(location, self._model)
+
+    def edits(self, key: str) -> Edits:
+        """Return the changes that people make to a memory, for as long as the server runs.
+
+        Args:
+            key: :data:`FILE_KEY`, or a :func:`namespace_key`.
+
+        Returns:
+            The changes.
+
+        Raises:
+            NotFoundError: there is no such memory, or nobody may change it, as that of a run.
+        """
+        location = self.location if key == FILE_KEY else self._location_of(key)
+        if location.path != self.location.path:
+            raise NotFoundError("the memories of runs are never changed")
+
+        @contextmanager
+        def open_for_writing() -> Iterator[Memory]:
+            # texts are read by rule, so that no change asks a model for money
+            memory = Memory(
+                location.path, namespace=location.namespace, wait=_WAIT, model="none", embedder=self._embedder
+            )
+            with memory:
+                memory.share_file()
+                yield memory
+
+        return self._edits.setdefault(location, Edits(open_for_writing, self._work_on(location)))
+
+    def work(self, key: str) -> Work:
+        """Return the long work on the memory with a key; see :meth:`memory`."""
+        return self._work_on(self.location if key == FILE_KEY else self._location_of(key))
+
+    def _work_on(self, location: MemoryLocation) -> Work:
+        return self._work.setdefault(location, Work())
 
     def require_editable(self) -> None:
         """Raise an error unless people may change the memory.
@@ -118,6 +162,36 @@ class AppState:
         with self._memories.using(self._location_of(key)) as opened:
             yield opened
 
+    @contextmanager
+    def asking_memory(self, key: str) -> Iterator[OpenMemory]:
+        """Open the memory with a key so that it answers with the model of the server.
+
+        Args:
+            key: see :meth:`memory`.
+
+        Yields:
+            The memory.
+
+        Raises:
+            InputError: the server has no model.
+            ModelConfigError: the model cannot be reached as configured.
+            NotFoundError: there is no such memory.
+            StoreError: the file cannot be opened.
+        """
+        if not self.model:
+            raise InputError("this server has no model: start it with --model NAME, or set $WORLDTHREAD_MODEL")
+        with self._asking.using(self._location_of(key)) as opened:
+            yield opened
+
+    @property
+    def model(self) -> str:
+        """The name of the chat model that answers questions; empty without one."""
+        try:
+            name = model_name(self._model)
+        except WorldthreadError:  # reported when a play needs it
+            return ""
+        return "" if name == FAKE_MODEL else name
+
     def warm(self) -> None:
         """Open the memory and count its names, if it exists, so that the first page appears sooner."""
         with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.read_lock():
@@ -126,6 +200,10 @@ class AppState:
     def _location_of(self, key: str) -> MemoryLocation:
         if key.startswith(_RUN_PREFIX):
             return self.runs.memory_of(key.removeprefix(_RUN_PREFIX))
+        if key.startswith(_NAMESPACE_PREFIX):
+            for namespace in self._other_namespaces():
+                if namespace_key(namespace) == key:
+                    return MemoryLocation(self.location.path, namespace)
         if key != FILE_KEY:
             raise NotFoundError("this memory does not exist, or was removed")
         if not self.location.path.exists():
@@ -137,17 +215,36 @@ class AppState:
     def memory_list(self) -> list[dict[str, Any]]:
         """Return the memories that can be shown; the one that the server was started for comes first."""
         own = {"key": FILE_KEY, "label": self.location.path.name, "exists": self.location.path.exists()}
+        others = [
+            {"key": namespace_key(one), "label": f"{self.location.path.name}: {one}", "exists": True}
+            for one in self._other_namespaces()[:_MAX_LISTED]
+        ]
         of_runs = [
             {"key": run_key(run["id"]), "label": run["name"], "exists": True}
             for run in self.runs.runs()
             if run.get("has_memory")
         ]
-        return [own, *of_runs[:_MAX_LISTED]]
+        return [own, *others, *of_runs[:_MAX_LISTED]]
+
+    def _other_namespaces(self) -> list[str]:
+        """Return the other memories of the file that hold something; none where there is no file yet."""
+        if not self.location.path.exists():
+            return []
+        with self.memory(FILE_KEY) as opened:
+            return [one.name for one in opened.memory.namespaces() if one.name != self.location.namespace]
+
+    def stop(self) -> None:
+        """Let plays, their watchers and long work end, without waiting for them."""
+        for work in list(self._work.values()):
+            work.close()
+        self.plays.stop()
 
     def close(self) -> None:
         """Stop the plays, and close the memories. May be called again."""
+        self.stop()
         self.plays.close()
         self._memories.close()
+        self._asking.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""The JSON routes that change the memory which the server was started for."""
+"""The JSON routes that change the memories of the file which the server was started for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from worldthread.errors import InputError
 from worldthread.web.answers import MAX_UPLOAD, json_response, read_json
-from worldthread.web.app_state import FILE_KEY, AppState
+from worldthread.web.app_state import AppState
 from worldthread.web.edits import Edits, Upload, loss, shown_texts
 
 _MAX_FORGOTTEN: Final = 10_000  # episodes in one request
@@ -28,6 +28,7 @@ class RememberRequest(msgspec.Struct, forbid_unknown_fields=True):
     text: Annotated[str, msgspec.Meta(max_length=MAX_UPLOAD)]
     at: Annotated[str, msgspec.Meta(max_length=64)] = ""
     source: Annotated[str, msgspec.Meta(max_length=300)] = ""
+    user: Annotated[str, msgspec.Meta(max_length=300)] = ""
     is_file: bool = False
 
 
@@ -65,15 +66,16 @@ class UndoRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def edit_routes(app_state: AppState) -> list[Route]:
-    """Return the routes below ``/api/memories/file`` that change it; all but ``forgetting`` are POST requests."""
+    """Return the routes below ``/api/memories`` that change one; all but ``forgetting`` are POST requests."""
 
     def change(path: str, type_: type[Any], work: Callable[[Edits, Any], Any], limit: int | None = None) -> Route:
         async def endpoint(request: Request) -> Response:
             app_state.require_editable()
             body = await read_json(request, type_, limit)
-            return json_response(await run_in_threadpool(work, app_state.edits, body))
+            key = request.path_params["key"]
+            return json_response(await run_in_threadpool(lambda: work(app_state.edits(key), body)))
 
-        return Route(f"/api/memories/{FILE_KEY}{path}", endpoint, methods=["POST"])
+        return Route(f"/api/memories/{{key}}{path}", endpoint, methods=["POST"])
 
     async def forgetting(request: Request) -> Response:
         app_state.require_editable()
@@ -86,12 +88,12 @@ def edit_routes(app_state: AppState) -> list[Route]:
         change("/merge", MergeRequest, lambda edits, body: edits.merge(body.name, body.into, body.reason)),
         change("/forget", ForgetRequest, lambda edits, body: edits.forget(list(dict.fromkeys(body.ids)))),
         change("/undo", UndoRequest, _undo),
-        Route(f"/api/memories/{FILE_KEY}/forgetting", forgetting),
+        Route("/api/memories/{key}/forgetting", forgetting),
     ]
 
 
 def _remember(edits: Edits, body: RememberRequest) -> dict[str, Any]:
-    return edits.remember(Upload(body.text, body.at.strip(), body.source.strip(), body.is_file))
+    return edits.remember(Upload(body.text, body.at.strip(), body.source.strip(), body.is_file, body.user.strip()))
 
 
 def _correct(edits: Edits, body: CorrectRequest) -> dict[str, Any]:
@@ -111,7 +113,7 @@ def _forgetting(app_state: AppState, request: Request) -> dict[str, Any]:
     if len(given) != 1:
         raise InputError("give one of the parameters entity, statement and episode")
     ((kind, value),) = given.items()
-    with app_state.memory(FILE_KEY) as opened:
+    with app_state.memory(request.path_params["key"]) as opened:
         memory = opened.memory
         if kind == "entity":
             ids = memory.record.episodes_about(value)

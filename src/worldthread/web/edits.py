@@ -7,7 +7,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +19,7 @@ from worldthread.graph import TemporalGraph
 from worldthread.memory import Memory
 from worldthread.paths import write_private_file
 from worldthread.types import Episode, Fact, Statement
+from worldthread.web.work import Cancelled, Work
 
 _KEPT: Final = 20  # changes that can be undone
 _SHOWN: Final = 50  # texts and statements listed before something is forgotten
@@ -36,12 +37,14 @@ class Upload:
         at: its world time, as people write it; empty for now.
         source: where it comes from, or the name of the file.
         is_file: whether it is read as a file of this name, in the formats of `worldthread remember`.
+        user: whose text it is, and who says "I" in it; empty for nobody's.
     """
 
     text: str
     at: str = ""
     source: str = ""
     is_file: bool = False
+    user: str = ""
 
     def documents(self) -> list[Document]:
         """Return what is to be remembered.
@@ -71,10 +74,12 @@ class Edits:
 
     Args:
         open_memory: opens the memory for writing, and closes it again.
+        work: counts what is remembered.
     """
 
-    def __init__(self, open_memory: Callable[[], AbstractContextManager[Memory]]) -> None:
+    def __init__(self, open_memory: Callable[[], AbstractContextManager[Memory]], work: Work) -> None:
         self._open_memory = open_memory
+        self._work = work
         self._lock = threading.Lock()
         self._undo: OrderedDict[str, Callable[[Memory], None]] = OrderedDict()
 
@@ -82,30 +87,35 @@ class Edits:
         """Remember a text or a file.
 
         Returns:
-            ``added``, ``known`` and ``unread`` episodes, how many ``statements`` they make, and ``undo``.
+            ``added``, ``known`` and ``unread`` episodes, how many ``statements`` they make, ``undo``, and whether it
+            ``was_cancelled``: then the first texts are remembered.
 
         Raises:
             InputError: the text, the time or the source cannot be used.
         """
-        return self._remembered(upload.documents(), upload.at or None, upload.source or None)
+        options = {"at": upload.at or None, "source": upload.source or None, "user": upload.user}
+        return self._remembered(upload.documents(), **options)
 
     def remember_sample(self) -> dict[str, Any]:
         """Remember the sample, as :meth:`remember` does."""
         documents = [replace(one, source="letters") for one in load(SAMPLE)]
-        return self._remembered(documents, None, None)
+        return self._remembered(documents)
 
-    def _remembered(self, documents: Sequence[Document], at: str | None, source: str | None) -> dict[str, Any]:
-        with self._open_memory() as memory:
+    def _remembered(self, documents: Sequence[Document], **options: Any) -> dict[str, Any]:
+        with self._open_memory() as memory, self._work.doing("remembering"):
             before = set(memory.record.graph.episodes())
-            result = memory.remember_many(documents, at=at, source=source, progress=False)
-            fresh = [id_ for id_ in dict.fromkeys(result.episodes) if id_ not in before]
+            result = None
+            with suppress(Cancelled):
+                result = memory.remember_many(documents, **options, progress=self._work.report)
+            fresh = [id_ for id_ in memory.record.graph.episodes() if id_ not in before]
             with memory.record.read_lock() as graph:
                 statements = {statement.id for id_ in fresh for statement in graph.extracted(id_)}
         return {
-            "added": result.added,
-            "known": result.known,
-            "unread": result.unread,
+            "added": len(fresh),
+            "known": result.known if result else 0,
+            "unread": result.unread if result else 0,
             "statements": len(statements),
+            "was_cancelled": result is None,
             "undo": self._undo_by_forgetting(fresh) if fresh else None,
         }
 

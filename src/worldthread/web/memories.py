@@ -84,6 +84,19 @@ class OpenMemory:
             yield graph, self.names
 
 
+@dataclass
+class _Opening:
+    """A memory that is open, or is being opened by the one who holds the lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    memory: OpenMemory | None = None
+    users: int = 0
+
+    def close(self) -> None:
+        if self.memory is not None:
+            self.memory.memory.close()
+
+
 class Memories:
     """Opens memories at their first use, and keeps the last used ones open. Thread-safe.
 
@@ -96,12 +109,11 @@ class Memories:
     def __init__(self, open_memory: Callable[[MemoryLocation], Memory]) -> None:
         self._open_memory = open_memory
         self._lock = threading.Lock()
-        self._open: OrderedDict[MemoryLocation, OpenMemory] = OrderedDict()
-        self._users: dict[MemoryLocation, int] = {}
+        self._open: OrderedDict[MemoryLocation, _Opening] = OrderedDict()
 
     @contextmanager
     def using(self, location: MemoryLocation) -> Iterator[OpenMemory]:
-        """Open a memory.
+        """Open a memory. While a large one opens, only those who want the same one wait.
 
         Args:
             location: the location of the memory.
@@ -113,29 +125,33 @@ class Memories:
             StoreError: the file cannot be opened; the message says why.
         """
         with self._lock:
-            found = self._open.get(location)
-            if found is None:
-                found = self._open[location] = OpenMemory(location.path, self._open_memory(location))
+            opening = self._open.setdefault(location, _Opening())
             self._open.move_to_end(location)
-            self._users[location] = self._users.get(location, 0) + 1
-            self._close_unused()
+            opening.users += 1
         try:
-            yield found
+            with opening.lock:
+                if opening.memory is None:
+                    opening.memory = OpenMemory(location.path, self._open_memory(location))
+            self._close_unused()
+            yield opening.memory
         finally:
             with self._lock:
-                self._users[location] -= 1
+                opening.users -= 1
+                if opening.memory is None and not opening.users and self._open.get(location) is opening:
+                    del self._open[location]  # it could not be opened
 
     def _close_unused(self) -> None:
-        for location in list(self._open):
-            if len(self._open) <= _MAX_OPEN:
-                return
-            if not self._users.get(location):
-                self._users.pop(location, None)
-                self._open.pop(location).memory.close()
+        with self._lock:
+            unused = [location for location, opening in self._open.items() if not opening.users]
+            excess = max(len(self._open) - _MAX_OPEN, 0)
+            closing = [self._open.pop(location) for location in unused[:excess]]
+        for opening in closing:
+            opening.close()
 
     def close(self) -> None:
         """Close all of them. May be called again."""
         with self._lock:
-            for opened in self._open.values():
-                opened.memory.close()
+            closing = list(self._open.values())
             self._open.clear()
+        for opening in closing:
+            opening.close()

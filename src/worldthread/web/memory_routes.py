@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,12 +15,14 @@ from starlette.routing import Route
 
 from worldthread.answer import Answer
 from worldthread.errors import InputError, NotFoundError
+from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
 from worldthread.play.run_page import map_drawing
+from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
-from worldthread.web.answers import json_response, number_parameter, shown_path, text_parameter
+from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
 from worldthread.web.graph_drawing import MAX_WHOLE, intervals, is_small, neighbourhood, restated_fact, whole
 from worldthread.web.memories import OpenMemory
@@ -39,7 +42,19 @@ _TEXT: Final = 20_000  # characters of an episode
 _QUESTION: Final = 2000  # characters
 _DATES: Final = 1e8  # times nearer to zero are turns
 _MAX_EVIDENCE: Final = 8
+_MAX_TEXTS: Final = 50
 _MAX_RECORDED: Final = 200  # times of recording that are listed
+
+
+class AskRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A request to answer a question with the model of the server, which may cost money."""
+
+    question: Annotated[str, msgspec.Meta(min_length=1, max_length=_QUESTION)]
+    at: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+
+
+class CancelRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A request to cancel the long work on a memory."""
 
 
 def memory_routes(app_state: AppState) -> list[Route]:
@@ -52,7 +67,7 @@ def memory_routes(app_state: AppState) -> list[Route]:
                 if key == FILE_KEY and app_state.is_to_be_made and query in _EMPTY:
                     named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
                     return {**_EMPTY[query], **named}
-                with app_state.memory(key) as opened:
+                with app_state.memory(key) as opened, app_state.work(key).doing("indexing"):
                     return query(opened, request)
 
             return json_response(await run_in_threadpool(work))
@@ -61,6 +76,23 @@ def memory_routes(app_state: AppState) -> list[Route]:
 
     async def listed(_: Request) -> Response:
         return json_response({"memories": await run_in_threadpool(app_state.memory_list)})
+
+    async def ask_model(request: Request) -> Response:
+        wanted = await read_json(request, AskRequest)
+
+        def work() -> Any:
+            key = request.path_params["key"]
+            with app_state.asking_memory(key) as opened, app_state.work(key).doing("indexing"):
+                return _answered(opened, wanted.question, wanted.at)
+
+        return json_response(await run_in_threadpool(work))
+
+    async def work_on(request: Request) -> Response:
+        work = await run_in_threadpool(app_state.work, request.path_params["key"])
+        if request.method == "POST":
+            await read_json(request, CancelRequest)
+            work.cancel()
+        return json_response({"work": work.as_json()})
 
     return [
         Route("/api/memories", listed),
@@ -74,6 +106,9 @@ def memory_routes(app_state: AppState) -> list[Route]:
         route("/statement", _statement),
         route("/episode", _episode),
         route("/map", _map),
+        route("/texts", _texts),
+        Route("/api/memories/{key}/ask", ask_model, methods=["POST"]),
+        Route("/api/memories/{key}/work", work_on, methods=["GET", "POST"]),
     ]
 
 
@@ -156,14 +191,17 @@ def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
     Returns:
         The answer with its evidence and sources, the time that it is ``as_of``, and the hits of a recall.
     """
-    question = _question(request)
-    given = request.query_params.get("at")
+    return _answered(opened, _question(request), request.query_params.get("at"))
+
+
+def _answered(opened: OpenMemory, question: str, given: str | None) -> dict[str, Any]:
+    """Answer a question with the model of a memory, or by rule without one; see :func:`_ask`."""
     at = world_time(given, 0.0) if given else None
     with opened.read_lock() as (graph, _):
         has_dates = (_first_and_last(graph)[1] or 0.0) >= _DATES
     named = question_time(question) if at is None and has_dates else None
     answer = opened.memory.ask(question, as_of=at if named is None else named.last)
-    if named is not None and answer.text is None:
+    if named is not None and answer.text is None and opened.memory.model is None:
         later = opened.memory.ask(question)
         named, answer = (None, later) if later.text is not None else (named, answer)
     as_of = at if named is None else named.last
@@ -173,6 +211,8 @@ def _ask(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "question": question,
             "answer": answer.text,
             "confidence": answer.confidence,
+            "model": answer.model,
+            "reasoning": answer.reasoning,
             "as_of": as_of,
             "named": None if named is None else named.words,
             "evidence": [_statement_with_versions(graph, number) for number in _evidence(graph, answer, as_of)],
@@ -281,6 +321,50 @@ def _episode(opened: OpenMemory, request: Request) -> dict[str, Any]:
                 {**_statement_fields(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)
             ],
         }
+
+
+def _texts(opened: OpenMemory, request: Request) -> dict[str, Any]:
+    """Return some texts in the order of their world time, sentence by sentence, with what was taken from each.
+
+    The record does not keep from which sentence a statement was taken: it is shown with the first sentence that has
+    the most words of it.
+    """
+    offset = number_parameter(request, "offset", 0, 10**9)
+    limit = number_parameter(request, "limit", 1, _MAX_TEXTS)
+    with opened.read_lock() as (graph, _):
+        ordered = graph.episodes()
+        ids = ordered[offset : offset + limit]
+        return {
+            "offset": offset,
+            "total": len(ordered),
+            "texts": [_read_text(graph, opened.memory.episode(id_)) for id_ in ids],
+        }
+
+
+def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
+    text = episode.text[:_TEXT]
+    parts = [one.text for one in split_sentences(text)] or [text]
+    words = [set(words_of(part)) for part in parts]
+    taken: list[list[dict[str, Any]]] = [[] for _ in parts]
+    elsewhere: list[dict[str, Any]] = []
+    for statement in dict.fromkeys(episode.extraction.statements):
+        said = f"{statement.subject} {statement.object}" if isinstance(statement, Fact) else statement.text
+        wanted = set(words_of(said))
+        place = max(range(len(parts)), key=lambda number: (len(wanted & words[number]), -number))
+        fields = {**_statement_fields(statement), "number": graph.number_of(statement.id)}
+        (taken[place] if wanted & words[place] else elsewhere).append(fields)
+    return {
+        "id": episode.id,
+        "at": episode.at,
+        "source": episode.source,
+        "speaker": episode.speaker,
+        "reader": episode.extraction.extractor,
+        "sentences": [{"text": part, "statements": of} for part, of in zip(parts, taken, strict=True)],
+        "elsewhere": elsewhere,
+        "ended": [
+            {**_statement_fields(statement), "reason": reason} for statement, reason in graph.ended_by(episode.id)
+        ],
+    }
 
 
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:

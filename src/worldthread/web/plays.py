@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +15,11 @@ import msgspec
 import orjson
 
 from worldthread import __version__
-from worldthread.agents import AGENTS, agent_class, agent_options
+from worldthread.agents import AGENTS, Agent, agent_class, agent_options
 from worldthread.agents.memory_modules import MEMORY_MODULES
-from worldthread.envs import games
-from worldthread.envs.files import game_files
-from worldthread.errors import InputError, NotFoundError, WorldthreadError
+from worldthread.envs import GameSpec, games
+from worldthread.envs.files import find_game_file, game_files
+from worldthread.errors import InputError, NotFoundError, UnknownGameError, WorldthreadError
 from worldthread.extract.game import vocabulary as v
 from worldthread.memory import Memory
 from worldthread.paths import make_private_folder
@@ -37,7 +37,7 @@ from worldthread.web.play_control import PlayControl, Stopped
 
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
-_SHUTDOWN_SECONDS: Final = 3.0  # the longest wait for a running move when the server ends
+_SHUTDOWN_SECONDS: Final = 0.4  # the longest wait for all running moves when the server ends
 _HUMAN: Final = "human"
 _log = logging.getLogger(__name__)
 
@@ -218,14 +218,16 @@ class Plays:
 
     Args:
         folder: stores the runs, each in a folder of its own.
+        id_of: returns the id of the run in a folder; its play has the same, so that an address outlives the server.
         model: name of the chat model for agents; ``None`` for the one that the environment configures.
 
     Attributes:
         watchers: those who watch the plays.
     """
 
-    def __init__(self, folder: Path, model: str | None = None) -> None:
+    def __init__(self, folder: Path, id_of: Callable[[Path], str], model: str | None = None) -> None:
         self._folder = folder
+        self._id_of = id_of
         self._model = model
         self._lock = threading.Lock()
         self._plays: dict[str, LivePlay] = {}
@@ -235,16 +237,29 @@ class Plays:
         """Return the games, agents and memory modules to choose from."""
         listed: list[dict[str, Any]] = [
             {"name": spec.name, "title": spec.title, "description": spec.description,
-             "max_moves": spec.default_max_moves, "missing": None if spec.installed else spec.extra}
+             "max_moves": spec.default_max_moves, "missing": None if spec.installed else spec.extra,
+             "needs_file": not _has_file(spec)}
             for spec in games()
         ]  # fmt: skip
         listed += [
-            {"name": name, "title": name, "description": "A game file.", "max_moves": None, "missing": None}
+            {
+                "name": name,
+                "title": name,
+                "description": "A game file.",
+                "max_moves": None,
+                "missing": None,
+                "needs_file": False,
+            }
             for name in _file_games()
         ]
         classes = {name: agent_class(name) for name in sorted(AGENTS)}
         agents = [
-            {"name": name, "asks_model": class_.asks_model, "takes_module": "memory_module" in agent_options(class_)}
+            {
+                "name": name,
+                "about": _about(class_),
+                "asks_model": class_.asks_model,
+                "takes_module": "memory_module" in agent_options(class_),
+            }
             for name, class_ in classes.items()
         ]
         return {"games": listed, "agents": agents, "modules": list(MEMORY_MODULES), "model": self._model_name()}
@@ -275,7 +290,7 @@ class Plays:
             for play in [play for play in self._plays.values() if play.is_over][:-_MAX_FINISHED]:
                 del self._plays[play.id]
             folder = _new_folder(self._folder, run)
-            live = LivePlay(secrets.token_hex(8), run, folder, model, request, self.watchers)
+            live = LivePlay(self._id_of(folder), run, folder, model, request, self.watchers)
             self._plays[live.id] = live
         live.begin()
         return live
@@ -326,14 +341,44 @@ class Plays:
         with self._lock:
             return [play.as_json() for play in reversed(self._plays.values())]
 
-    def close(self) -> None:
-        """Stop all plays, and keep their moves so far. May be called again."""
+    def stop(self) -> None:
+        """Let all plays and their watchers end, without waiting for them."""
+        self.watchers.close()
         with self._lock:
             plays = list(self._plays.values())
         for play in plays:
             play.control.stop()
+
+    def close(self) -> None:
+        """Stop all plays, and keep their moves so far. May be called again.
+
+        A move that takes longer than a moment is not waited for: the play can be resumed before it.
+        """
+        self.stop()
+        with self._lock:
+            plays = list(self._plays.values())
+        end = time.monotonic() + _SHUTDOWN_SECONDS
         for play in plays:
-            play.stop(_SHUTDOWN_SECONDS)
+            play.stop(max(end - time.monotonic(), 0))
+
+
+def _has_file(spec: GameSpec) -> bool:
+    """Return whether the file that a game needs is found; ``True`` for a game that needs none."""
+    name = spec.options.get("file")
+    if name is None:
+        return True
+    from worldthread.envs.jericho_engine import SUFFIXES
+
+    try:
+        find_game_file(name, subfolder="jericho", suffixes=SUFFIXES)
+    except UnknownGameError:
+        return False
+    return True
+
+
+def _about(kind: type[Agent]) -> str:
+    """Return the first sentences of what is said of an agent."""
+    return " ".join((kind.__doc__ or "").split("\n\n", 1)[0].replace("``", "").split())
 
 
 def _file_games() -> list[str]:

@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from worldthread.errors import FormatError, InputError, NotFoundError, Worldthre
 from worldthread.json_lines import JsonLinesReader
 from worldthread.models.recording_file import RecordedCall, Recording, read_recording
 from worldthread.play.run import Run, decode_run
-from worldthread.play.run_files import read_summary
+from worldthread.play.run_files import SUMMARY_FILE, read_summary, run_of
 from worldthread.play.run_model import RECORDING_FILE
 from worldthread.play.run_page import memory_in
 from worldthread.play.run_summary import require_all_figures
@@ -104,6 +104,8 @@ class RunFolder:
         self._trajectories: _FileCache[Trajectory] = _FileCache(_MAX_CACHED, _MAX_BYTES)
         self._results: _FileCache[list[tuple[Run, dict[str, Any]]]] = _FileCache(100, _MAX_BYTES)
         self._recordings: _FileCache[Recording] = _FileCache(_MAX_CACHED, _MAX_BYTES)
+        self._figures: _FileCache[dict[str, Any]] = _FileCache(100_000)
+        self._headers: _FileCache[dict[str, Any]] = _FileCache(1000)
 
     def _find(self, name: str) -> list[RunLocation]:
         """Return the files with a name below the root; links are not followed."""
@@ -133,10 +135,64 @@ class RunFolder:
         try:
             summary["changed"] = found.path.stat().st_mtime
             summary |= self._summaries.get(found.path, _read_summary)
+            summary |= self._costs(found.path.parent)
             summary["has_memory"] = self.has_memory(found)
         except (OSError, WorldthreadError) as error:
             summary |= {"changed": 0.0, **summary, "error": str(error)}
         return summary
+
+    def _costs(self, folder: Path) -> dict[str, Any]:
+        """Return what a finished run cost; nothing for one that is not finished, or whose figures cannot be read."""
+        try:
+            return self._figures.get(folder / SUMMARY_FILE, _read_costs)
+        except (OSError, WorldthreadError):
+            return {}
+
+    def people(self, games: Collection[str]) -> list[tuple[Run, dict[str, Any]]]:
+        """Return the finished runs of some games that a person played.
+
+        Args:
+            games: the games, as runs name them.
+
+        Returns:
+            Each run with its figures; runs without all figures, or of another form, are left out.
+        """
+        found = []
+        for location in self._find(TRAJECTORY_FILE):
+            try:
+                summary = self._summaries.get(location.path, _read_summary)
+                if summary["agent"] != "human" or summary["game"] not in games or not summary["is_complete"]:
+                    continue
+                header = self._headers.get(location.path, _read_header)
+                figures = require_all_figures(read_summary(location.path.parent))
+                found.append((run_of(header, location.path)[0], figures))
+            except (OSError, WorldthreadError):
+                continue
+        return found
+
+    def parting(self, id_: str, other: str) -> dict[str, Any] | None:
+        """Return where two runs part.
+
+        Args:
+            id_: the id of a run.
+            other: the id of another one.
+
+        Returns:
+            The ``step`` from 0 that is the first to differ, and ``by`` what: ``"action"``, ``"observation"``, or
+            ``"end"`` when one run ends where the other goes on. ``None`` for runs with the same steps.
+
+        Raises:
+            NotFoundError: there is no such run.
+            FormatError: a trajectory cannot be read.
+        """
+        steps, others = (self.run(one)[1].steps for one in (id_, other))
+        for number, (step, theirs) in enumerate(zip(steps, others, strict=False)):
+            for field in ("action", "observation"):
+                if step.get(field) != theirs.get(field):
+                    return {"step": number, "by": field}
+        if len(steps) == len(others):
+            return None
+        return {"step": min(len(steps), len(others)), "by": "end"}
 
     def run(self, id_: str) -> tuple[RunLocation, Trajectory, dict[str, Any]]:
         """Return a run.
@@ -303,6 +359,26 @@ def _read_summary(path: Path) -> dict[str, Any]:
         "moves": summary.get("moves", last.get("turn")),
         "memory": memory if isinstance(memory, str) else "",
         "namespace": header.get("namespace") or DEFAULT_NAMESPACE,
+    }
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    """Return the header of a trajectory."""
+    with open_regular(path) as file:
+        return decode_header(file.read(_HEAD).split(b"\n", 1)[0], path)
+
+
+def _read_costs(path: Path) -> dict[str, Any]:
+    """Return the figures of a finished run that its trajectory does not hold, as the list of runs shows them."""
+    summary = read_summary(path.parent) or {}
+    audit = summary.get("audit") or {}
+    return {
+        "decisions": summary.get("decisions"),
+        "tokens": (summary.get("prompt_tokens") or 0) + (summary.get("completion_tokens") or 0),
+        "cost_usd": summary.get("cost_usd") if summary.get("model_calls") else None,
+        "seconds": summary.get("seconds"),
+        "precision": audit.get("precision"),
+        "recall": audit.get("recall"),
     }
 
 

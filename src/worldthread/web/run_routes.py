@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import importlib.util
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,16 +13,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from worldthread.errors import NotFoundError
+from worldthread.graph import GraphView
 from worldthread.models.chat import ChatAnswer
 from worldthread.models.recording_file import RecordedCall
 from worldthread.play.run import Run
 from worldthread.play.run_page import step_label
+from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
 from worldthread.web.run_folder import RunFolder
 
 _STEPS: Final = 100
 _MAX_STEPS: Final = 1000
+_MAX_HELD: Final = 400  # statements of a memory that are shown with a step
+_MAX_POINTS: Final = 60  # of a curve of a sweep
+_PEOPLE: Final = "human"
 _CURVES: Final = {"turn": "turn", "score": "score", "facts": "facts", "vertices": "vertices"}
 
 
@@ -33,11 +41,16 @@ def run_routes(app_state: AppState) -> list[Route]:
 
         return Route(path, endpoint)
 
+    async def memory(request: Request) -> Response:
+        return json_response(await run_in_threadpool(_memory, app_state, request))
+
     return [
         route("/api/runs", _runs),
         route("/api/runs/{id}", _run),
         route("/api/runs/{id}/steps", _steps),
         route("/api/runs/{id}/steps/{step:int}/calls", _calls),
+        Route("/api/runs/{id}/steps/{step:int}/memory", memory),
+        route("/api/runs/{id}/parting/{other}", _parting),
         route("/api/sweeps/{id}", _sweep),
     ]
 
@@ -84,6 +97,40 @@ def _calls(runs: RunFolder, request: Request) -> dict[str, Any]:
     return {"calls": [_call(call) for call in calls]}
 
 
+def _parting(runs: RunFolder, request: Request) -> dict[str, Any]:
+    """Return where two runs part; ``step`` is ``None`` when they do not."""
+    found = runs.parting(request.path_params["id"], request.path_params["other"])
+    return found or {"step": None, "by": None}
+
+
+def _memory(app_state: AppState, request: Request) -> dict[str, Any]:
+    """Return what the memory of a run held before and after a step, what changed first."""
+    id_, number = request.path_params["id"], request.path_params["step"]
+    steps = app_state.runs.run(id_)[1].steps
+    if number >= len(steps):
+        raise NotFoundError("this run has no such step")
+    turns = [step.get("turn") or 0 for step in steps[max(number - 1, 0) : number + 1]]
+    with app_state.memory(run_key(id_)) as opened, opened.read_lock() as (graph, _):
+        after = _held(graph.view(float(turns[-1])))
+        before = _held(graph.view(float(turns[0]))) if number else {}
+    changed = [{"text": text, "change": "began"} for id_, text in after.items() if id_ not in before]
+    changed += [{"text": text, "change": "ended"} for id_, text in before.items() if id_ not in after]
+    same = [{"text": text, "change": ""} for id_, text in after.items() if id_ in before]
+    statements = [*changed, *same]
+    return {
+        "before": len(before),
+        "after": len(after),
+        "statements": statements[:_MAX_HELD],
+        "left_out": max(len(statements) - _MAX_HELD, 0),
+    }
+
+
+def _held(view: GraphView) -> dict[str, str]:
+    """Return the statements that hold in a view, by id."""
+    statements: list[Statement] = [*view.facts(), *view.theses()]
+    return {statement.id: str(statement) for statement in statements}
+
+
 def _call(call: RecordedCall) -> dict[str, Any]:
     request, outcome = call.request, call.outcome
     fields: dict[str, Any] = {
@@ -105,13 +152,18 @@ def _call(call: RecordedCall) -> dict[str, Any]:
 
 
 def _sweep(runs: RunFolder, request: Request) -> dict[str, Any]:
-    """Return the figures of a sweep by game, player and memory module, and its runs."""
+    """Return the figures of a sweep by game, player and memory module, the curves of their scores, and its runs.
+
+    Plays of the same games by people, which lie in the same folder, count as one more player.
+    """
     found, finished = runs.sweep(request.path_params["id"])
     prefix = f"{found.name}/" if found.path.parent != runs.root else ""
+    people = runs.people({run.game for run, _ in finished} - {run.game for run, _ in finished if run.agent == _PEOPLE})
     return {
         "id": found.id,
         "name": found.name,
-        "groups": _figures(finished),
+        "groups": _figures([*finished, *people]),
+        "people": len(people),
         "has_intervals": importlib.util.find_spec("scipy") is not None,
         "runs": [run for run in runs.runs() if run["name"].startswith(prefix)],
     }
@@ -122,4 +174,32 @@ def _figures(finished: list[tuple[Run, dict[str, Any]]]) -> list[dict[str, Any]]
         return []
     from worldthread.play.sweep_figures import aggregate, groups_of
 
-    return [aggregate(group) for group in groups_of(finished)]
+    return [{**aggregate(group), "curve": _curve(group)} for group in groups_of(finished)]
+
+
+def _curve(summaries: list[dict[str, Any]]) -> dict[str, list[float]] | None:
+    """Return the mean score of runs after so many moves, with its interval; ``None`` when they made no move.
+
+    A run that has ended keeps its last score.
+    """
+    from worldthread.play.statistics import bootstrap_band
+
+    curves = [summary.get("curve") or [] for summary in summaries]
+    last = max((moves for curve in curves for moves, _ in curve), default=0)
+    if not last:
+        return None
+    grid = sorted({round(last * point / _MAX_POINTS) for point in range(_MAX_POINTS + 1)})
+    rows = [[_score_at(curve, moves) for curve in curves] for moves in grid]
+    intervals = bootstrap_band(rows)
+    return {
+        "moves": [float(moves) for moves in grid],
+        "mean": [math.fsum(row) / len(row) for row in rows],
+        "low": [low for low, _ in intervals],
+        "high": [high for _, high in intervals],
+    }
+
+
+def _score_at(curve: list[tuple[int, float]], moves: int) -> float:
+    """Return the score of a run after so many moves."""
+    place = bisect.bisect_right(curve, moves, key=lambda point: point[0])
+    return float(curve[place - 1][1]) if place else 0.0

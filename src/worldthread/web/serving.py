@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
-_SHUTDOWN_SECONDS: Final = 1  # for running requests when the server ends
+_SHUTDOWN_SECONDS: Final = 0.5  # for running requests when the server ends
 
 
 def serve(app: ASGIApp, listening: socket.socket, stopping: Callable[[], None] = lambda: None) -> None:

@@ -68,7 +68,7 @@ class TalkHint(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ReflAct(ModelAgent):
-    """Plays one game from its beginning to its end, with a persistent objective.
+    """Plays one game from its beginning to its end, with a persistent objective and a critic of its actions.
 
     Each decision is one call of the model, and one more for each question to the memory (two at most) and when the
     critic rejects the action. It also calls the model for the record (after 5 moves or a change of the score, about the

@@ -1,4 +1,4 @@
-// Runs in words.
+// Runs and plays in words.
 
 const ENDS: Record<string, string> = {
   won: "won",
@@ -9,6 +9,8 @@ const ENDS: Record<string, string> = {
   budget: "out of budget",
 };
 
+export const FAKE = "fake";
+
 /** How a run ended; `undefined` and `null` mean that the reason is not known. */
 export function shownEnd(won: boolean | undefined, endedBy: string | null | undefined): string {
   if (won) return "won";
@@ -17,7 +19,10 @@ export function shownEnd(won: boolean | undefined, endedBy: string | null | unde
 
 /** The agent, with its memory module if it has one. */
 export const shownPlayer = (agent = "", module: string | null = ""): string =>
-  [agent, module].filter(Boolean).join(" + ");
+  [agent === "human" ? "a person" : agent, module].filter(Boolean).join(" + ");
+
+/** The model; the fake one is marked, since it answers at random. */
+export const shownModel = (model = ""): string => (model === FAKE ? "fake model: answers at random" : model);
 
 /** Seconds since 1970 as a local time. */
 export function shownDate(seconds: number): string {
