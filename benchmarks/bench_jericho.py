@@ -4,7 +4,8 @@ Measures each game file of a folder, in states spread along its walkthrough. "fi
 actions of a state, "kept" the time to read them from disk. With --compare, "jericho" is the time of jericho's own
 search in the same states (with spaCy's empty English model, which finds no nouns in texts), and "lost" counts the
 changes of the world that jericho finds and we do not (jericho tries one of several names of a thing, and which one
-differs between processes). Times are CPU times.
+differs between processes). "walkthrough_changing" counts the states in which the walkthrough's next command changes the
+world, "walkthrough_offered" those of them in which a valid action changes it alike. Times are CPU times.
 
     python benchmarks/bench_jericho.py FOLDER [--games zork1,zork3] [--states 40] [--compare] [--json]
 """
@@ -23,15 +24,16 @@ from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_engine import SUFFIXES, EngineState, JerichoEngine
 
 
-def spread_states(engine: JerichoEngine, wanted: int) -> list[EngineState]:
-    """Return states spread evenly along the walkthrough."""
+def spread_states(engine: JerichoEngine, wanted: int) -> list[tuple[EngineState, str]]:
+    """Return states spread evenly along the walkthrough, each with the walkthrough's next command."""
     engine.reset(engine.own_seed)
-    states = [engine.save()]
+    states = []
     for command in engine.walkthrough:
+        if not engine.awaits_key:
+            states.append((engine.save(), command))
         engine.step(command)
         if engine.over or engine.won:
             break
-        states.append(engine.save())
     return states[:: max(1, len(states) // wanted)][:wanted]
 
 
@@ -54,13 +56,18 @@ def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
     states = spread_states(engine, wanted)
     ours: list[float] = []
     theirs: list[float] = []
-    found = known = lost = 0
-    for state in states:
+    found = known = lost = changing = offered = 0
+    for state, command in states:
         engine.restore(state)
         started = time.process_time()
         actions = finder.find()
         ours.append(time.process_time() - started)
         found += len(actions)
+        with engine.trials() as trials:
+            wanted_change = trials.attempt(command.encode("ascii", "replace")).change
+            if wanted_change is not None:
+                changing += 1
+                offered += any(trials.attempt(action.encode()).change == wanted_change for action in actions)
         if compare:
             started = time.process_time()
             changes = jericho_changes(engine)
@@ -75,6 +82,8 @@ def search(path: Path, wanted: int, *, compare: bool) -> dict[str, float]:
         "first_ms": round(sum(ours) / len(ours) * 1000, 1),
         "first_ms_most": round(max(ours) * 1000, 1),
         "actions": round(found / len(states), 1),
+        "walkthrough_changing": changing,
+        "walkthrough_offered": offered,
     }
     if compare:
         figures |= {

@@ -11,7 +11,9 @@ player     (player, is in, room): the engine's room is the one for which the mem
 carried    (thing, is in, inventory): an object of this name is in the player's object
 thing      (thing, is in or on, place): an object of this name is in the place, directly or within other things
 fixture    the same of objects that cannot be taken: scenery, and in some games people; attributes mark them
-way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here
+way        (there, is north of, here): from here, north leads there; tried by the engine when the player is here. A
+           refusal in other words than the game's usual ones bars the way for now and says nothing of where it leads,
+           and neither does what carries the player off in most directions
 exit       (room, has or has no exit, direction): tried in the same way; a refusal in other words than the game's
            usual ones leaves the exit open to both readings, since something may bar it
 =========  =====================================================================================================
@@ -357,9 +359,9 @@ class StoryAuditor:
         if self._shown_now:
             self._shown.add(room)
         ends = {way: self._room_among(chain) for way, (chain, _) in true.ways.items()}
-        counts = Counter(ends.values())
+        led = Counter(ends.values())
         for way, there in ends.items():
-            if there != room and counts[there] > len(ends) // 2:
+            if there != room and led[there] > len(ends) // 2:
                 continue  # something carries the player off whatever the player does, which says nothing of the way
             is_barred = there == room and _words(true.ways[way][1]) != self._usual_refusal
             if is_barred:
