@@ -48,7 +48,9 @@ def whole_facts(
 def _is_mistimed(stated: StatedFact, at: float) -> bool:
     """Return whether a fact in the present is over: then the past tense was not seen ("I retook the test last week")."""
     clause, fact = stated.clause, stated.fact
-    is_present = clause.verb.lower_ not in WORDS["same_past"] and not (clause.is_past or clause.is_perfect or clause.is_passive or clause.modal)
+    is_present = clause.verb.lower_ not in WORDS["same_past"] and not (
+        clause.is_past or clause.is_perfect or clause.is_passive or clause.modal
+    )
     return is_present and fact.valid_to is not None and fact.valid_to <= at
 
 

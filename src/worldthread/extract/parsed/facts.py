@@ -1119,8 +1119,7 @@ class _ClauseReader:
             thing.determiner in ("", "some") and thing.owner is None and not thing.is_proper and not thing.is_modified
         )
         is_known = (lemma in WORDS["takes_bare"] | WORDS["schedules"] and thing.lemma in WORDS["groups"]) or (
-            lemma in WORDS["takes_bare"]
-            and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
+            lemma in WORDS["takes_bare"] and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
         )
         if is_bare and (is_known or lemma == "give up"):
             return False
@@ -1219,7 +1218,9 @@ def _joins_object(conjunction: Token, verb: Token, last: int) -> bool:
     """Return whether "and" joins something to an object that ends before it, not another clause."""
     if conjunction.lower_ in ("but", "so", "yet"):
         return False
-    following = itertools.takewhile(lambda t: not t.is_punct and t.lower_ not in _ASIDES, conjunction.doc[conjunction.i + 1 :])
+    following = itertools.takewhile(
+        lambda t: not t.is_punct and t.lower_ not in _ASIDES, conjunction.doc[conjunction.i + 1 :]
+    )
     if not any(is_verb(t) or t.tag_ in ("VBG", "VBN") for t in following):
         return True  # "consistent styling and hover effects", whatever the tree says
     joined = next((c for c in conjunction.head.children if c.dep_ == "conj" and c.i > conjunction.i), None)
@@ -1252,8 +1253,6 @@ def _end_of_list(comma: Token) -> int | None:
         return None
     has_names = all(t.tag_ in ("NNP", "NNPS", "CD", "LS", "CC", ",") for t in doc[comma.i : index])
     return index - 1 if is_closed and has_names else comma.i
-
-
 
 
 def _has_complement(verb: Token) -> bool:

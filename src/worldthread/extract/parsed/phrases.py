@@ -125,7 +125,11 @@ def is_closed_clause(clause: Token) -> bool:
         is_second = token.dep_ == "conj" and token.pos_ in ("VERB", "AUX")
         is_modal = token.tag_ == "MD" and low not in _SURE_MODALS
         is_inner = token.dep_ == "ccomp" and token.tag_ == "VB"  # "allows users to track"
-        if token is not clause and not is_inner and (token.dep_ in _CUT or token.dep_ == "expl" or is_modal or is_second):
+        if (
+            token is not clause
+            and not is_inner
+            and (token.dep_ in _CUT or token.dep_ == "expl" or is_modal or is_second)
+        ):
             return False
         if is_pronoun(token) and low not in _OF_SPEAKER and not is_of_clause(token, clause):
             return False
