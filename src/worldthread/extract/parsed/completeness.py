@@ -46,7 +46,7 @@ def whole_facts(
 
 
 def _is_mistimed(stated: StatedFact, at: float) -> bool:
-    """Return whether a fact in the present is over: then the past tense was not seen ("I retook the test last week")."""
+    """Return whether a fact in the present is over: then its past tense was not seen ("I retook it last week")."""
     clause, fact = stated.clause, stated.fact
     is_present = clause.verb.lower_ not in WORDS["same_past"] and not (
         clause.is_past or clause.is_perfect or clause.is_passive or clause.modal

@@ -1252,7 +1252,8 @@ def _end_of_list(comma: Token) -> int | None:
     if not is_closed and is_verb(doc[index]):
         return None
     has_names = all(t.tag_ in ("NNP", "NNPS", "CD", "LS", "CC", ",") for t in doc[comma.i : index])
-    return index - 1 if is_closed and has_names else comma.i
+    end: int = index - 1 if is_closed and has_names else comma.i
+    return end
 
 
 def _has_complement(verb: Token) -> bool:

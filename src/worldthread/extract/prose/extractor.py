@@ -24,9 +24,10 @@ from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 _MOST_PHRASES: Final = 5  # common noun phrases among the objects of one thesis
 _MOST_OBJECTS: Final = 40
 _SIGNATURE: Final = re.compile(
-    r"\n[ \t]*(?:(?:with )?(?:all the |all my |my )?(?:very |kind |warm |many )?(?:best|regards|wishes|cheers|thanks|love|"
-    r"greetings|sincerely|yours|hugs|thank you|take care|see you)\b(?: (?:a lot|again|all|always|ever|faithfully|for now|"
-    r"from|greetings|in advance|of|regards|sincerely|so much|soon|to|truly|very much|wishes|you)){0,3}[,.!]?)[ \t]*\n\s*"
+    r"\n[ \t]*(?:(?:with |all |the |my |very |kind |warm |many ){0,4}"
+    r"(?:best|regards|wishes|cheers|thanks|love|greetings|sincerely|yours|hugs|thank you|take care|see you)\b"
+    r"(?: (?:a lot|again|all|always|ever|faithfully|for now|from|greetings|in advance|of|regards|sincerely|so much|"
+    r"soon|to|truly|very much|wishes|you)){0,3}[,.!]?)[ \t]*\n\s*"
     r"(?P<name>(?-i:[A-Z])[\w'’-]{1,20}(?: (?-i:[A-Z])[\w.'’-]{0,20}){0,2})\s*$",
     re.IGNORECASE,
 )
@@ -154,9 +155,9 @@ def statements_of(
 
 
 def signature_of(text: str) -> str | None:
-    """Return who signed a letter: "Anna Rossi" after "Best wishes," in its last lines.
+    r"""Return who signed a letter: "Anna Rossi" after "Best wishes," in its last lines.
 
-    >>> signature_of("I live in Rome now.\\n\\nBest wishes,\\nAnna Rossi\\n")
+    >>> signature_of("I live in Rome now.\n\nBest wishes,\nAnna Rossi\n")
     'Anna Rossi'
 
     Args:
@@ -250,7 +251,7 @@ class PassageExtractor:
         return stated, endings
 
     def _is_torn_off(self, sentence: Sentence) -> bool:
-        """Return whether a sentence is the last one of a longer text and has no end: a text that was cut to a length."""
+        """Return whether a sentence is the last of a longer text and has no end: the text was cut to a length."""
         is_last = sentence is self._passage.sentences[-1][0]
         has_end = sentence.text.rstrip(_CLOSING)[-1:] in _ENDS
         return is_last and not has_end and not self._is_note and sentence.speaker is None

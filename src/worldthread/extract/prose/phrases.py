@@ -33,8 +33,8 @@ _BROKEN_OFF: Final = re.compile(
 _NO_WORD_NEXT: Final = re.compile(r":\s| (?![(&–—]|- )(?:[^\sa-z]|[a-z]\w*[_(/\d])")
 _WORD_NEXT: Final = re.compile(r" [a-z]")
 _NO_NOUN_YET: Final = re.compile(
-    r" \w+(?:ed|ly) (?!(?:after|and|as|at|between|but|by|during|for|from|in|into|near|on|or|over|since|through|to|under|"
-    r"until|when|while|with|within)\b)[a-z]"
+    r" \w+(?:ed|ly) (?!(?:after|and|as|at|between|but|by|during|for|from|in|into|near|on|or|over|since|through|to|"
+    r"under|until|when|while|with|within)\b)[a-z]"
 )
 _MORE_TO_COME: Final = re.compile(
     r" (?:about|against|among|around|between|for|from|into|like|of|on|per|than|that|to|under|using|via|"
