@@ -25,7 +25,8 @@ _DISLIKES: Final = frozenset(["stand", "bear"])
 _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore", "prefer"])
 
 
-_ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated"}
+_MAKING: Final = frozenset(["bring", "make", "start"])
+_ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated", "pass away": "dead"}
 _OFTEN: Final = frozenset(["once", "twice"])
 
 
@@ -300,6 +301,8 @@ class _ClauseReader:
             return self._of_any_verb(subject)
         if lemma == "put" and any(c.dep_ == "prep" and c.lower_ != "into" for c in self._verb.rights):
             return self._of_any_verb(subject)
+        if lemma in _MAKING and not clause.is_progressive:
+            return self._of_making(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
         ):
@@ -352,6 +355,13 @@ class _ClauseReader:
             if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
                 return []
             return [Fact(subject.name, "is not a", phrase.name)]
+        state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
+        is_state = state is not None and state.lower_ in WORDS["lasting_adjectives"] and not list(state.rights)
+        if clause.lemma == "be" and state is not None and is_state and not clause.is_past and not clause.is_perfect:
+            return [Fact(subject.name, "is not", state.lower_)]
+        if clause.lemma in _FEELINGS and clause.is_perfect and clause.negation == "never" and not clause.is_past:
+            value = self._object()
+            return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
         habits = WORDS["habits"] | WORDS["alone"]
         is_simple = "do" in clause.auxiliaries or (clause.negation == "never" and not clause.auxiliaries)
         if clause.is_past or clause.is_perfect or clause.lemma not in habits or not is_simple:
@@ -528,6 +538,9 @@ class _ClauseReader:
             if value is not None:
                 married = lemma == "married" and prep.lower_ == "to"
                 return [Fact(subject.name, "married to" if married else f"is {lemma} {prep.lower_}", value)]
+        if lemma in WORDS["judging"] and prep is not None and prep.lower_ == "at":
+            value = self._after(prep)  # "terrible at parallel parking"
+            return [] if value is None else [Fact(subject.name, f"is {lemma} at", value)]
         noun = next((c for c in complement.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
         if lemma in ("allergic", "addicted", "engaged", "intolerant") and noun is not None and not list(noun.rights):
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
@@ -698,7 +711,21 @@ class _ClauseReader:
                 value = self._after(prep, others)
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
+        if not preps and clause.lemma == "work" and any(c.dep_ == "dobj" for c in self._verb.rights):
+            return self._of_any_verb(subject)  # "works night shifts"
         return found
+
+    def _of_making(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what a verb that says little has for its object, if that is told: "a vegetable garden"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        if thing is None or thing.tag_ not in ("NN", "NNS") or thing.lemma_.lower() in WORDS["abstract"]:
+            return []
+        if any(c.dep_ in ("dative", "oprd", "xcomp", "ccomp", "prt") for c in self._verb.rights):
+            return []
+        words = [c for c in thing.lefts if c.dep_ in ("amod", "compound", "nummod")]
+        is_told = any(c.lower_ not in WORDS["judging"] and c.tag_ not in ("JJR", "JJS") for c in words)
+        is_given = any(c.lower_ in ("a", "an") or c.dep_ in ("poss", "nummod") for c in thing.lefts)
+        return self._of_any_verb(subject) if is_told and is_given else []
 
     def _happens(self) -> bool:
         """Return whether the clause tells what happened or goes on, not what is always so."""
