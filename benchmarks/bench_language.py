@@ -271,7 +271,8 @@ def read(part: str, half: str) -> dict[str, Any]:
 
 
 def everyday(half: str) -> Iterator[Verdict]:
-    for name, part in (("everyday", "everyday"), ("everyday_second", "everyday, second")):
+    for name in ("everyday", "everyday_second", "everyday_third"):
+        part = name.replace("_", ", ")
         for sentence, *listed in read(name, half)["sentences"]:
             yield judge_sentence(part, sentence, listed)
 

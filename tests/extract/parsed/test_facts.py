@@ -52,6 +52,19 @@ STATED = [
     ("I manage a team of six.", ["Tom, manages, team of six"]),
     ("I'm left-handed.", ["Tom, is, left-handed"]),
     ("We pay 900 euros a month in rent.", ["Tom, pays, 900 euros a month in rent"]),
+    ("I had a picnic last Sunday with friends from work.", ["Tom, had, picnic with friends from work"]),
+    (
+        "I want an app that allows users to track their meals.",
+        ["Tom, wants, app that allows users to track their meals"],
+    ),
+    ("I'm using Flask 2.3, Chart.js 4.3, and Docker 24.", ["Tom, is using, Flask 2.3, Chart.js 4.3, and Docker 24"]),
+    ("I drink my tea black.", ["Tom, drinks, Tom's tea black"]),
+    ("I failed my driving test twice.", ["Tom, failed, Tom's driving test twice"]),
+    ("My brother owes me 40 pounds.", ["Tom's brother, owes Tom, 40 pounds"]),
+    ("I had my wisdom teeth removed in 2020.", ["Tom, had, Tom's wisdom teeth removed"]),
+    ("We keep hens behind the shed.", ["Tom, keeps, hens behind the shed"]),
+    ("I'm part of a choir that meets on Thursdays.", ["Tom, is part of, choir that meets on Thursdays"]),
+    ("I've been sober since 2017.", ["Tom, is, sober"]),
 ]
 
 EMPTY = [
@@ -94,6 +107,10 @@ EMPTY = [
     "I stored the last three visited cities.",
     "We have regular meetings.",
     "My shop has been a roller coaster.",
+    "I'm considering pursuing painting full-time.",  # of which more is said than the object holds
+    "I ran into a group of people who said something rude.",
+    "I love being outdoors - going for hikes, picnics.",
+    "I'm planning to use Blender debug mode and Krita brusher for drawings.",
 ]
 
 
@@ -120,6 +137,14 @@ def test_a_time_at_the_end_of_an_object_is_when_the_fact_holds() -> None:
     day = datetime(2023, 11, 12, tzinfo=UTC).timestamp()
     [fact] = stated("I went kayaking the day before yesterday.", day + 2.5 * 86_400)
     assert (str(fact), fact.valid_from, fact.valid_to) == ("Tom, went, kayaking", day, day + 86_400)
+
+
+def test_a_fact_of_which_the_time_is_not_understood_is_not_stated() -> None:
+    at = datetime(2023, 11, 15, tzinfo=UTC).timestamp()
+    assert stated("Last week was wild - I volunteered at the animal shelter.", at) == []
+    assert stated("Last week I retook the aptitude test with good results.", at) == []
+    [fact] = stated("I'm planning a peer review for April 2, 2024.", at)
+    assert str(fact) == "Tom, is planning, peer review on 2024-04-02"
 
 
 def test_a_time_that_something_is_about_dates_nothing() -> None:

@@ -184,3 +184,10 @@ def test_a_question_states_nothing() -> None:
 def test_leaving_ends_the_fact_and_the_plain_sentence() -> None:
     ended = {str(e.statement) for e in ProseExtractor().extract("Anna quit her job at Acme.").endings}
     assert {"Anna, works for, Acme", "Anna works for Acme."} <= ended
+
+
+def test_whoever_signs_a_letter_is_i_in_it() -> None:
+    letter = "Dear Tom,\n\nI live in Rome now.\n\nBest wishes,\nAnna Rossi\n"
+    assert "Anna Rossi, lives in, Rome" in {str(s) for s in ProseExtractor().extract(letter).statements}
+    note = "I live in Rome now.\nBest pizza in town\nLuigi"
+    assert "user, lives in, Rome" in {str(s) for s in ProseExtractor().extract(note).statements}

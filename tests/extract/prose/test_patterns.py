@@ -128,6 +128,41 @@ def test_in_a_text_about_something_the_rest_has_no_name_of_its_own() -> None:
     assert facts("Notes\nThe shop is closed.") == {"shop, is, closed": "open or closed state of shop"}
 
 
+LONG = "Nettle is a library. " + "Every release is tested on many machines before it is signed. " * 8
+
+
+def test_in_a_long_text_what_was_spoken_of_before_has_no_name() -> None:
+    assert facts("The gym is closed.") == {"gym, is, closed": "open or closed state of gym"}
+    for sentence in (
+        "The gym is closed.",
+        "The name of this extension is DPMS.",
+        "I own a boat.",
+        "This API is stable.",
+    ):
+        assert facts(f"{LONG}{sentence}") == {"Nettle, is a, library": None}, sentence
+    assert facts(f"{LONG}Nettle is written in C and") == {"Nettle, is a, library": None}  # the text was cut here
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The library name is libnettle.so.2.6.",
+        "SVG feature names were wrong.",
+        "Make Ctrl-L work in recent mode.",
+        "Avahi is a free, LGPL implementation.",
+        "GnuPG is a complete and free implementation.",
+        "LZMA is a key to the performance.",
+        "The program is distributed in the hope that it is useful.",
+        "The method contains a special `mock` property.",
+        "Minilib is now 0.2.17.",
+        "Jo Lee has ported Make to Linux.",
+        "GDB has two new commands: on and off.",
+    ],
+)
+def test_a_phrase_that_is_broken_off_is_no_object(text: str) -> None:
+    assert facts(text) == {}
+
+
 @pytest.mark.parametrize(
     "text",
     [

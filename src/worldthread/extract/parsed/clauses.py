@@ -138,7 +138,7 @@ def _clause(head: Token) -> Clause | None:
     if not _is_finite(head, auxiliaries, subject):
         return None
     names = tuple(child.lemma_.lower() for child in auxiliaries)
-    is_present = head.lower_ == head.lemma_ and head.lower_ not in WORDS["same_past"]  # "brew", tagged as past
+    is_present = is_present_form(head)
     is_bare_past = not names and (
         (head.tag_ == "VBD" and not is_present) or (head.tag_ == "VBN" and head.lemma_ != "be")
     )
@@ -171,7 +171,7 @@ def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> 
     if subject is None:
         return True
     if (
-        head.tag_ in ("VB", "VBP")
+        (head.tag_ in ("VB", "VBP") or (head.tag_ == "VBD" and is_present_form(head)))
         and subject.i < head.i
         and subject.tag_ in ("NN", "NNP")
         and head.lower_ not in ("be", "'re", "are")
@@ -183,6 +183,11 @@ def _is_finite(head: Token, auxiliaries: list[Token], subject: Token | None) -> 
     if head.tag_ in ("VB", "VBG", "VBN"):
         return head.lower_ in ("be", "been") or (head.tag_ == "VBN" and subject.dep_ == "nsubj" and subject.i < head.i)
     return subject.i > head.i or not any(t.text in (":", "|", ">", "/") for t in head.doc[subject.i + 1 : head.i])
+
+
+def is_present_form(verb: Token) -> bool:
+    """Return whether a verb has the form of the present, whatever its tag: "brew", tagged as past."""
+    return verb.lower_ == verb.lemma_ and verb.lower_ not in WORDS["same_past"]
 
 
 def _is_attribute(head: Token, subject: Token | None) -> bool:

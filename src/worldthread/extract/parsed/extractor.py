@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.base import USER
 from worldthread.extract.parsed.changes import changes_of
+from worldthread.extract.parsed.completeness import whole_facts
 from worldthread.extract.parsed.corrections import OPENING, Correction, corrected_facts, correction_of
 from worldthread.extract.parsed.dated import with_dated
 from worldthread.extract.parsed.endings import contradicted_facts, ended_facts, replaced_facts
@@ -265,6 +266,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             self.restricted += [one.fact for one in read.facts if one.fact.relation.startswith("does not")]
         subject = next((subject for _, subject in read.clauses if subject is not None), None)
         stated = read.facts if self._at is None else with_dated(doc, read, referents, self._at)
+        stated = whole_facts(doc, read, stated, referents, self._at)
         facts = tuple(dict.fromkeys(one.fact for one in stated))
         return Clauses(facts, read.whole, None if subject is None else subject.name, _is_person(subject)), []
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Container
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from worldthread.extract.parsed.aspects import aspect_for
-from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle
-from worldthread.extract.parsed.phrases import NamedPhrase, last_of, noun_phrase, render
+from worldthread.extract.parsed.clauses import WORDS, Clause, clauses, is_particle, is_present_form
+from worldthread.extract.parsed.phrases import NamedPhrase, is_break, last_of, noun_phrase, render
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.words import is_program, third_person
 from worldthread.types import Fact
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc, Span, Token
 
 _LIVING: Final = frozenset(["live", "reside"])
 _MOVING: Final = frozenset(["move", "relocate", "emigrate"])
@@ -23,8 +25,22 @@ _DISLIKES: Final = frozenset(["stand", "bear"])
 _FEELINGS: Final = frozenset(["like", "love", "hate", "dislike", "enjoy", "adore", "prefer"])
 
 
-_ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated"}
+_MAKING: Final = frozenset(["bring", "make", "start"])
+_ENDED: Final = {"retire": "retired", "divorce": "divorced", "separate": "separated", "pass away": "dead"}
 _OFTEN: Final = frozenset(["once", "twice"])
+
+
+_REASONS: Final = frozenset(["because", "despite", "due", "given", "thanks"])
+_WHICH_TIMES: Final = frozenset(["each", "every", "last", "next", "this"])
+_ASIDES: Final = frozenset([
+    "after", "although", "as", "because", "before", "cause", "'cause", "cos", "even", "once", "since", "so", "though",
+    "till", "until", "when", "whenever", "where", "whereas", "while",
+])  # fmt: skip
+_IN_LIST: Final = frozenset(["CD", "DT", "HYPH", "JJ", "LS", "NN", "NNP", "NNPS", "NNS", "POS", "PRP$", "VBG"])
+_COMPLETING: Final = frozenset([
+    "acomp", "advmod", "amod", "appos", "attr", "ccomp", "dobj", "nmod", "npadvmod", "nummod", "oprd", "pcomp", "pobj",
+    "xcomp",
+])  # fmt: skip
 
 
 IS_ON: Final = "is on"
@@ -83,6 +99,31 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and understood == len(all_clauses) and verbs <= understood
     return SentenceFacts(tuple(found), tuple(all_clauses), whole)
+
+
+def completed(stated: StatedFact, referents: Referents) -> StatedFact | None:
+    """Return a fact with the phrases that follow its object in the sentence and belong to it.
+
+    Args:
+        stated: a fact.
+        referents: whom the pronouns of the sentence mean.
+
+    Returns:
+        The fact; ``None`` where something that belongs to its object cannot be part of it.
+    """
+    verb = stated.clause.verb
+    words = stated.fact.object.split()
+    end = next((t.i for t in verb.doc[verb.i + 1 :] if _ends_with(verb.doc[: t.i + 1], words[-2:])), None)
+    if end is None:
+        return stated
+    rest = _ClauseReader(stated.clause, referents, None).rest_of_object(end)
+    if rest is None:
+        return None
+    return stated._replace(fact=replace(stated.fact, object=f"{stated.fact.object}{rest}")) if rest else stated
+
+
+def _ends_with(words: Span, last: list[str]) -> bool:
+    return [t.text for t in words[-len(last) :]] == last
 
 
 def is_time(token: Token) -> bool:
@@ -222,6 +263,8 @@ class _ClauseReader:
             return found
         if lemma == "need" and self._clause.subject is not None and self._clause.subject.lower_ == "we":
             return []  # what everybody needs
+        if lemma in ("have", "get") and (done := self._of_causing(subject)):
+            return done
         if lemma == "have" or has_got:
             return self._of_having(subject, has_got=has_got)
         if self._verb.i + 1 < len(self._verb.doc) and self._verb.nbor().lower_ in ("na", "ta"):
@@ -258,6 +301,8 @@ class _ClauseReader:
             return self._of_any_verb(subject)
         if lemma == "put" and any(c.dep_ == "prep" and c.lower_ != "into" for c in self._verb.rights):
             return self._of_any_verb(subject)
+        if lemma in _MAKING and not clause.is_progressive:
+            return self._of_making(subject)
         if verb in WORDS["attitudes"] or (
             lemma in WORDS["light"] and lemma not in ("use", "need", "want", "take", "keep")
         ):
@@ -310,6 +355,13 @@ class _ClauseReader:
             if phrase is None or phrase.determiner not in ("a", "an") or phrase.is_vague:
                 return []
             return [Fact(subject.name, "is not a", phrase.name)]
+        state = next((c for c in self._verb.rights if c.dep_ == "acomp"), None)
+        is_state = state is not None and state.lower_ in WORDS["lasting_adjectives"] and not list(state.rights)
+        if clause.lemma == "be" and state is not None and is_state and not clause.is_past and not clause.is_perfect:
+            return [Fact(subject.name, "is not", state.lower_)]
+        if clause.lemma in _FEELINGS and clause.is_perfect and clause.negation == "never" and not clause.is_past:
+            value = self._object()
+            return [] if value is None else [Fact(subject.name, "dislikes", value, _feeling(subject.name, value))]
         habits = WORDS["habits"] | WORDS["alone"]
         is_simple = "do" in clause.auxiliaries or (clause.negation == "never" and not clause.auxiliaries)
         if clause.is_past or clause.is_perfect or clause.lemma not in habits or not is_simple:
@@ -366,10 +418,14 @@ class _ClauseReader:
             return [] if past else self._of_adjective(subject, complement)
         if complement.tag_ not in ("NN", "NNS", "NNP", "NNPS") and not is_kind_of:
             return []
+        if (whole := self._whole_that_has(complement)) is not None:
+            return [Fact(subject.name, ("was" if past else "is") + " part of", whole)]
         last = self._last_of_complement(complement)
         phrase = noun_phrase(complement, self._referents, last)
-        if phrase is None or phrase.is_vague:
+        whole = None if phrase is None else self._whole(phrase.name, last)
+        if phrase is None or whole is None or phrase.is_vague:
             return []
+        phrase = phrase._replace(name=whole)
         if owner_of and not past and self._is_attribute(subject) and (
             phrase.is_proper or subject.lemma in WORDS["attributes"] or _is_favourite(subject.head)
         ):  # fmt: skip
@@ -404,6 +460,16 @@ class _ClauseReader:
         if phrase.determiner == "the" and " of " in phrase.name:
             return [Fact(subject.name, "is", phrase.name)]
         return []
+
+    def _whole_that_has(self, part: Token) -> str | None:
+        """Return the choir of "part of a choir"."""
+        of = next((c for c in part.rights if c.dep_ == "prep" and c.lower_ == "of"), None)
+        is_plain = part.lower_ == "part" and not list(part.lefts)
+        inner = next((c for c in of.children if c.dep_ == "pobj"), None) if of is not None and is_plain else None
+        phrase = noun_phrase(inner, self._referents) if inner is not None else None
+        if of is None or phrase is None or phrase.determiner not in ("a", "an", "the", "") or phrase.is_unspecific:
+            return None
+        return self._after(of, whole=True)
 
     def _code_of(self, subject: NamedPhrase) -> str | None:
         """Return the value of an owned number, code or address: all the words up to the end, such as "SW1A 1AA"."""
@@ -472,10 +538,14 @@ class _ClauseReader:
             if value is not None:
                 married = lemma == "married" and prep.lower_ == "to"
                 return [Fact(subject.name, "married to" if married else f"is {lemma} {prep.lower_}", value)]
+        if lemma in WORDS["judging"] and prep is not None and prep.lower_ == "at":
+            value = self._after(prep)  # "terrible at parallel parking"
+            return [] if value is None else [Fact(subject.name, f"is {lemma} at", value)]
         noun = next((c for c in complement.rights if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
         if lemma in ("allergic", "addicted", "engaged", "intolerant") and noun is not None and not list(noun.rights):
             return [Fact(subject.name, f"is {lemma} to", noun.text)]  # a noun that was taken for a verb
-        if lemma not in WORDS["lasting_adjectives"] and not is_kind:
+        has_lasted = self._clause.is_perfect and self._lasts() and lemma not in WORDS["judging"]
+        if lemma not in WORDS["lasting_adjectives"] and not is_kind and not (has_lasted and complement.tag_ == "JJ"):
             return []
         if lemma in ("open", "closed") and (hours := next((c for c in nearby if c.dep_ == "prep"), None)) is not None:
             value = render(hours, last_of(hours), self._referents)
@@ -641,7 +711,21 @@ class _ClauseReader:
                 value = self._after(prep, others)
                 if value is not None:
                     found.append(Fact(subject.name, f"{'lived' if is_past else 'lives'} {word}", value))
+        if not preps and clause.lemma == "work" and any(c.dep_ == "dobj" for c in self._verb.rights):
+            return self._of_any_verb(subject)  # "works night shifts"
         return found
+
+    def _of_making(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what a verb that says little has for its object, if that is told: "a vegetable garden"."""
+        thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+        if thing is None or thing.tag_ not in ("NN", "NNS") or thing.lemma_.lower() in WORDS["abstract"]:
+            return []
+        if any(c.dep_ in ("dative", "oprd", "xcomp", "ccomp", "prt") for c in self._verb.rights):
+            return []
+        words = [c for c in thing.lefts if c.dep_ in ("amod", "compound", "nummod")]
+        is_told = any(c.lower_ not in WORDS["judging"] and c.tag_ not in ("JJR", "JJS") for c in words)
+        is_given = any(c.lower_ in ("a", "an") or c.dep_ in ("poss", "nummod") for c in thing.lefts)
+        return self._of_any_verb(subject) if is_told and is_given else []
 
     def _happens(self) -> bool:
         """Return whether the clause tells what happened or goes on, not what is always so."""
@@ -816,7 +900,10 @@ class _ClauseReader:
         was = clause.is_past or (clause.is_perfect and not has_got and not self._lasts())
         if self._is_only_praised(phrase) or is_stretch(phrase):
             return []
-        found = [Fact(subject.name, "had" if was else "has", phrase.name)]
+        value = self._whole(phrase.name, phrase.end - 1)
+        if value is None:
+            return []
+        found = [Fact(subject.name, "had" if was else "has", value)]
         naming = next((c for c in thing.children if c.dep_ == "acl" and c.lemma_.lower() in _NAMING), None)
         given = (
             next((c for c in naming.children if c.dep_ in ("oprd", "dobj", "attr")), None)
@@ -829,6 +916,22 @@ class _ClauseReader:
             if name is not None and kind is not None:
                 found.append(Fact(name, "is a", kind.name))
         return found
+
+    def _of_causing(self, subject: NamedPhrase) -> list[Fact]:
+        """Return what somebody lets others do: "had my gallbladder removed", "is getting solar panels installed"."""
+        deed = next((c for c in self._verb.rights if c.dep_ in ("ccomp", "xcomp") and c.tag_ == "VBN"), None)
+        thing = next((c for c in (deed.lefts if deed is not None else ()) if c.dep_ in ("nsubj", "nsubjpass")), None)
+        if deed is None:
+            thing = next((c for c in self._verb.rights if c.dep_ == "dobj"), None)
+            deed = next((c for c in thing.rights if c.tag_ == "VBN" and c.dep_ == "acl"), None) if thing else None
+        if thing is None or deed is None or any(c.dep_ in ("aux", "auxpass", "neg") for c in deed.lefts):
+            return []
+        if (self._verb.lemma_ == "have" and deed.dep_ == "acl") or thing.right_edge.i > deed.right_edge.i:
+            return []
+        phrase = noun_phrase(thing, self._referents, deed.i - 1)
+        if phrase is None or phrase.is_vague or phrase.is_unspecific or not all(is_time(c) for c in deed.rights):
+            return []
+        return [Fact(subject.name, self._relation(), f"{phrase.name} {deed.lower_}")]
 
     def _of_any_verb(self, subject: NamedPhrase) -> list[Fact]:
         clause = self._clause
@@ -845,7 +948,12 @@ class _ClauseReader:
         )
         if complement is None:
             return self._of_intransitive(subject, relation)
-        if complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
+        if complement.dep_ == "dative" and complement.tag_ == "PRP":
+            other = self._referents.of(complement.lower_)
+            if other is None or not any(c.dep_ == "dobj" for c in self._verb.rights):
+                return []
+            relation = f"{relation} {other}"  # "owes me 200 pounds"
+        elif complement.dep_ in ("attr", "acomp", "oprd", "ccomp", "dative"):
             return []
         if complement.dep_ == "xcomp":
             if lemma not in WORDS["takes_clause"]:
@@ -945,9 +1053,84 @@ class _ClauseReader:
             return None
         particle = next((c for c in self._verb.rights if c.dep_ == "prt" and first.end <= c.i <= last), None)
         if particle is None:
-            return phrase.name
+            return self._whole(phrase.name, last)
         rest = render(particle.nbor(), last, self._referents) if particle.i < last else ""
-        return None if rest is None else f"{first.name} {rest}".strip()
+        return None if rest is None else self._whole(f"{first.name} {rest}".strip(), last)
+
+    def rest_of_object(self, last: int) -> str | None:
+        """Return what follows the object that ends at an index and belongs to it; ``None`` if it cannot be told."""
+        return self._whole("", last)
+
+    def _whole(self, name: str, last: int, *, excluded: Container[Token] = (), of_verb: bool = True) -> str | None:
+        """Return an object with the phrases that follow it and belong to it: "picnic" and "with friends".
+
+        Args:
+            name: the object up to ``last``.
+            last: index of its last token.
+            excluded: dependents that are stated elsewhere.
+            of_verb: whether what belongs to the verb belongs to the object too.
+
+        Returns:
+            The object; ``None`` where what follows says which one is meant or what for, and cannot be part of it.
+        """
+        doc = self._verb.doc
+        index = last + 1
+        while index < len(doc):
+            token = doc[index]
+            top = _dependent_at(token)
+            if token.text == "," and (further := _end_of_list(token)) is not None:
+                rest = render(token, further, self._referents)
+                return None if rest is None or further == index else name + rest
+            if token.dep_ == "ROOT" and token.pos_ not in ("VERB", "AUX", "PUNCT"):
+                return None  # a sentence that the parser has torn apart
+            if token.is_punct or top is None or token.dep_ in ("intj", "discourse"):
+                break
+            is_of_verb = top.head.i <= self._verb.i or top.head in self._verb.ancestors
+            is_when = top in excluded or is_time(top) or (top.dep_ == "npadvmod" and token.lower_ in _WHICH_TIMES)
+            if is_when or token.lower_ in WORDS["trailing"] | WORDS["times"]:
+                index = top.right_edge.i + 1 if is_when else index + 1
+            elif top.dep_ == "cc":
+                return self._joined(name, top) if _joins_object(top, self._verb, last) else name
+            elif is_of_verb and not of_verb:
+                break
+            elif top.dep_ in ("prep", "agent", "dative"):
+                if token.lower_ in _REASONS:
+                    break
+                end = last_of(top, [t for t in top.subtree if t is not top and is_time(t)])
+                inner = next((c for c in top.rights if c.dep_ == "pobj"), None)
+                phrase = noun_phrase(inner, self._referents, end) if inner is not None else None
+                rest = render(top, end, self._referents) if phrase is not None and not phrase.is_vague else None
+                if rest is None:
+                    return None
+                name, index = f"{name} {rest}", end + 1
+            elif top.dep_ == "advcl":
+                is_aside = any(c.lower_ in _ASIDES for c in top.lefts if c.dep_ in ("mark", "advmod"))
+                if is_aside or token.tag_ == "TO" or top.tag_ == "VBG":
+                    return name  # a reason, a purpose or what was done at the time
+                rest = render(top.left_edge, last_of(top), self._referents) if token.lower_ == "for" else None
+                return None if rest is None else f"{name} {rest}"
+            elif top.dep_ in ("relcl", "acl"):
+                is_known = any(t.pos_ == "PROPN" or t.dep_ == "poss" for t in (top.head, doc[last], *doc[last].lefts))
+                is_dated = top.dep_ == "acl" and all(is_time(c) for c in top.rights)
+                return name if is_dated or (is_known and top.dep_ == "relcl") else None
+            elif top is token and (token.tag_ == "JJ" or token.lower_ in _OFTEN) and top.right_edge == top:
+                name, index = f"{name} {token.text}", index + 1  # "my coffee black", "my driving test twice"
+            elif top.dep_ in _COMPLETING:
+                return None
+            else:
+                break
+        return name
+
+    def _joined(self, name: str, conjunction: Token) -> str | None:
+        """Return an object with the noun that "and" joins to it; ``None`` where the two may share their noun."""
+        noun = next((c for c in conjunction.head.children if c.dep_ == "conj" and c.i > conjunction.i), None)
+        has_article = conjunction.nbor().tag_ in ("DT", "PRP$", "CD")
+        phrase = noun_phrase(noun, self._referents) if noun is not None else None
+        if noun is None or noun.left_edge != conjunction.nbor() or phrase is None or phrase.is_vague:
+            return name if has_article else None
+        rest = render(conjunction, phrase.end - 1, self._referents)
+        is_plain = rest is not None and not is_time(noun) and phrase.end - 1 == noun.right_edge.i
+        return f"{name} {rest}" if is_plain else name if has_article else None
 
     def _is_request(self, thing: NamedPhrase) -> bool:
         """Return whether an object is asked for in a message: "I need help", "I'd like some advice on"."""
@@ -962,11 +1145,14 @@ class _ClauseReader:
         is_bare = (
             thing.determiner in ("", "some") and thing.owner is None and not thing.is_proper and not thing.is_modified
         )
-        is_known = lemma in WORDS["takes_bare"] and not (
-            lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS"
+        is_known = (lemma in WORDS["takes_bare"] | WORDS["schedules"] and thing.lemma in WORDS["groups"]) or (
+            lemma in WORDS["takes_bare"] and not (lemma == "play" and self._clause.is_past and thing.head.tag_ == "NNS")
         )
         if is_bare and (is_known or lemma == "give up"):
             return False
+        is_told = self._extended(thing.end - 1) >= thing.end and not self._happens()
+        if is_bare and is_told and thing.head.tag_ == "NNS":
+            return False  # "keeps bees behind the garage"
         return is_bare and (self._clause.is_past or lemma not in WORDS["habits"] | _FEELINGS | _DISLIKES)
 
     def _is_only_praised(self, thing: NamedPhrase) -> bool:
@@ -1013,7 +1199,7 @@ class _ClauseReader:
             or (whole and self._is_only_praised(phrase))
         ):
             return None
-        return phrase.name
+        return self._whole(phrase.name, last, excluded=excluded or (), of_verb=whole)
 
     def _clause_object(self, head: Token) -> str | None:
         """Return a gerund or infinitive with all that belongs to it: "hiking in the mountains", "to sail"."""
@@ -1029,7 +1215,11 @@ class _ClauseReader:
             return None
         if head.lemma_.lower() in WORDS["attitudes"] and not any(t.dep_ == "dobj" for t in head.rights):
             return None
-        return render(first, self._extended(last), self._referents)
+        if any(is_break(t) for t in head.doc[first.i : head.i]):
+            return None
+        last = self._extended(last)
+        value = render(first, last, self._referents)
+        return None if value is None else self._whole(value, last)
 
 
 def _is_general(subject: NamedPhrase) -> bool:
@@ -1041,6 +1231,56 @@ def _is_word(verb: Token) -> bool:
     """Return whether a verb is one, not a part of code or a name: "gunicorn --config", "Werkzeug debugger for"."""
     is_tagged = verb.pos_ in ("VERB", "AUX") or verb.tag_.startswith("VB")
     return is_tagged and re.fullmatch(r"['\w]?[^\W\d_]+(?:[-'][^\W\d_]+)*", verb.text) is not None
+
+
+def _dependent_at(token: Token) -> Token | None:
+    """Return the phrase that begins at a token and depends on a word before it; ``None`` without one."""
+    top = token
+    while top.head.i > token.i and top.head.left_edge.i >= token.i and top.head is not top:
+        top = top.head
+    return top if top.head.i < token.i and top.left_edge.i == token.i else None
+
+
+def _joins_object(conjunction: Token, verb: Token, last: int) -> bool:
+    """Return whether "and" joins something to an object that ends before it, not another clause."""
+    if conjunction.lower_ in ("but", "so", "yet"):
+        return False
+    following = itertools.takewhile(
+        lambda t: not t.is_punct and t.lower_ not in _ASIDES, conjunction.doc[conjunction.i + 1 :]
+    )
+    if not any(is_verb(t) or t.tag_ in ("VBG", "VBN") for t in following):
+        return True  # "consistent styling and hover effects", whatever the tree says
+    joined = next((c for c in conjunction.head.children if c.dep_ == "conj" and c.i > conjunction.i), None)
+    if joined is None:
+        return False
+    has_subject = any(c.dep_ in ("nsubj", "nsubjpass", "expl") for c in joined.lefts)
+    return verb.i < conjunction.head.i <= last and not (is_verb(joined) or has_subject or joined.tag_ == "VBG")
+
+
+def is_verb(token: Token) -> bool:
+    """Return whether a word is a verb with a tense, or one in its plain form."""
+    return token.tag_ in ("VB", "VBP", "VBZ", "MD") or (token.tag_ == "VBD" and not is_present_form(token))
+
+
+def _end_of_list(comma: Token) -> int | None:
+    """Return where the list ends that goes on after a comma; the comma itself if that is not clear, or ``None``."""
+    doc, index, was_joined = comma.doc, comma.i + 1, False
+    while index < len(doc) and (doc[index].tag_ in _IN_LIST or doc[index].lower_ in (",", "and", "or")):
+        was_joined = was_joined or (doc[index].lower_ in ("and", "or") and index > comma.i + 1)
+        index += 1
+    first = doc[min(comma.i + 1, len(doc) - 1)]
+    if not was_joined or first.lower_ in ("and", "or", "but", "so") or first.tag_ == "VBG":
+        return None
+    while doc[index - 1].lower_ in (",", "and", "or"):
+        index -= 1
+        if doc[index].lower_ != ",":
+            return None  # "Bonn, Germany, and we love it"
+    is_closed = index >= len(doc) or doc[index].is_punct
+    if not is_closed and is_verb(doc[index]):
+        return None
+    has_names = all(t.tag_ in ("NNP", "NNPS", "CD", "LS", "CC", ",") for t in doc[comma.i : index])
+    end: int = index - 1 if is_closed and has_names else comma.i
+    return end
 
 
 def _has_complement(verb: Token) -> bool:

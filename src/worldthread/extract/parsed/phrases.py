@@ -28,6 +28,7 @@ _LONGEST_CLAUSE: Final = 12  # words of a relative clause that is part of a phra
 _RELATIVE: Final = frozenset(["WDT", "WP", "WP$", "WRB"])
 _OF_SPEAKER: Final = frozenset(["i", "me", "my", "we", "us", "our"])
 _EXAMPLES: Final = frozenset(["as", "including", "like"])
+_SURE_MODALS: Final = frozenset(["can", "ca", "will", "'ll", "must"])
 _DEICTIC: Final = frozenset(["here", "there"])
 _CODE: Final = re.compile(r"[`{}<>|=*\\\\]|\(\)|::|->")
 _EMOTICON: Final = re.compile(r"[:;=xX]-?[()DPp3]+|<3|[^\w\s'’&%$€£@+#./:,-]+")
@@ -122,17 +123,31 @@ def is_closed_clause(clause: Token) -> bool:
     for token in words:
         low = token.lower_
         is_second = token.dep_ == "conj" and token.pos_ in ("VERB", "AUX")
-        if token is not clause and (token.dep_ in _CUT or token.dep_ == "expl" or token.tag_ == "MD" or is_second):
+        is_modal = token.tag_ == "MD" and low not in _SURE_MODALS
+        is_inner = token.dep_ == "ccomp" and token.tag_ == "VB"  # "allows users to track"
+        if (
+            token is not clause
+            and not is_inner
+            and (token.dep_ in _CUT or token.dep_ == "expl" or is_modal or is_second)
+        ):
             return False
-        if is_pronoun(token) and low not in _OF_SPEAKER:
+        if is_pronoun(token) and low not in _OF_SPEAKER and not is_of_clause(token, clause):
             return False
         if low in _DEICTIC or (token.text[0] in "'’" and token.dep_ != "case") or low in ("this", "these", "those"):
             return False
-        if token.dep_ == "neg" or token.lemma_.lower() in WORDS["times"] | WORDS["vague"] or token.text in _BREAKS:
+        is_time = token.lemma_.lower() in WORDS["times"] and token.tag_ != "NNPS"  # but "on Thursdays"
+        if token.dep_ == "neg" or is_time or token.lemma_.lower() in WORDS["vague"] or token.text in _BREAKS:
             return False
         if low == "the" and not any(c.dep_ in ("prep", "poss", "compound", "amod") for c in token.head.children):
             return False  # "sponsors that made the event a hit": which event?
     return True
+
+
+def is_of_clause(pronoun: Token, clause: Token) -> bool:
+    """Return whether "their" means a noun in or before a relative clause: "folks who lost their jobs"."""
+    if pronoun.lower_ not in ("they", "them", "their", "theirs", "themselves"):
+        return False
+    return any(t.tag_ in ("NNS", "NNPS") and t.i < pronoun.i for t in (clause.head, *clause.subtree))
 
 
 def last_of(token: Token, excluded: Container[Token] = ()) -> int:
@@ -222,6 +237,11 @@ def _is_aside(child: Token) -> bool:
     )
 
 
+def is_break(token: Token) -> bool:
+    """Return whether a mark ends a phrase: a dash, a colon, a bracket."""
+    return token.text in _BREAKS and not _is_inside_word(token)
+
+
 def _is_inside_word(token: Token) -> bool:
     """Return whether a mark is part of a word, as a hyphen is: no space on either side."""
     return token.i > 0 and not token.whitespace_ and not token.doc[token.i - 1].whitespace_
@@ -308,7 +328,9 @@ def render(first: Token, last: int, referents: Referents) -> str | None:
         if _is_relative(token) and any(ancestor in clauses for ancestor in token.ancestors):
             parts.append(token.text_with_ws)
             continue
-        if is_pronoun(token):
+        if is_pronoun(token) and any(is_of_clause(token, clause) for clause in clauses if token in clause.subtree):
+            parts.append(token.text_with_ws)
+        elif is_pronoun(token):
             if token.text_with_ws == token.text and token.i < last and doc[token.i + 1].text == "-":
                 return None  # "me-time"
             name = referents.of(low)

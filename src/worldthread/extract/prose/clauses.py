@@ -98,6 +98,7 @@ class ClauseExtractor(CopulaExtractor):
     def _predicates(self, subjects: list[Phrase], offset: int) -> int | None:
         """Add the facts of one predicate after the other; return where the last understood one ends, or ``None``."""
         end = None
+        self._has_several = len(subjects) > 1
         while True:
             next_end = None
             count = len(self._facts)
@@ -135,6 +136,8 @@ class ClauseExtractor(CopulaExtractor):
             relation = f"lives {lives['word']}"
             return self._add_objects(subject, lives.end(), relation, SINGLE_VALUED.get(relation))
         if works := WORKING.match(text, offset):
+            if works[0].startswith("work ") and not self._agrees(subject, "work"):
+                return None
             relation = f"works {works['word']}"
             end = self._add_objects(subject, works.end(), relation, SINGLE_VALUED.get(relation))
             more = re.compile(r" (?=(?:for|at|as) )").match(text, end) if end is not None else None
@@ -170,7 +173,7 @@ class ClauseExtractor(CopulaExtractor):
             value = self._phrases.phrase_at(match.end()) if match is not None else None
             if match is None or value is None:
                 continue
-            if proper and not value.is_proper:
+            if (proper and not value.is_proper) or self._phrases.is_broken_off(value):
                 return None
             if pattern is CREATION_VERB:
                 self._add_fact(value.name, f"{CREATION_PARTICIPLES[match['verb']]} by", subject.full_name)
@@ -190,6 +193,8 @@ class ClauseExtractor(CopulaExtractor):
     def _present_verb(self, subject: Phrase, match: re.Match[str]) -> int | None:
         """Add the fact of a verb in the present tense: "loves tea and cake", "costs 5 euros"."""
         verb, _, particle = match["verb"].partition(" ")
+        if not self._agrees(subject, verb):
+            return None
         verb = {"have": "has", "teach": "teaches", "study": "studies"}.get(
             verb, verb if verb.endswith("s") else verb + "s"
         )
@@ -197,6 +202,10 @@ class ClauseExtractor(CopulaExtractor):
         value = self._phrases.phrase_at(match.end())
         if value is None:
             return None
+        if relation == "has" and value.entity is not None and value.name.isupper() and value.determiner == "":
+            return None  # "new API", of which only the name is known
+        if relation == "has" and (value.determiner == "some" or self._phrases.begins_with_participle(match.end())):
+            return None  # "has ported Make"
         counted = NUMERAL.match(value.name) is not None
         if (
             relation == "has"
@@ -214,6 +223,12 @@ class ClauseExtractor(CopulaExtractor):
                 self._add_fact(subject, relation, value.full_name, "feeling", aspect_owner)
             return values[-1].end
         return self._add_objects(subject, match.end(), relation, SINGLE_VALUED.get(relation))
+
+    def _agrees(self, subject: Phrase, verb: str) -> bool:
+        """Return whether a verb in the present agrees with its subject: not in "SVG feature names were wrong"."""
+        if verb.endswith("s") or self._has_several or subject.name == self._phrases.referents.speaker:
+            return True
+        return subject.entity is None and subject.head.endswith("s")
 
     def _born_in_parentheses(self, subjects: list[Phrase]) -> None:
         """Add the date of birth in parentheses after a name: "Jo Lee (born 5 May 1990)"."""

@@ -35,6 +35,7 @@ class CopulaExtractor:
         self._text = phrases.text
         self._begin = begin
         self._facts: list[Fact] = []
+        self._has_several = False  # subjects of the clause that is read
 
     def _add_fact(
         self, subject: Phrase | str, relation: str, value: str, single: str | None = None, of: str = ""
@@ -73,11 +74,16 @@ class CopulaExtractor:
         if first is None:
             return None
         values = self._phrases.enumeration(self._phrases.with_complement(first)) if several else [first]
-        if self._phrases.is_partial(values[-1]):
+        last = values[-1]
+        if self._phrases.is_partial(last) or self._is_cut(last):
             return None
         for value in values:
             self._add_fact(subject, relation, value.full_name, single if len(values) == 1 else None)
         return values[-1].end
+
+    def _is_cut(self, value: Phrase) -> bool:
+        """Return whether the sentence says more of an object than its phrase has."""
+        return self._phrases.is_broken_off(value) or self._phrases.lacks_complement(value)
 
     def _add_attribute(self, owner: str, noun: str, value: str) -> None:
         """Add that ``owner`` has an attribute such as an age or a phone number; a price is what it costs."""
@@ -102,7 +108,7 @@ class CopulaExtractor:
         if called := CALLED.match(text, offset):
             is_alias = called["word"] == "known as"
             value = self._phrases.phrase_at(called.end())
-            if value is None or not value.is_proper:
+            if value is None or not value.is_proper or self._is_cut(value):
                 return None
             self._add_fact(subject, "known as" if is_alias else "has name", value.name, None if is_alias else "name")
             return value.end
@@ -128,7 +134,12 @@ class CopulaExtractor:
     def _location(self, subject: Phrase, where: re.Match[str]) -> int | None:
         """Add a place or a day: "The keys are in the drawer", "the meeting is on Friday"."""
         value = self._phrases.phrase_at(where.end())
-        if value is None or value.head in NOT_PLACES or (value.entity is not None and value.entity.kind == "number"):
+        if (
+            value is None
+            or self._phrases.is_broken_off(value)
+            or value.head in NOT_PLACES
+            or (value.entity is not None and value.entity.kind == "number")
+        ):
             return None
         if value.is_date:
             clock = ":" in value.name or value.name.endswith("m")
@@ -164,15 +175,24 @@ class CopulaExtractor:
             if link["word"] == "to" and re.match(r"(?!the |an? )[a-z]", self._text[link.end() : link.end() + 4]):
                 break  # "formed to improve"
             value = self._phrases.phrase_at(link.end())
-            if value is None or (
-                value.entity is None and not (value.determiner and link["word"] in ("by", "in", "near", "on", "as"))
+            if (
+                value is None
+                or value.determiner == "some"
+                or (
+                    value.entity is None
+                    and not (
+                        not self._phrases.referents.is_in_long_text
+                        and value.determiner
+                        and link["word"] in ("by", "in", "near", "on", "as")
+                    )
+                )
             ):
                 break
             if link["word"] == "as" and value.entity is not None and value.entity.kind in ("date", "number"):
                 break
             value = self._phrases.with_complement(value)
             values = self._phrases.enumeration(value)
-            if self._phrases.is_partial(values[-1]):
+            if self._phrases.is_partial(values[-1]) or self._is_cut(values[-1]) or values[-1].head in NOT_PLACES:
                 break
             word = "on" if value.is_date and "-" in value.name[5:] else link["word"]
             for value in values:
@@ -186,7 +206,7 @@ class CopulaExtractor:
         """Add what the subject is: "is a doctor", "is the capital of France", "is closed", "is Anna"."""
         text = self._text
         value = self._phrases.phrase_at(offset)
-        if be == "is" and value is not None and not value.determiner:
+        if be == "is" and value is not None and not value.determiner and not self._phrases.is_broken_off(value):
             end = self._attribute_value(subject, value)
             if end is not None:
                 return end
@@ -196,7 +216,7 @@ class CopulaExtractor:
             and (value is None or value.end <= adjective.end())
         ):
             return self._adjective(subject, adjective)
-        if value is None:
+        if value is None or self._phrases.is_broken_off(value):
             return None
         if value.is_date and be == "is" and not subject.is_proper and value.name[:1].isupper():
             self._add_fact(subject, "is on", value.name, "day")
@@ -247,7 +267,7 @@ class CopulaExtractor:
         other = self._phrases.phrase_at(link.end()) if link is not None else None
         if link is not None and other is not None and (other.entity is not None or link["word"] == "of") and not vague:
             other = self._phrases.with_complement(other)
-            if self._phrases.is_partial(other):
+            if self._phrases.is_partial(other) or self._is_cut(other):
                 return None
             role = value.head if link["word"] != "of" and value.determiner != "the" else value.name
             single = None
@@ -259,26 +279,36 @@ class CopulaExtractor:
             ):
                 single = role
             if other.entity is None or other.entity.kind not in ("date", "number"):
-                if value.determiner in ("a", "an") and link["word"] != "of":
+                if value.determiner in ("a", "an") and link["word"] != "of" and self._is_kind(value):
                     self._add_fact(subject, f"{be} a", value.name)
                 self._add_fact(subject, f"{be} {role} {link['word']}", other.full_name, single, other.full_name)
                 return self._participle_phrase(subject, value, other.end)
+        if not self._is_kind(value) and self._phrases.lacks_complement(value):
+            return None  # "a key to the performance"
         if value.determiner not in ("a", "an") or vague or (link is not None and link["word"] == "of"):
             return None
         self._add_fact(subject, f"{be} a", value.name)
         return self._participle_phrase(subject, value, value.end)
+
+    def _is_kind(self, value: Phrase) -> bool:
+        """Return whether a description says enough without what follows: "an actor who ...", "a city in ..."."""
+        if value.head in WORDS["persons"] | WORDS["places"]:
+            return True
+        return " " in value.name and not self._text.startswith(" to ", value.end)
 
     def _lacks_noun(self, value: Phrase) -> bool:
         """Return whether the phrase lacks its noun: "a film and television actor", "a large, private school"."""
         text = self._text
         if text.startswith("/", value.end):
             return True
+        if text.startswith(" and ", value.end) and " " not in value.name and not self._is_kind(value):
+            return True  # "a complete and free implementation"
         if text.startswith(" and ", value.end):
             other = self._phrases.phrase_at(value.end + 5)
             return other is not None and other.head in WORDS["persons"] and value.head not in WORDS["persons"]
         is_single_word = " " not in value.name and value.head not in WORDS["persons"] | WORDS["places"]
         may_be_adjective = is_single_word or value.head.endswith(tuple(WORDS["adjective_endings"]))
-        return may_be_adjective and re.match(r", [a-z]", text[value.end : value.end + 3]) is not None
+        return may_be_adjective and re.match(r", (?:[a-z]|[A-Z]{2})", text[value.end : value.end + 4]) is not None
 
     def _participle_phrase(self, subject: Phrase, value: Phrase, end: int) -> int:
         """Add what a participle after the noun says ("... directed by Jo Lee"); return where it ends, else ``end``."""

@@ -23,11 +23,21 @@ from worldthread.types import Ending, Extraction, Fact, Statement, Thesis
 
 _MOST_PHRASES: Final = 5  # common noun phrases among the objects of one thesis
 _MOST_OBJECTS: Final = 40
+_SIGNATURE: Final = re.compile(
+    r"\n[ \t]*(?:(?:with |all |the |my |very |kind |warm |many ){0,4}"
+    r"(?:best|regards|wishes|cheers|thanks|love|greetings|sincerely|yours|hugs|thank you|take care|see you)\b"
+    r"(?: (?:a lot|again|all|always|ever|faithfully|for now|from|greetings|in advance|of|regards|sincerely|so much|"
+    r"soon|to|truly|very much|wishes|you)){0,3}[,.!]?)[ \t]*\n\s*"
+    r"(?P<name>(?-i:[A-Z])[\w'’-]{1,20}(?: (?-i:[A-Z])[\w.'’-]{0,20}){0,2})\s*$",
+    re.IGNORECASE,
+)
+_LONGEST_NOTE: Final = 500  # characters
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _PRONOUN: Final = re.compile(r"\W*(?:(?P<person>He|She|His|Her)|(?P<thing>It|Its))\b")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|My|my|me)\b")
 _GENDER: Final = re.compile(r"\b(?:he|she|his|her)\b", re.IGNORECASE)
 _VERB: Final = re.compile(r"[a-z]+")
+_LOWER_WORD: Final = re.compile(r"(?<![\w'’.-])[a-z][\w-]*+")
 _WORDS: Final = re.compile(r"\w+(?:'\w+)*")
 _QUOTES: Final = re.compile(r"[\"“”]|``|''")
 _NEGATIONS: Final = (
@@ -53,6 +63,7 @@ _LEAVING: Final = (
     (_LEAVES_HOME, ("lives in",)),
     (_LEAVES_SPOUSE, ("married to",)),
 )
+_ENDS: Final = (".", "!", "?", "…", ":", ";", "")
 _CLOSING: Final = "\"'”’»)] "
 _SENTENCE_END: Final = re.compile(r"\W*$")
 
@@ -139,8 +150,24 @@ def statements_of(
             is_english = language == ENGLISH or not is_foreign(body)
             is_message = bool(passage.sentences) and passage.sentences[0][0].speaker == speaker != ""
             read = read_english if is_message else PassageExtractor
-            groups += read(passage, speaker or USER, is_english).extract()
+            groups += read(passage, speaker or signature_of(text) or USER, is_english).extract()
     return groups
+
+
+def signature_of(text: str) -> str | None:
+    r"""Return who signed a letter: "Anna Rossi" after "Best wishes," in its last lines.
+
+    >>> signature_of("I live in Rome now.\n\nBest wishes,\nAnna Rossi\n")
+    'Anna Rossi'
+
+    Args:
+        text: a text, which may be a letter.
+
+    Returns:
+        The name; ``None`` when the text ends like no letter.
+    """
+    match = _SIGNATURE.search(text)
+    return None if match is None else match["name"]
 
 
 def _running_text(passage: AnnotatedPassage) -> str:
@@ -176,6 +203,12 @@ class PassageExtractor:
         self._is_about_topic = len(words) > 3 or (
             proper and any(e.name == topic for _, found in passage.sentences for e in found)
         )
+        # in a note "the gym" is one that its reader knows; in a longer text it is one that was spoken of before
+        texts = [sentence.text for sentence, _ in passage.sentences]
+        self._is_note = sum(map(len, texts)) <= _LONGEST_NOTE or (
+            sum(_FIRST_PERSON.search(text) is not None for text in texts) * 5 >= len(texts)
+        )
+        self._common_words = set(_LOWER_WORD.findall(" ".join(texts)))  # "Default" at a beginning is no name
         self._classes: set[str] = set()
         if len(words) > 1 and words[-1].lower() in WORDS["impersonal"]:
             self._classes.add(words[-1].lower())
@@ -202,7 +235,7 @@ class PassageExtractor:
             quoted = True
         referents = self._referents(sentence)
         clauses, endings = Clauses(), list[Ending]()
-        if self._states_facts and not quoted:
+        if self._states_facts and not quoted and not self._is_torn_off(sentence):
             clauses, endings = self._statements(sentence, found, referents)
         objects = self._objects(sentence, found, referents, clauses)
         aspects = {fact.aspect for fact in clauses.facts if fact.aspect is not None} if clauses.whole else set()
@@ -217,6 +250,12 @@ class PassageExtractor:
         stated: list[Statement] = [] if is_empty else [*clauses.facts, *theses]
         return stated, endings
 
+    def _is_torn_off(self, sentence: Sentence) -> bool:
+        """Return whether a sentence is the last of a longer text and has no end: the text was cut to a length."""
+        is_last = sentence is self._passage.sentences[-1][0]
+        has_end = sentence.text.rstrip(_CLOSING)[-1:] in _ENDS
+        return is_last and not has_end and not self._is_note and sentence.speaker is None
+
     def _statements(
         self, sentence: Sentence, found: list[Entity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
@@ -224,8 +263,10 @@ class PassageExtractor:
         if is_doubtful(sentence.text):
             return Clauses(), []
         clauses = ClauseExtractor(Phrases(sentence.text, found, referents), sentence.body).extract()
-        if is_program(referents.speaker):
+        if is_program(referents.speaker) or referents.is_in_long_text:  # nobody knows who "I" is there
             others = tuple(fact for fact in clauses.facts if fact.subject != referents.speaker)
+            if referents.is_in_long_text:
+                others = tuple(fact for fact in others if fact.subject.lower() not in self._common_words)
             clauses = clauses._replace(facts=others, whole=clauses.whole and others == clauses.facts)
         return clauses, [] if clauses.facts else self._endings(sentence, referents)
 
@@ -247,7 +288,7 @@ class PassageExtractor:
             thing,
             self._topic,
             classes,
-            not self._is_about_topic,
+            not self._is_about_topic and (self._is_note or sentence.speaker is not None),
             sentence.speaker is not None,
         )
 

@@ -54,14 +54,14 @@ LOCATION: Final = re.compile(
 NOT_PLACES: Final = frozenset({
     "process", "middle", "form", "case", "way", "sense", "list", "top", "verge", "mood", "same", "hurry", "mess",
     "trouble", "dark", "phone", "road", "move", "rise", "fence", "spot", "ground", "wrong", "right", "end", "beginning",
-    "time", "hook", "run", "lead", "house", "rocks", "ropes", "edge",
+    "time", "hook", "run", "lead", "house", "rocks", "ropes", "edge", "hope", "order", "interest", "response", "detail",
 })  # fmt: skip
-AGE: Final = re.compile(r"(?P<age>\d{1,3})(?: years? old| years? of age|(?=[.!]|$))")
+AGE: Final = re.compile(r"(?P<age>\d{1,3})(?: years? old| years? of age|(?=[.!]*$))")
 PREDICATE_LINK: Final = re.compile(r",? (?:and|but) (?:also (?=\w))?|,(?= (?:is|was|has|lives|works) )")
 CLAUSE_LINK: Final = re.compile(r",? (?:and|but|while) |; ")
 ADJECTIVE: Final = re.compile(
     r"(?:very |so |quite |really |all )?(?P<word>on|off|[a-z]{3,}(?:-[a-z]+)?)(?: now| today| again)?"
-    r"(?= ?[.!;]|$| ?,? (?:and|but) )"
+    r"(?= ?[.!;](?!\w)|$| ?,? (?:and|but) )"
 )
 PARTICIPLE: Final = re.compile(
     rf"(?P<word>(?:co-)?[a-z]{{2,}}ed|{'|'.join(sorted(WORDS['participles']))})"

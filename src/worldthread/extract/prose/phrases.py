@@ -27,6 +27,19 @@ _OPENING: Final = "\"“«`'‘"
 _CLOSING: Final = re.compile(r" ?(?:''|[\"”»’'])")
 _PHRASE_STOPS: Final = WORDS["function"] | WORDS["verbs"]
 _PARTIAL_NAME: Final = re.compile(r" (?:and|or|&) [^\Wa-z\d]|[/+–—-]\w| - |['’]s\b|, [^\s,]+-(?:based|born)\b")
+_BROKEN_OFF: Final = re.compile(
+    r" [<=>|]| -\w|[^\s\w.,;:!?()\"“”'’»…*]|\w|\.(?=[\w/])|[(*:](?=\S)(?<! .)|['’](?!s?\b)\w|-\w"
+)
+_NO_WORD_NEXT: Final = re.compile(r":\s| (?![(&–—]|- )(?:[^\sa-z]|[a-z]\w*[_(/\d])")
+_WORD_NEXT: Final = re.compile(r" [a-z]")
+_NO_NOUN_YET: Final = re.compile(
+    r" \w+(?:ed|ly) (?!(?:after|and|as|at|between|but|by|during|for|from|in|into|near|on|or|over|since|through|to|"
+    r"under|until|when|while|with|within)\b)[a-z]"
+)
+_MORE_TO_COME: Final = re.compile(
+    r" (?:about|against|among|around|between|for|from|into|like|of|on|per|than|that|to|under|using|via|"
+    r"where|which|who|whose|with|within|without)\b"
+)
 _ENUMERATION_LINK: Final = re.compile(r", and |, | and | & ")
 _NOUNS: Final = WORDS["nouns_too"]
 _VERBISH: Final = re.compile(
@@ -55,6 +68,11 @@ class Referents(NamedTuple):
     classes: frozenset[str] = frozenset()
     definite: bool = True
     includes_speaker: bool = True
+
+    @property
+    def is_in_long_text(self) -> bool:
+        """Whether the text is neither a note nor about one named thing, so that "the value" is one spoken of before."""
+        return not self.definite and self.topic is None
 
     def of(self, pronoun: str) -> str | None:
         """Return the name that a pronoun means; for a possessive pronoun, the name of the owner."""
@@ -235,6 +253,31 @@ class Phrases:
         """Return whether a proper name may be only a part of one: "Anna and Bob Lee", "Adams and Brown counties"."""
         return phrase.is_proper and _PARTIAL_NAME.match(self.text, phrase.end) is not None
 
+    def _is_of_name(self, phrase: Phrase) -> bool:
+        """Return whether "of" and a name follow: "the author of Emma", but not "the name of this extension"."""
+        inner = self.phrase_at(phrase.end + 4)
+        return inner is not None and inner.entity is not None and inner.determiner != "this"
+
+    def is_broken_off(self, phrase: Phrase) -> bool:
+        """Return whether a phrase ends inside a word, a name or code, or with a word that describes the next one."""
+        if phrase.entity is None and (
+            _NO_NOUN_YET.match(self.text, phrase.end) is not None
+            or (_VERBISH.match(phrase.head) is not None and _WORD_NEXT.match(self.text, phrase.end) is not None)
+        ):
+            return True  # "a powerful interpreted language", "a fully featured system"
+        if _BROKEN_OFF.match(self.text, phrase.end) is not None:
+            return True  # "libnettle.so"
+        return phrase.entity is None and _NO_WORD_NEXT.match(self.text, phrase.end) is not None
+
+    def begins_with_participle(self, offset: int) -> bool:
+        """Return whether the word at an offset looks like a participle or an adverb."""
+        word = _WORD.match(self.text, offset)
+        return word is not None and _VERBISH.match(word[0]) is not None
+
+    def lacks_complement(self, phrase: Phrase) -> bool:
+        """Return whether what follows a common noun says which one is meant: "support for hosts", "a key to it"."""
+        return phrase.entity is None and _MORE_TO_COME.match(self.text, phrase.end) is not None
+
     def subjects_at(self, offset: int) -> Iterator[tuple[list[Phrase], int]]:
         """Yield the possible subjects that begin at ``offset``, the likeliest first.
 
@@ -263,6 +306,8 @@ class Phrases:
         first = first or self.phrase_at(offset)
         if first is None:
             return
+        if first.entity is not None and first.determiner == "this":
+            return
         if first.entity is not None:
             if self.text.startswith(" and ", first.end):
                 second = self.phrase_at(first.end + 5)
@@ -279,6 +324,8 @@ class Phrases:
             return
         if first.determiner in ("a", "an", "some", "another") or (not first.determiner and first.owner is None):
             return
+        if self.is_broken_off(first):
+            return
         topic = self.referents.topic
         if first.determiner in ("the", "this") and first.owner is None and topic is not None:
             for words in (first.name, first.name.partition(" ")[0]):
@@ -287,9 +334,9 @@ class Phrases:
                     yield [Phrase(topic, end, Entity(topic, "name", offset, end), topic)], end
                     return
         longer = self.with_complement(first)
-        if longer is not first:
+        if longer is not first and (self.referents.definite or self._is_of_name(first)):
             yield [longer], longer.end
-        if not self.referents.definite and first.owner is None:
+        if first.owner is None and (not self.referents.definite or first.determiner == "this"):
             return
         yield [first], first.end
         shorter = self.text[offset : first.end]  # the phrase may include a verb: "the lamp shines"

@@ -1,0 +1,104 @@
+"""Leaves out facts of which the sentence says more than they do: a cut object, a time that was not understood."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from worldthread.extract.parsed.clauses import WORDS
+from worldthread.extract.parsed.facts import IS_ON, SentenceFacts, StatedFact, completed
+from worldthread.extract.prose.phrases import Referents
+from worldthread.extract.times import TimeExpression, time_expressions
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
+_UNDATED_ROLES: Final = frozenset(["recurring", "duration"])
+_PATTERNS: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+_OWN_TIMES: Final = frozenset(["acl", "advcl", "ccomp", "relcl"])
+
+
+def whole_facts(
+    doc: Doc, read: SentenceFacts, stated: tuple[StatedFact, ...], referents: Referents, at: float | None
+) -> tuple[StatedFact, ...]:
+    """Return the facts of a sentence that say all that it says of them.
+
+    Args:
+        doc: the dependency tree of the sentence.
+        read: what the rules for clauses made of it; these facts have whole objects.
+        stated: all its facts, with their times.
+        referents: whom its pronouns mean.
+        at: time of the sentence in seconds since 1970-01-01 UTC; ``None`` or a turn when there is no such time.
+
+    Returns:
+        The facts, in order; some of them with what follows their object.
+    """
+    first = len(read.facts)
+    others = (completed(one, referents) for one in stated[first:])
+    found = (*stated[:first], *(one for one in others if one is not None))
+    if at is None or abs(at) < _TURNS:
+        return found
+    heads = {clause.verb for clause, _ in read.clauses}
+    timed = (_with_time(doc, one, heads, at) for one in found if not _is_mistimed(one, at))
+    return tuple(one for one in timed if one is not None)
+
+
+def _is_mistimed(stated: StatedFact, at: float) -> bool:
+    """Return whether a fact in the present is over: then its past tense was not seen ("I retook it last week")."""
+    clause, fact = stated.clause, stated.fact
+    is_present = clause.verb.lower_ not in WORDS["same_past"] and not (
+        clause.is_past or clause.is_perfect or clause.is_passive or clause.modal
+    )
+    return is_present and fact.valid_to is not None and fact.valid_to <= at
+
+
+def _with_time(doc: Doc, stated: StatedFact, heads: set[Token], at: float) -> StatedFact | None:
+    """Return a fact with the time that the sentence gives for its object; ``None`` where the fact lacks its time."""
+    clause, fact = stated.clause, stated.fact
+    if fact.valid_from is not None or fact.valid_to is not None or fact.relation == IS_ON:
+        return stated
+    if clause.lemma in WORDS["schedules"] or fact.relation.startswith("born "):
+        return stated
+    is_past = clause.is_past or clause.is_perfect
+    shown = f"{fact.relation} {fact.object}".lower()
+    times = [
+        time
+        for time in time_expressions(doc.text, at, is_past=is_past)
+        if time.role not in _UNDATED_ROLES
+        and (time.valid_from is not None or time.valid_to is not None)
+        and doc.text[time.start : time.end].lower() not in shown
+        and _is_time_of(doc, time, stated, heads)
+    ]
+    if not times:
+        return stated
+    when = _shown(times[0]) if len(times) == 1 and not is_past else None
+    is_to_come = times[0].valid_from is not None and times[0].valid_from > at
+    if when is None or not is_to_come:
+        return None
+    return stated._replace(fact=replace(fact, object=f"{fact.object} {when}"))
+
+
+def _shown(time: TimeExpression) -> str | None:
+    """Return a day, a month or a year as it is written after an object: "on 2024-05-03", "in 2024-10"."""
+    pattern = _PATTERNS.get(time.precision)
+    if pattern is None or time.role != "at" or time.valid_from is None or time.valid_to is None:
+        return None
+    begin = datetime.fromtimestamp(time.valid_from, UTC).strftime(pattern)
+    end = datetime.fromtimestamp(time.valid_to - 1, UTC).strftime(pattern)
+    return f"{'on' if time.precision == 'day' else 'in'} {begin}" if begin == end else None
+
+
+def _is_time_of(doc: Doc, time: TimeExpression, stated: StatedFact, heads: set[Token]) -> bool:
+    """Return whether a time belongs to the clause of a fact, or to one before it that sets the scene."""
+    span = doc.char_span(time.start, time.end, alignment_mode="expand")
+    if span is None:
+        return False
+    verb = stated.clause.verb
+    above = [span.root, *span.root.ancestors]
+    head = next((token for token in above if token in heads or token.dep_ in _OWN_TIMES), None)
+    if head == verb:
+        return True
+    is_scene = head is not None and head.lemma_ == "be" and head.i < verb.i and head.dep_ != "relcl"
+    return is_scene and stated.clause.is_past  # "Last week was wild - I volunteered at the shelter"
