@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -30,7 +28,6 @@ Content: TypeAlias = (
 """What can be remembered: a text, a document, an episode, statements, or messages of a conversation."""
 
 _Item = TypeVar("_Item")
-_Embed: TypeAlias = Callable[[Sequence[Episode]], None]
 
 _BATCH: Final = 64  # passages that are read and embedded together
 _SEARCHED: Final = 100  # of the last recorded episodes, for what was said before a message
@@ -125,7 +122,7 @@ class Ingestion:
             taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
         result = Remembered()
         batch: list[Episode] = []
-        with show_progress(progress, "remembering", total) as advance, self._embedding() as embed:
+        with show_progress(progress, "remembering", total) as advance:
             for item in _until_error(taken, errors):
                 if isinstance(item, Episode):
                     result += self._record(item)
@@ -133,10 +130,10 @@ class Ingestion:
                     continue
                 batch += item
                 while len(batch) >= _BATCH:
-                    result += self._read_and_record(batch[:_BATCH], self._models.extractor, embed)
+                    result += self._read_and_record(batch[:_BATCH], self._models.extractor)
                     del batch[:_BATCH]
                     advance(_BATCH)
-            result += self._read_and_record(batch, self._models.extractor, self._index.embed)  # nothing comes after it
+            result += self._read_and_record(batch, self._models.extractor)
             advance(len(batch))
         if errors:
             raise errors[0]
@@ -154,37 +151,12 @@ class Ingestion:
         """
         extractor = self._models.fresh_extractor()
         result = Remembered()
-        with show_progress(progress, "reading", len(waiting)) as advance, self._embedding() as embed:
+        with show_progress(progress, "reading", len(waiting)) as advance:
             for start in range(0, len(waiting), _BATCH):
                 batch = waiting[start : start + _BATCH]
-                result += self._read_and_record(batch, extractor, embed, again=True)
+                result += self._read_and_record(batch, extractor, again=True)
                 advance(len(batch))
         return result
-
-    @contextmanager
-    def _embedding(self) -> Iterator[_Embed]:
-        """Embed each batch while the next one is read, and all of them before the block ends.
-
-        Yields:
-            Takes the episodes of a batch; it waits until those of the batch before are embedded.
-
-        Raises:
-            Exception: the first error of the embedder.
-        """
-        if self._store.is_read_by_this_thread():  # another thread would wait for this one
-            yield self._index.embed
-            return
-        last: list[Future[None]] = []
-
-        def embed(episodes: Sequence[Episode]) -> None:
-            if last:
-                last.pop().result()
-            last.append(pool.submit(self._index.embed, episodes))
-
-        with ThreadPoolExecutor(1, thread_name_prefix="worldthread-embed") as pool:
-            yield embed
-            if last:
-                last.pop().result()
 
     def _record(self, episode: Episode) -> Remembered:
         """Record one episode with the extraction that it brings."""
@@ -194,9 +166,7 @@ class Ingestion:
         self._index.embed([episode])
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
-    def _read_and_record(
-        self, unread: Sequence[Episode], extractor: Extractor, embed: _Embed, *, again: bool = False
-    ) -> Remembered:
+    def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
         from worldthread.extract.pipeline import extract_episodes
 
         self._store.require_writable()
@@ -208,8 +178,7 @@ class Ingestion:
         outcomes.sort(key=lambda outcome: _moment(outcome.episode.at))
         settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
-        if episodes:
-            embed(episodes)
+        self._index.embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.extraction.failures]
         failed = sum(1 for episode in episodes if not episode.extraction.is_complete)
