@@ -1,10 +1,8 @@
-"""How contents get into a memory: what runs at once, and what a writer looks at."""
+"""How contents get into a memory: what is kept after an error, and what a writer looks at."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,22 +15,17 @@ from worldthread.extract.groups import EpisodeGroup
 from worldthread.models.fake import FakeEmbedder
 from worldthread.types import Extraction, Thesis
 
-PATIENCE = 60  # seconds; what is tested takes milliseconds
-
 
 class Reader:
-    """An extractor that waits for an event before it reads a certain text, and that notes what it is shown."""
+    """An extractor that notes what it is shown."""
 
     name = "reader/1"
     concurrency = 1
 
-    def __init__(self, waits_at: str = "") -> None:
-        self.waits_at, self.may_go_on, self.waited = waits_at, threading.Event(), False
+    def __init__(self) -> None:
         self.before: list[tuple[str, ...]] = []
 
     def extract(self, text: str, speaker: str, time: float) -> Extraction:
-        if text == self.waits_at:
-            self.waited = self.may_go_on.wait(PATIENCE)
         return Extraction(self.name, (Thesis(f"It says {text}", ()),))
 
     def extract_group(self, group: EpisodeGroup) -> list[Extraction]:
@@ -44,14 +37,13 @@ class Reader:
 
 
 class Embedder(FakeEmbedder):
-    """Sets an event when it first embeds, and can fail."""
+    """Fails at a certain text."""
 
-    def __init__(self, event: threading.Event, fails_at: str = "") -> None:
+    def __init__(self, fails_at: str) -> None:
         super().__init__()
-        self.event, self.fails_at = event, fails_at
+        self.fails_at = fails_at
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.event.set()
         if self.fails_at in texts:
             raise ModelError("the embedder is broken")
         return super().embed(texts)
@@ -65,28 +57,12 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 TEXTS = [f"Text {number}." for number in range(10)]
 
 
-def test_a_batch_is_read_while_the_one_before_is_embedded() -> None:
-    reader = Reader(waits_at="Text 5.")
-    with Memory(model="none", extractor=reader, embedder=Embedder(reader.may_go_on)) as memory:
-        done = memory.remember_many(TEXTS, at=1, progress=False)
-        assert reader.waited, "the first batch was not embedded before the second was read"
-        assert done.added == 10
-        assert [hit.item.text for hit in memory.recall("Text 5.", kinds=["episode"], k=1).hits] == ["Text 5."]
-
-
 @pytest.mark.parametrize("failing", ["Text 1.", "Text 9."])
 def test_an_error_of_the_embedder_is_raised_and_what_was_read_is_kept(failing: str) -> None:
-    with Memory(model="none", extractor=Reader(), embedder=Embedder(threading.Event(), failing)) as memory:
+    with Memory(model="none", extractor=Reader(), embedder=Embedder(failing)) as memory:
         with pytest.raises(ModelError, match="broken"):
             memory.remember_many(TEXTS, at=1, progress=False)
         assert failing in {episode.text for episode in memory.episodes()}
-
-
-def test_who_holds_the_memory_can_remember_many(tmp_path: Path) -> None:
-    with Memory(tmp_path / "memory", model="none", extractor=Reader(), embedder=FakeEmbedder()) as memory:
-        with memory._store.write_lock():
-            assert memory.remember_many(TEXTS, at=1, progress=False).added == 10
-        assert len(memory.recall("Text 5.", kinds=["episode"], k=20).hits) == 10
 
 
 def test_messages_are_shown_with_those_of_their_conversation_before_them() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -30,7 +28,6 @@ Content: TypeAlias = (
 """What can be remembered: a text, a document, an episode, statements, or messages of a conversation."""
 
 _Item = TypeVar("_Item")
-_Embed: TypeAlias = Callable[[Sequence[Episode]], None]
 
 BATCH: Final = 64
 """Passages that are read and embedded together."""
@@ -141,18 +138,17 @@ class Ingestion:
         """Record episodes that bring their statements, and read passages, batch by batch."""
         result = Remembered()
         batch: list[Episode] = []
-        with self._embedding() as embed:
-            for item in taken:
-                if isinstance(item, Episode):
-                    result += self._record(item)
-                    advance(1)
-                    continue
-                batch += item
-                while len(batch) >= BATCH:
-                    result += self._read_and_record(batch[:BATCH], self._models.extractor, embed)
-                    del batch[:BATCH]
-                    advance(BATCH)
-            result += self._read_and_record(batch, self._models.extractor, self._index.embed)  # nothing comes after it
+        for item in taken:
+            if isinstance(item, Episode):
+                result += self._record(item)
+                advance(1)
+                continue
+            batch += item
+            while len(batch) >= BATCH:
+                result += self._read_and_record(batch[:BATCH], self._models.extractor)
+                del batch[:BATCH]
+                advance(BATCH)
+        result += self._read_and_record(batch, self._models.extractor)
         advance(len(batch))
         return result
 
@@ -168,37 +164,12 @@ class Ingestion:
         """
         extractor = self._models.fresh_extractor()
         result = Remembered()
-        with show_progress(progress, "reading", len(waiting)) as advance, self._embedding() as embed:
+        with show_progress(progress, "reading", len(waiting)) as advance:
             for start in range(0, len(waiting), BATCH):
                 batch = waiting[start : start + BATCH]
-                result += self._read_and_record(batch, extractor, embed, again=True)
+                result += self._read_and_record(batch, extractor, again=True)
                 advance(len(batch))
         return result
-
-    @contextmanager
-    def _embedding(self) -> Iterator[_Embed]:
-        """Embed each batch while the next one is read, and all of them before the block ends.
-
-        Yields:
-            Takes the episodes of a batch; it waits until those of the batch before are embedded.
-
-        Raises:
-            Exception: the first error of the embedder.
-        """
-        if self._store.is_read_by_this_thread():  # another thread would wait for this one
-            yield self._index.embed
-            return
-        last: list[Future[None]] = []
-
-        def embed(episodes: Sequence[Episode]) -> None:
-            if last:
-                last.pop().result()
-            last.append(pool.submit(self._index.embed, episodes))
-
-        with ThreadPoolExecutor(1, thread_name_prefix="worldthread-embed") as pool:
-            yield embed
-            if last:
-                last.pop().result()
 
     def _record(self, episode: Episode) -> Remembered:
         """Record one episode with the extraction that it brings."""
@@ -208,9 +179,7 @@ class Ingestion:
         self._index.embed([episode])
         return Remembered((episode.id,), added=not is_known, known=is_known)
 
-    def _read_and_record(
-        self, unread: Sequence[Episode], extractor: Extractor, embed: _Embed, *, again: bool = False
-    ) -> Remembered:
+    def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
         from worldthread.extract.pipeline import extract_episodes
 
         self._store.require_writable()
@@ -218,15 +187,15 @@ class Ingestion:
         ids = {episode.id: episode for episode in unread}
         fresh = [episode for id_, episode in ids.items() if again or id_ not in graph]
         outcomes = list(extract_episodes(extractor, fresh, self._user, self._said_before))
-        return self._record_outcomes(list(ids), outcomes, extractor, embed, again=again)
+        return self._record_outcomes(list(ids), outcomes, self._index.embed, again=again, extractor=extractor)
 
     def _record_outcomes(
         self,
         ids: Sequence[str],
         outcomes: list[ExtractionOutcome],
-        extractor: Extractor,
-        embed: _Embed,
+        embed: Callable[[Sequence[Episode]], None],
         *,
+        extractor: Extractor,
         again: bool = False,
     ) -> Remembered:
         """Record what was read, in order.
@@ -234,8 +203,8 @@ class Ingestion:
         Args:
             ids: the ids of all episodes, those included that were recorded before.
             outcomes: what was read in the others.
-            extractor: says what they end.
             embed: stores the vectors of what is recorded.
+            extractor: says what they end.
             again: whether they are recorded already.
 
         Returns:
@@ -245,8 +214,7 @@ class Ingestion:
         outcomes.sort(key=lambda outcome: in_order(outcome.episode))
         settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
-        if episodes:
-            embed(episodes)
+        embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]
         problems += [failure for episode in episodes for failure in episode.extraction.failures]
         failed = sum(1 for episode in episodes if not episode.extraction.is_complete)

@@ -115,6 +115,7 @@ class ConversationLog:
         own = self.source, self.session, self.user
         with self.memory.record.read_lock() as graph:
             seen, count = self._seen, len(graph.episode_numbers)
+            numbers: Iterable[int]
             if seen is None or seen.graph is not graph or seen.numbering != graph.numbering:
                 numbers, latest = np.flatnonzero(graph.select(self._filter().condition).episodes).tolist(), -math.inf
             else:

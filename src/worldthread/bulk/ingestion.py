@@ -182,7 +182,7 @@ class BulkIngestion(Ingestion):
                 extractor.keep_reading(read.reading, episode.text, speaker, time_of_saying(episode.at))
         vectors = {text: vector for batch in window.batches.values() for text, vector in batch.items()}
         return self._record_outcomes(
-            list(window.passages), outcomes, extractor, lambda episodes: self._index.keep(vectors, episodes)
+            list(window.passages), outcomes, lambda episodes: self._index.keep(vectors, episodes), extractor=extractor
         )
 
     def _said_before(self, first: Episode) -> list[Episode]:

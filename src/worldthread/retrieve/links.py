@@ -418,7 +418,7 @@ class Links:
         most = max(float(np.log(self.episodes / before)), float(np.abs(gained[is_small]).max(initial=0)))
         crossings.drift += 1.5 * _LONGEST * most  # of a pair, half the mass of the longer name counts
         names = np.concatenate([self._names.holding(word) for word in words[~is_small].tolist()] or [words[:0]])
-        pairs = np.concatenate(
+        pairs: Numbers = np.concatenate(
             (
                 crossings.possible(),
                 self._pairs_of_longer.columns_of(names)[0],
