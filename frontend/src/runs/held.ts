@@ -29,7 +29,7 @@ export class HeldMemory {
       h("p", { class: "muted" }, `${count(before, "statement")} before, ${count(after, "statement")} after`),
       h(
         "ul",
-        { class: "plain" },
+        { class: "plain", tabindex: 0, "aria-label": "Statements" },
         ...statements.map(({ text, change }) =>
           h(
             "li",
