@@ -16,9 +16,8 @@ for each distinct change of the world. This implementation differs from jericho'
   objects with that verb" answers ``put all on table`` and ``put all on floor``, and other things can be put on both,
   then nothing else is tried with ``put all on``. Only replies that take no time in the game count for this.
 - Of the templates that the game's grammar gives one action ("take", "get", "pick up"), one is tried
-  (:mod:`worldthread.envs.zmachine_grammar`, games made with Inform). Holes for what is held take carried things only,
-  for what is held not must be taken first; where the parser rejects a thing in a hole for two actions, it does for
-  all.
+  (:mod:`worldthread.envs.zmachine_grammar`, games made with Inform). Holes for what is held take carried things only:
+  other things must be taken first; where the parser rejects a thing in a hole for two actions, it does for all.
 - In a large story, where a command takes a millisecond, no more than some 1,300 commands are tried: first each common
   verb with what is in reach, then each thing once in each hole of a command with two, and all pairs of those to which
   the game replies unusually.
