@@ -131,6 +131,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--batches", type=int, nargs="*", default=[4, 16, 64])
     parser.add_argument("--waiting", type=float)
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4, 8], help="with --waiting")
     options = parser.parse_args()
     documents = [
         Document(one.text, at=float(number), source=str(number))
@@ -142,7 +143,7 @@ def main() -> None:
 
         reader = Importable(options.waiting)
         digests = [run("waiting, without a cluster", documents, None, extractor=reader)[0]]
-        for workers in (1, 2, 4, 8):
+        for workers in options.workers:
             with RayReaders(workers=workers, batch=4) as readers:
                 what = f"waiting, {workers} worker{'s' * (workers > 1)}"
                 digests.append(run(what, documents, readers, extractor=reader)[0])
