@@ -285,7 +285,7 @@ WRITER = """
 import sys
 from worldthread import Memory
 for n in range(3):
-    with Memory(sys.argv[1], embedder="fake", model="none", wait=30) as memory:
+    with Memory(sys.argv[1], embedder="fake", model="none", wait=600) as memory:
         memory.remember(f"{sys.argv[2]}{n} lives in Rome.", at=n)
 """
 

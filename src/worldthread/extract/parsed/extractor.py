@@ -64,7 +64,7 @@ class ParsedExtractor:
     :class:`~worldthread.extract.prose.extractor.ProseExtractor`; facts and endings come from the parse.
     """
 
-    name: Final = "parsed/1"
+    name: Final = "parsed/2"
     concurrency: Final = 1
 
     def __init__(self) -> None:

@@ -84,7 +84,7 @@ class ProseExtractor:
     * "No longer", "stopped" and "does not" end the fact that is denied, and the thesis that says nothing else.
     """
 
-    name: Final = "prose/3"
+    name: Final = "prose/4"
     concurrency: Final = 1
 
     def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
