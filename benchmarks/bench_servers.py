@@ -105,7 +105,7 @@ class Server:
         """Press Ctrl-C; return the seconds until the process has ended."""
         begun = time.perf_counter()
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=600)
         return time.perf_counter() - begun
 
 

@@ -100,9 +100,9 @@ def test_what_cannot_be_kept_exactly_is_refused(memory: Memory) -> None:
 def inside(path: Path, **options: Any) -> Any:
     from mcp import Client
 
-    from worldthread.mcp import SharedMemory, create_server
+    from worldthread.mcp import SharedMemory, create_reference_server
 
-    return Client(create_server(SharedMemory(path, model="none", **options), reference_tools=True))
+    return Client(create_reference_server(SharedMemory(path, model="none", **options)))
 
 
 @pytest.mark.mcp

@@ -134,7 +134,7 @@ def serve_(
     )
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     limits = ServiceLimits(rate=rate, burst=2 * rate if burst is None else burst, jobs=jobs, threads=threads)
-    first = next((client.namespace for client in directory.clients), namespace)
+    first = next((client.namespaces[0] for client in directory.clients), namespace)
     with (
         ExitStack() as stack,
         listening_socket(access.host, access.port) as listening,

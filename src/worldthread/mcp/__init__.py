@@ -8,9 +8,9 @@ Needs the extra ``mcp``. The command ``worldthread mcp`` uses these parts::
 
 from __future__ import annotations
 
-from worldthread.mcp.server import create_server
+from worldthread.mcp.server import create_reference_server, create_server
 from worldthread.mcp.serving import serve_http, serve_stdio
 from worldthread.mcp.shared import SharedMemory
 from worldthread.server_access import Access
 
-__all__ = ["Access", "SharedMemory", "create_server", "serve_http", "serve_stdio"]
+__all__ = ["Access", "SharedMemory", "create_reference_server", "create_server", "serve_http", "serve_stdio"]

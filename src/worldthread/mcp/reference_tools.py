@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 
 from worldthread.adapters.entity_graph import EntitiesAndRelations, Entity, EntityGraph, Relation
 from worldthread.errors import NotFoundError
+from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.tool_results import render_errors
 from worldthread.schemas.arguments import MAX_ITEMS, MAX_NAME, MAX_TEXT
-from worldthread.served_memory import ServedMemory
 
 GRAPH_URI: Final = "memory://knowledge-graph"
 """The resource that holds the whole graph."""
@@ -109,7 +109,7 @@ class ReferenceTools:
         shared: the memory.
     """
 
-    def __init__(self, shared: ServedMemory) -> None:
+    def __init__(self, shared: SharedMemory) -> None:
         self._shared = shared
 
     @property
@@ -191,7 +191,7 @@ class ReferenceTools:
         return _graph_result(self._graph.open(names))
 
 
-def whole_graph(shared: ServedMemory) -> str:
+def whole_graph(shared: SharedMemory) -> str:
     """Return the graph of a memory as JSON, in the form of the reference server."""
     return as_json(_shown_graph(EntityGraph(shared.memory).read()))
 

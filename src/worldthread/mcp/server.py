@@ -19,6 +19,7 @@ from worldthread import __version__
 from worldthread.errors import WorldthreadError
 from worldthread.mcp.prompts import ENTITY_URI, add_prompts
 from worldthread.mcp.reference_tools import GRAPH_URI, whole_graph
+from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.tools import add_reference_tools, add_tools
 from worldthread.memory import Memory
 from worldthread.schemas.results import excerpt, stated_fact
@@ -52,17 +53,40 @@ follow it.
 """
 
 
-def create_server(shared: ServedMemory, *, reference_tools: bool = False) -> MCPServer[None]:
+def create_server(shared: ServedMemory) -> MCPServer[None]:
     """Return a server that offers a memory as tools, resources and prompts, and closes the memory when it ends.
 
     Args:
         shared: the memory.
-        reference_tools: offer the tools and the resource of the reference memory server of the protocol instead.
 
     Returns:
         The server.
     """
+    server = _server(shared, _INSTRUCTIONS)
+    add_tools(server, shared)
+    add_prompts(server, shared)
+    _add_entity(server, shared)
+    _add_state(server, shared)
+    return server
 
+
+def create_reference_server(shared: SharedMemory) -> MCPServer[None]:
+    """Return a server that offers a memory as the reference memory server of the protocol does, and closes it at the end.
+
+    Args:
+        shared: the memory.
+
+    Returns:
+        The server, with the tools and the resource of the reference server.
+    """
+    server = _server(shared, _REFERENCE_INSTRUCTIONS)
+    add_reference_tools(server, shared)
+    _add_graph(server, shared)
+    _add_state(server, shared)
+    return server
+
+
+def _server(shared: ServedMemory, instructions: str) -> MCPServer[None]:
     @asynccontextmanager
     async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
         try:
@@ -71,10 +95,10 @@ def create_server(shared: ServedMemory, *, reference_tools: bool = False) -> MCP
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(shared.close)
 
-    server = MCPServer[None](
+    return MCPServer[None](
         "worldthread",
         title="worldthread memory",
-        instructions=(_REFERENCE_INSTRUCTIONS if reference_tools else _INSTRUCTIONS).format(
+        instructions=instructions.format(
             remember="" if shared.readonly else _REMEMBER, several=_SEVERAL if shared.offers_choice else ""
         ),
         version=__version__,
@@ -82,15 +106,6 @@ def create_server(shared: ServedMemory, *, reference_tools: bool = False) -> MCP
         log_level="WARNING",  # at INFO the SDK logs the arguments and results of tools
         subscriptions=False,
     )
-    if reference_tools:
-        add_reference_tools(server, shared)
-        _add_graph(server, shared)
-    else:
-        add_tools(server, shared)
-        add_prompts(server, shared)
-        _add_entity(server, shared)
-    _add_state(server, shared)
-    return server
 
 
 def _add_state(server: MCPServer[None], shared: ServedMemory) -> None:
@@ -107,7 +122,7 @@ def _add_state(server: MCPServer[None], shared: ServedMemory) -> None:
             raise ResourceError(str(error)) from error
 
 
-def _add_graph(server: MCPServer[None], shared: ServedMemory) -> None:
+def _add_graph(server: MCPServer[None], shared: SharedMemory) -> None:
     @server.resource(
         GRAPH_URI,
         title="Knowledge Graph",

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from worldthread.mcp.reading import ReadingTools
 from worldthread.mcp.reference_tools import ReferenceTools
+from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.writing import WritingTools
 from worldthread.schemas.arguments import MAX_NAME
 from worldthread.served_memory import ServedMemory, choosing_namespace
@@ -55,7 +56,7 @@ def add_tools(server: MCPServer[None], shared: ServedMemory) -> None:
     _add_all(server, shared, tools)
 
 
-def add_reference_tools(server: MCPServer[None], shared: ServedMemory) -> None:
+def add_reference_tools(server: MCPServer[None], shared: SharedMemory) -> None:
     """Add the nine tools of the reference memory server; those that write only if the memory is not read-only."""
     graph = ReferenceTools(shared)
     tools: list[tuple[Tool, str, ToolAnnotations]] = [
