@@ -386,8 +386,8 @@ def _is_no_news_of_the_end(record: logging.LogRecord) -> bool:
 def _share_one_heap() -> None:
     """Have all threads of this process allocate from one heap, where the C library is glibc.
 
-    glibc gives each of the first ``8 * cores`` threads a heap of its own, and each keeps the memory that was once needed
-    there. Python's lock lets one thread allocate at a time anyway, so separate heaps gain nothing.
+    glibc gives each of the first ``8 * cores`` threads a heap of its own, and each keeps the memory that was once
+    needed there. Python's lock lets one thread allocate at a time anyway, so separate heaps gain nothing.
     """
     import ctypes
 

@@ -186,8 +186,9 @@ def _memory(shared: SharedMemory, *, reference_tools: bool) -> _PreparedServer:
     from worldthread.mcp.configuration import MEMORY_SERVER, stdio_configuration
     from worldthread.mcp.server import create_reference_server, create_server
 
+    create = create_reference_server if reference_tools else create_server
     return _PreparedServer(
-        (create_reference_server if reference_tools else create_server)(shared), shared.close, str(shared.path), MEMORY_SERVER,
+        create(shared), shared.close, str(shared.path), MEMORY_SERVER,
         lambda: stdio_configuration(shared, reference_tools=reference_tools), shared.end_changes,
     )  # fmt: skip
 

@@ -71,13 +71,13 @@ def create_server(shared: ServedMemory) -> MCPServer[None]:
 
 
 def create_reference_server(shared: SharedMemory) -> MCPServer[None]:
-    """Return a server that offers a memory as the reference memory server of the protocol does, and closes it at the end.
+    """Return a server that offers a memory as the reference memory server of the protocol does.
 
     Args:
         shared: the memory.
 
     Returns:
-        The server, with the tools and the resource of the reference server.
+        The server, with the tools and the resource of the reference server. It closes the memory when it ends.
     """
     server = _server(shared, _REFERENCE_INSTRUCTIONS)
     add_reference_tools(server, shared)
