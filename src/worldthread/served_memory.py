@@ -101,6 +101,18 @@ def client_writes() -> bool:
     return _served()[1]
 
 
+def may_write(shared: ServedMemory) -> bool:
+    """Return whether this call may change the memory.
+
+    Args:
+        shared: the memory.
+
+    Returns:
+        Whether the server changes memories, and the client that makes the call, if the server knows clients, may too.
+    """
+    return not shared.readonly and (not shared.is_per_client or client_writes())
+
+
 def _served() -> tuple[tuple[str, ...], bool]:
     client = _CLIENT.get()
     if client is None:

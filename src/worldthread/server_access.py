@@ -130,7 +130,7 @@ class Access:
         names: further host names under which clients reach the server, such as that of a proxy.
         token: the token that clients must send; ``None`` if they need none.
         is_generated: whether the token was generated here, so that the user does not know it yet.
-        clients: clients with tokens of their own, each of which is held to its own memory, instead of the one token.
+        clients: clients with tokens of their own, each of which is held to its own memories, instead of the one token.
     """
 
     host: str
@@ -177,12 +177,6 @@ class Access:
         if clients:
             if no_token or token is not None:
                 raise InputError("clients with tokens of their own leave no use for --token and --no-token")
-            for client in clients:
-                if len(client.namespaces) > 1:
-                    raise InputError(
-                        f"an MCP server shows each client one memory, and [{client.name}] has several namespaces: "
-                        "`worldthread serve` has an address for each"
-                    )
             _require_names(host, names)
             return cls(host, port, tuple(names), clients=tuple(clients))
         if not is_loopback(host) and token is None:

@@ -24,7 +24,7 @@ from worldthread.schemas.results import (
     version_line,
     without_duplicate_theses,
 )
-from worldthread.served_memory import ServedMemory
+from worldthread.served_memory import ServedMemory, may_write
 from worldthread.text import one_line
 from worldthread.types import KINDS, Kind, Version
 
@@ -177,7 +177,7 @@ class ReadingTools:
         data = StatsResult(
             file=self._shared.location,
             namespace=self._shared.namespace,
-            readonly=self._shared.readonly,
+            readonly=not may_write(self._shared),
             model=model.name if model else "",
             counts=self._memory.stats(),
         )

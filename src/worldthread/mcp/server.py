@@ -23,7 +23,7 @@ from worldthread.mcp.shared import SharedMemory
 from worldthread.mcp.tools import add_reference_tools, add_tools
 from worldthread.memory import Memory
 from worldthread.schemas.results import excerpt, stated_fact
-from worldthread.served_memory import ServedMemory
+from worldthread.served_memory import ServedMemory, may_write
 
 _LATEST: Final = 10
 _CONNECTED: Final = 20
@@ -167,7 +167,7 @@ def _state(shared: ServedMemory) -> dict[str, Any]:
             "file": shared.location,
             "namespace": shared.namespace,
             "namespaces": list(shared.namespaces),
-            "readonly": shared.readonly,
+            "readonly": not may_write(shared),
             "counts": memory.stats(),
             "latest_episodes": latest,
             "most_connected": [{"entity": name, "current_statements": count} for name, count in connected],
