@@ -204,6 +204,23 @@ def test_a_file_of_clients_is_made_changed_and_followed(tmp_path: Path) -> None:
         directory.client_of(carl)
 
 
+def test_the_log_says_why_a_file_of_clients_cannot_be_used(
+    serve: Callable[..., Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from worldthread.service.clients import add_client
+
+    made = serve()
+    client = made("anna")
+    path = tmp_path / "clients.toml"
+    add_client(path, "anna", ["anna"], writes=True)
+    made.service.directory._path = path
+    path.write_text("[anna]\n")
+    refused = client.get("/v1/namespaces")
+    assert (refused.status_code, "log" in refused.json()["detail"]) == (503, True)
+    assert str(path) in caplog.text
+    assert str(path) not in refused.text
+
+
 def test_names_with_other_letters_have_addresses(serve: Callable[..., Any], tmp_path: Path) -> None:
     from starlette.testclient import TestClient
 

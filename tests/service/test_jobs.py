@@ -112,6 +112,7 @@ def test_jobs_end_with_the_service(serve: Callable[..., Any]) -> None:
     client = made("anna")
     made.service.begin_to_end()
     assert client.get("/health").json()["status"] == "ending"
+    assert client.get("/ready").status_code == 503
     refused = client.post(f"{REMEMBER}?background=true", json={"text": "Anna lives in Rome."})
     assert refused.status_code == 503
     # what is short is still done
@@ -130,3 +131,31 @@ def test_the_rate_of_each_client_is_its_own() -> None:
     now[0] = 100.0
     assert [limiter.seconds_to_wait("a") for _ in range(5)] == [0, 0, 0, 0, 0.5]
     assert RateLimiter(float("inf"), 1).seconds_to_wait("a") == 0
+
+
+def test_a_job_says_what_is_wrong_and_not_where_the_memory_is(
+    serve: Callable[..., Any], tmp_path: Any, monkeypatch: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    from worldthread.errors import StoreUnavailableError
+
+    client = serve()("anna")
+
+    def ended(body: dict[str, Any], **headers: str) -> Any:
+        place = client.post(f"{REMEMBER}?background=true", json=body, headers=headers).headers["location"]
+        while (job := client.get(place).json())["ended"] is None:
+            time.sleep(0.02)
+        return job
+
+    assert ended({"text": "Anna lives in Rome."}, **{"idempotency-key": "k"})["state"] == "done"
+    job = ended({"text": "Anna lives in Paris."}, **{"idempotency-key": "k"})
+    assert (job["state"], "new key" in job["problem"]) == ("failed", True)
+    assert not caplog.records  # it is a mistake of the client
+
+    def lost(*_: Any, **__: Any) -> None:
+        raise StoreUnavailableError("the server is gone", path=tmp_path / "m")
+
+    monkeypatch.setattr(Memory, "remember_many", lost)
+    job = ended({"text": "Anna lives in Oslo."})
+    assert (job["state"], "try again" in job["problem"]) == ("failed", True)
+    assert str(tmp_path) not in job["problem"]
+    assert str(tmp_path) in caplog.text

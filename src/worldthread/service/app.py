@@ -16,7 +16,13 @@ from worldthread import __version__
 from worldthread.served_memory import serving_client
 from worldthread.service import requests as r
 from worldthread.service.guard import Guard, client_of
-from worldthread.service.problems import PROBLEM_TYPE, Problem, add_problem_handlers, problem_response
+from worldthread.service.problems import (
+    PROBLEM_TYPE,
+    Problem,
+    ProblemError,
+    add_problem_handlers,
+    problem_response,
+)
 from worldthread.service.routes import router
 from worldthread.service.state import Service
 
@@ -124,7 +130,8 @@ def _api(service: Service | None) -> FastAPI:
     def ready(request: Request) -> r.HealthResult:
         """Read the file or ask the server, and answer 503 if that fails or the service is ending."""
         state: Service = request.app.state.service
-        state.memories.require_open()
+        if state.is_ending:
+            raise ProblemError(503, "the service is ending", Retry_After="5")
         state.memories.check()
         return r.HealthResult(status="ok", version=__version__)
 

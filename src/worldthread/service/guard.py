@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from worldthread.service.problems import ProblemError, problem_response, retry_a
 
 OPEN_PATHS: Final = frozenset({"/health", "/ready", "/openapi.json"})
 """Answered without a token. They tell nothing about any memory."""
+_log = logging.getLogger(__name__)
 _CHALLENGE: Final = 'Bearer realm="worldthread"'
 _HEADERS: Final = {
     "cache-control": "no-store",
@@ -87,7 +89,8 @@ class Guard:
         given = bearer_token(headers.get("authorization", ""))
         try:
             client = self._directory.client_of(given) if given else None
-        except InputError:
+        except InputError as error:
+            _log.error("nobody is let in: %s", error)
             return self._refuse("clients", 503, "the file of clients cannot be used; the log of the server says why", 5)
         if client is None:
             what = "this token is not known" if given else "send your token: Authorization: Bearer TOKEN"

@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from worldthread.errors import ClosedError, NotFoundError, WorldthreadError
 from worldthread.schemas.results import RememberResult
 from worldthread.service.metrics import Metrics
-from worldthread.service.problems import ProblemError
+from worldthread.service.problems import ProblemError, problem_of
 from worldthread.service.requests import ImportResult, JobResult, JobState
 
 _KEPT: Final = 100  # jobs of one namespace that have ended
@@ -209,8 +209,10 @@ class Jobs:
                 state = "done"
             except (CancelledError, ClosedError):
                 state, problem = "cancelled", f"it was ended after {job.done}, which are recorded; to go on, {_AGAIN}"
+            except ProblemError as error:
+                problem = error.detail
             except WorldthreadError as error:
-                problem = str(error)
+                problem = problem_of(error)[1]
             except Exception:
                 _log.exception("a job failed")
                 problem = f"the service failed, its log says why; {_AGAIN}"

@@ -93,6 +93,27 @@ def problem_response(
     return Response(orjson.dumps(problem.model_dump()), status, headers, PROBLEM_TYPE)
 
 
+def problem_of(error: WorldthreadError) -> tuple[int, str]:
+    """Return what to tell a client of an error of ours. Names of files and servers are for the log alone.
+
+    Args:
+        error: the error.
+
+    Returns:
+        The status of HTTP and the detail.
+    """
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    if status == 500:
+        _log.error("a request failed: %s", error)
+        return 500, "the memory cannot be used; the log of the server says why"
+    if status == 503:
+        _log.warning("a request has to wait: %s", error)
+        return 503, "the memory cannot be used at the moment: try again"
+    if isinstance(error, ReadOnlyError):
+        return 403, "this service does not change memories; it was started with --readonly"
+    return status, str(error)
+
+
 def retry_after(seconds: float) -> str:
     """Return the value of a ``Retry-After`` header, in whole seconds."""
     return str(max(1, math.ceil(seconds)))
@@ -117,17 +138,9 @@ def add_problem_handlers(app: FastAPI) -> None:
 
     async def of_ours(_: Request, error: Exception) -> Response:
         assert isinstance(error, WorldthreadError)
-        status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-        if status == 500:
-            _log.error("a request failed: %s", error)
-            return problem_response(500, "the memory cannot be used; the log of the server says why")
-        if status == 503:  # its message may name the file or the server
-            _log.warning("a request has to wait: %s", error)
-            detail = "the memory cannot be used at the moment: try again"
-            return problem_response(503, detail, headers={"Retry-After": retry_after(_AGAIN_SECONDS)})
-        if isinstance(error, ReadOnlyError):
-            return problem_response(403, "this service does not change memories; it was started with --readonly")
-        return problem_response(status, str(error))
+        status, detail = problem_of(error)
+        headers = {"Retry-After": retry_after(_AGAIN_SECONDS)} if status == 503 else None
+        return problem_response(status, detail, headers=headers)
 
     async def of_others(_: Request, error: Exception) -> Response:
         return problem_response(500, "the service failed; its log says why")
