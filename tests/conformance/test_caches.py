@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worldthread.caches import Cache, CacheLimits, open_cache
-from worldthread.errors import ClosedError, InputError, MissingExtraError, StoreUnavailableError
+from worldthread.caches import Cache, CacheLimits, open_cache, shown_address
+from worldthread.errors import ClosedError, InputError, MissingExtraError, StoreError, StoreUnavailableError
 from worldthread.models.chat import ChatAnswer, ChatRequest, Message
 from worldthread.models.chat_cache import CachedChat
 from worldthread.models.fake_chat import FakeChat
@@ -238,3 +238,24 @@ def test_a_lost_server_is_an_error_without_the_password(tmp_path: Path) -> None:
         assert cache.get(["a"]) == {"a": b"1"}  # it was on the disk
         with pytest.raises(StoreUnavailableError):
             open_cache("redis://:secret@127.0.0.1:9/0", "answers")
+
+
+def test_a_write_that_fails_leaves_a_usable_cache(tmp_path: Path) -> None:
+    with open_cache(f"sqlite:{tmp_path / 'cache'}", "x", CacheLimits(size=10_000_000)) as cache:
+        cache.put({"a": b"1"})
+        cache._connection.execute(  # type: ignore[attr-defined]
+            "CREATE TEMP TRIGGER refuse BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+        )
+        with pytest.raises(StoreError, match="the disk is full"):
+            cache.get(["a"])  # it notes that the entry was used
+        cache._connection.execute("DROP TRIGGER temp.refuse")  # type: ignore[attr-defined]
+        assert cache.get(["a"]) == {"a": b"1"}
+        cache.put({"b": b"2"})
+        assert len(cache) == 2
+
+
+@pytest.mark.parametrize(
+    "given", ["redis:anna:secret@host", "other:anna:secret@host", "redis://anna:secret@host/0?x=1"]
+)
+def test_no_password_is_shown(given: str) -> None:
+    assert "secret" not in shown_address(given)

@@ -226,6 +226,22 @@ def test_a_lost_server_is_an_error_without_the_password() -> None:
             open_graph(wrong)
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "falkordb://:secret@host:port/x",
+        "falkordb://:secret@[::1/x",
+        "neo4j://u:secret@host:port/x",
+        "bolt://u:secret@/x",
+    ],
+)
+def test_an_address_that_cannot_be_used_is_an_error_of_ours(address: str) -> None:
+    pytest.importorskip("redis" if address.startswith("falkordb") else "neo4j")
+    with pytest.raises(InputError, match="the address of a graph is") as raised:
+        open_graph(address)
+    assert "secret" not in str(raised.value)
+
+
 def test_parameters_cannot_leave_their_quotes() -> None:
     assert literal('a" \\') == '"a\\" \\\\"'
     assert literal({"x": [1, 2.5, None, True]}) == "{x: [1, 2.5, null, true]}"

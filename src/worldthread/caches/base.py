@@ -209,8 +209,8 @@ def _size(key: str, value: bytes) -> int:
 def shown_address(address: str) -> str:
     """Return an address without its password and its options, for messages."""
     scheme, colon, rest = address.partition("://")
-    if not colon:
-        return address
+    if not colon:  # no address of a server, unless it was mistyped
+        return f"{address.partition(':')[0]}:..." if "@" in address else address
     user, at, host = re.split(r"[?#]", rest, maxsplit=1)[0].rpartition("@")
     if "@" in rest[len(user) + len(at) + len(host) :]:  # perhaps a password with ? or # in it: all is left out
         return f"{scheme}://..."

@@ -42,7 +42,7 @@ class MongoCache(Cache):
         try:
             self._client: Any = pymongo.MongoClient(address, serverSelectionTimeoutMS=_MILLISECONDS)
             self._entries: Any = self._client.get_default_database(_DATABASE)[f"cache_{kind}"]
-        except (self._errors.InvalidURI, self._errors.ConfigurationError, self._errors.InvalidName) as error:
+        except (self._errors.PyMongoError, ValueError) as error:  # nothing is sent yet
             raise InputError(
                 f"the address of a cache in MongoDB is mongodb://HOST:PORT/DATABASE, not {self._shown!r}"
             ) from error

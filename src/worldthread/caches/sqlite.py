@@ -116,9 +116,8 @@ class SQLiteCache(Cache):
                 ).fetchall()
                 if self._limits.size is not None and rows:
                     used = [(now, self._kind, key) for key, _ in rows]
-                    self._connection.execute("BEGIN IMMEDIATE")
-                    self._connection.executemany("UPDATE entry SET used = ? WHERE kind = ? AND key = ?", used)
-                    self._connection.execute("COMMIT")
+                    with self._transaction() as connection:
+                        connection.executemany("UPDATE entry SET used = ? WHERE kind = ? AND key = ?", used)
                 for key, value in rows:
                     if not isinstance(key, str) or not isinstance(value, bytes):
                         raise self._damaged(f"the entry {key!r} is of another type")
@@ -176,11 +175,11 @@ class SQLiteCache(Cache):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, LiteralString
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlunsplit
 
 from worldthread.caches.base import shown_address
 from worldthread.errors import InputError, MissingExtraError, StoreError, StoreUnavailableError
-from worldthread.mirror.graph_server import GraphServer
+from worldthread.mirror.graph_server import GraphServer, parts_of
 
 _SECONDS: Final = 120.0
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -39,9 +39,9 @@ class FalkorDBServer(GraphServer):
             raise MissingExtraError("a mirror in FalkorDB", extra="redis", package="redis") from error
         self._errors: Any = redis.exceptions
         self._shown = shown_address(address)
-        parts = urlsplit(address)
+        parts = parts_of(address, "falkordb://HOST:PORT/GRAPH")
         self._graph = unquote(parts.path.strip("/"))
-        if not self._graph or "/" in self._graph or not parts.hostname:
+        if not self._graph or "/" in self._graph:
             raise InputError(f"the address of a graph is falkordb://HOST:PORT/GRAPH, not {self._shown!r}")
         url = urlunsplit(("rediss" if parts.scheme == "falkordbs" else "redis", parts.netloc, "", "", ""))
         password = None if parts.password else os.environ.get("FALKORDB_PASSWORD")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Any, LiteralString, Self
+from urllib.parse import SplitResult, urlsplit
+
+from worldthread.caches.base import shown_address
+from worldthread.errors import InputError
 
 
 class GraphServer(ABC):
@@ -54,3 +58,26 @@ class GraphServer(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def parts_of(address: str, form: str) -> SplitResult:
+    """Return the parts of the address of a graph database.
+
+    Args:
+        address: the address.
+        form: the form that it must have, for the message.
+
+    Returns:
+        Its parts, with a host and a port that can be used.
+
+    Raises:
+        InputError: it has another form.
+    """
+    try:
+        parts = urlsplit(address)
+        is_usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port, or of an IPv6 address; its message could quote a password
+        is_usable = False
+    if not is_usable:
+        raise InputError(f"the address of a graph is {form}, not {shown_address(address)!r}")
+    return parts

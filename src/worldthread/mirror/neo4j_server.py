@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, LiteralString
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from worldthread.caches.base import shown_address
-from worldthread.errors import InputError, MissingExtraError, StoreError, StoreUnavailableError
-from worldthread.mirror.graph_server import GraphServer
+from worldthread.errors import MissingExtraError, StoreError, StoreUnavailableError
+from worldthread.mirror.graph_server import GraphServer, parts_of
 
 
 class Neo4jServer(GraphServer):
@@ -34,10 +34,9 @@ class Neo4jServer(GraphServer):
             raise MissingExtraError("a mirror in Neo4j", extra="neo4j", package="neo4j") from error
         self._errors: Any = neo4j.exceptions
         self._shown = shown_address(address)
-        parts = urlsplit(address)
-        if not parts.hostname:
-            raise InputError(f"the address of a graph is neo4j://USER@HOST:PORT/DATABASE, not {self._shown!r}")
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        parts = parts_of(address, "neo4j://USER@HOST:PORT/DATABASE")
+        name = parts.hostname or ""
+        host = f"[{name}]" if ":" in name else name
         password = unquote(parts.password) if parts.password else os.environ.get("NEO4J_PASSWORD")
         user = unquote(parts.username) if parts.username else "neo4j"
         self._database = unquote(parts.path.strip("/")) or None
