@@ -20,12 +20,16 @@ def test_the_page_opens_for_tokens_of_its_memory(tmp_path: Path, monkeypatch: py
     from worldthread.service.clients import ClientDirectory, add_client, revoke_client
     from worldthread.service.memories import Memories
     from worldthread.service.state import Service
+    from worldthread.web.app_state import namespace_key
     from worldthread.web.assets import Asset
 
     shown = {name: Asset(b"<html>the page</html>", "text/html", '"1"') for name in ("memory.html", "app.css")}
     monkeypatch.setattr(pages, "read_assets", lambda: shown)
     with Memory(tmp_path / "m", namespace="anna", model="none", embedder="fake") as memory:
         memory.remember("Anna lives in Rome.", at=1)
+    with Memory(tmp_path / "m", namespace="bob", model="none", embedder="fake") as memory:
+        memory.remember("Bob lives in Oslo.", at=1)
+    monkeypatch.setenv("WORLDTHREAD_MODEL", "ollama/some-model")
     clients = tmp_path / "clients.toml"
     anna = add_client(clients, "anna", ["anna"], writes=True)
     bob = add_client(clients, "bob", ["bob"], writes=True)
@@ -41,6 +45,11 @@ def test_the_page_opens_for_tokens_of_its_memory(tmp_path: Path, monkeypatch: py
         assert "the page" in client.get("/", params={"token": anna}).text
         assert client.get("/api/memories/file").json()["counts"]["episodes"] == 1  # by its cookie
         assert client.post("/api/memories/file/forget", json={"ids": ["x"]}).status_code == 403
+        # the other memories of the file, and the model of the environment, are not for this page
+        assert [one["key"] for one in client.get("/api/memories").json()["memories"]] == ["file"]
+        assert client.get(f"/api/memories/{namespace_key('bob')}").status_code == 404
+        assert client.get(f"/api/memories/{namespace_key('bob')}/work").status_code == 404
+        assert client.get("/api/about").json()["model"] == ""
         for path in ("/runs", "/play", "/api/runs", "/api/plays"):
             assert client.get(path).status_code == 404
         assert client.get("/", headers={"host": "evil.example"}).status_code == 421

@@ -58,5 +58,5 @@ def page_app(
         InputError: the pages were not built.
     """
     page_access = _PageAccess(access.host, access.port, access.names, directory=directory, namespace=namespace)
-    state = AppState(path, namespace, embedder=embedder, editable=False)
-    return create_app(state, read_assets(), page_access, only_memory=True), state
+    state = AppState(path, namespace, embedder=embedder, editable=False, only_this=True)
+    return create_app(state, read_assets(), page_access), state

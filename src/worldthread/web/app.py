@@ -26,16 +26,13 @@ from worldthread.web.run_routes import run_routes
 from worldthread.web.work import Cancelled
 
 
-def create_app(
-    app_state: AppState, assets: Mapping[str, Asset], access: Access, *, only_memory: bool = False
-) -> ASGIApp:
+def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access) -> ASGIApp:
     """Return the application.
 
     Args:
         app_state: the memories, runs and plays to show; the caller closes it.
         assets: the files for browsers by name; see :func:`worldthread.web.assets.read_assets`.
         access: the host names and the token of the server.
-        only_memory: whether to leave out runs and plays.
 
     Returns:
         The application behind its :class:`~worldthread.web.access.Guard`.
@@ -56,13 +53,15 @@ def create_app(
     async def about(_: Request) -> Response:
         return json_response({"version": __version__, "editable": app_state.editable, "model": app_state.model})
 
-    routes: list[Any] = [Route(path, page(name)) for path, name in PAGES.items() if path == "/" or not only_memory]
+    routes: list[Any] = [
+        Route(path, page(name)) for path, name in PAGES.items() if path == "/" or not app_state.only_this
+    ]
     routes += [
         Route("/static/{name}", static),
         Route("/api/about", about),
         *edit_routes(app_state),
         *memory_routes(app_state),
-        *([] if only_memory else [*run_routes(app_state), *play_routes(app_state)]),
+        *([] if app_state.only_this else [*run_routes(app_state), *play_routes(app_state)]),
     ]
     handled = (HTTPException, WorldthreadError, Cancelled, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))

@@ -52,10 +52,13 @@ class AppState:
         model: name of the chat model for agents; ``None`` for the one that the environment configures.
         embedder: an embedder or its name; see :class:`~worldthread.memory.Memory`.
         editable: whether people may change the memory.
+        only_this: show no other memory of the file and none of a run, and answer without a model: those who see the
+            page may know nothing else.
 
     Attributes:
         location: the memory that the server was started for.
         editable: whether people may change it.
+        only_this: whether nothing else is shown.
         runs: the runs.
         plays: the plays.
     """
@@ -69,7 +72,9 @@ class AppState:
         model: str | None = None,
         embedder: Embedder | str | None = None,
         editable: bool = False,
+        only_this: bool = False,
     ) -> None:
+        self.only_this = only_this
         self.editable = editable
         self._edits: dict[MemoryLocation, Edits] = {}
         self._work: dict[MemoryLocation, Work] = {}
@@ -186,6 +191,8 @@ class AppState:
     @property
     def model(self) -> str:
         """The name of the chat model that answers questions; empty without one."""
+        if self.only_this:
+            return ""
         try:
             name = model_name(self._model)
         except WorldthreadError:  # reported when a play needs it
@@ -198,7 +205,7 @@ class AppState:
             pass
 
     def _location_of(self, key: str) -> MemoryLocation:
-        if key.startswith(_RUN_PREFIX):
+        if key.startswith(_RUN_PREFIX) and not self.only_this:
             return self.runs.memory_of(key.removeprefix(_RUN_PREFIX))
         if key.startswith(_NAMESPACE_PREFIX):
             for namespace in self._other_namespaces():
@@ -221,14 +228,14 @@ class AppState:
         ]
         of_runs = [
             {"key": run_key(run["id"]), "label": run["name"], "exists": True}
-            for run in self.runs.runs()
+            for run in ([] if self.only_this else self.runs.runs())
             if run.get("has_memory")
         ]
         return [own, *others, *of_runs[:_MAX_LISTED]]
 
     def _other_namespaces(self) -> list[str]:
-        """Return the other memories of the file that hold something; none where there is no file yet."""
-        if not self.location.path.exists():
+        """Return the other memories that may be seen and hold something; none where there is no file yet."""
+        if self.only_this or not self.location.path.exists():
             return []
         with self.memory(FILE_KEY) as opened:
             return [one.name for one in opened.memory.namespaces() if one.name != self.location.namespace]
