@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from worldthread import Filter, InputError, Memory, MissingExtraError, telemetry
+from worldthread import Episode, Filter, InputError, Memory, MissingExtraError, NotFoundError, telemetry
 
 SECRET = ("Anna", "Rome", "Paris", "lives")
 
@@ -136,6 +136,23 @@ def test_content_is_recorded_where_it_is_asked_for(measured: Measured) -> None:
 
 
 @pytest.mark.model
+def test_what_others_forget_meanwhile_is_left_out(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured.enable(content=True)
+    with Memory(embedder="fake") as memory:
+        lost = memory.remember("Anna lives in Rome.", at=1).episodes[0]
+        original = memory.episode
+
+        def episode(id_: str) -> Episode:
+            if id_ == lost:
+                raise NotFoundError("it was forgotten")
+            return original(id_)
+
+        monkeypatch.setattr(memory, "episode", episode)
+        assert memory.remember_many(["Anna lives in Rome.", "Anna has a cat."], at=1).added == 1
+    records = json.loads(measured.spans[-1].attributes["gen_ai.memory.records"])
+    assert [record["content"] for record in records] == ["Anna has a cat."]
+
+
 def test_calls_of_models_are_spans_with_tokens_below_what_needed_them(measured: Measured) -> None:
     from worldthread.models.openai_chat import OpenAIChat
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
+from worldthread.errors import NotFoundError
 from worldthread.ingestion import Remembered
 from worldthread.telemetry import Operation, Traced
 from worldthread.types import Episode, Recall
@@ -30,9 +33,13 @@ def _remembered(operation: Operation, memory: _Named, result: Remembered) -> Non
             "worldthread.record.unread": result.unread,
         }
     )
-    operation.record_content(
-        lambda: {"gen_ai.memory.records": [{"id": id_, "content": memory.episode(id_).text} for id_ in result.episodes]}
-    )
+    operation.record_content(lambda: {"gen_ai.memory.records": list(_records(memory, result.episodes))})
+
+
+def _records(memory: _Named, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for id_ in ids:
+        with suppress(NotFoundError):  # somebody else has forgotten it meanwhile
+            yield {"id": id_, "content": memory.episode(id_).text}
 
 
 def _recalled(operation: Operation, memory: _Named, result: Recall) -> None:
