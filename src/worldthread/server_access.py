@@ -177,12 +177,6 @@ class Access:
         if clients:
             if no_token or token is not None:
                 raise InputError("clients with tokens of their own leave no use for --token and --no-token")
-            for client in clients:
-                if len(client.namespaces) > 1:
-                    raise InputError(
-                        f"an MCP server shows each client one memory, and [{client.name}] has several namespaces: "
-                        "`worldthread serve` has an address for each"
-                    )
             _require_names(host, names)
             return cls(host, port, tuple(names), clients=tuple(clients))
         if not is_loopback(host) and token is None:
