@@ -24,6 +24,8 @@ PAGES = {
 }
 """Pages of the site by the file of the repository that they show."""
 
+_EXAMPLES = "examples"
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages."""
@@ -46,7 +48,7 @@ def _page_of(path: str) -> str:
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if path.startswith("examples"):
-        return path.removesuffix(".py") + ".md" if path.endswith(".py") else "examples/five_lines.md"
+        return path.removesuffix(".py") + ".md" if path.endswith(".py") else f"{_EXAMPLES}/five_lines.md"
     return PAGES.get(path, path)
 
 

@@ -51,7 +51,7 @@ class Embedder(FakeEmbedder):
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingestion, "_BATCH", 4)
+    monkeypatch.setattr(ingestion, "BATCH", 4)
 
 
 TEXTS = [f"Text {number}." for number in range(10)]

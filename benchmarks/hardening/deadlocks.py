@@ -117,6 +117,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "Memory.forget": _forget,
     "Memory.import_": lambda m: m.import_(io.BytesIO(EXPORT)),
     "Memory.merge": _merge,
+    "Memory.watch_indexing": lambda m: m.watch_indexing(None),
     "Memory.suggest_merges": lambda m: m.suggest_merges(),
     "Memory.open_namespace": lambda m: m.open_namespace("c").close(),
     "Memory.recall": lambda m: m.recall(QUESTION),

@@ -169,3 +169,6 @@ def test_a_client_may_be_named_by_a_hash_and_only_read(start: Callable[..., Any]
         path.write_text(text)
         with pytest.raises(InputError):
             load_clients(path)
+    path.write_text(f'[a]\ntoken_hash = "{hashed}"\nnamespaces = ["a", "b"]')
+    [client] = Access.for_mcp("127.0.0.1", 1, clients=load_clients(path)).clients
+    assert client.namespaces == ("a", "b")

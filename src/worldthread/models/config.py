@@ -539,7 +539,10 @@ def _find_file(path: str | Path | None, environ: Mapping[str, str]) -> Path | No
         return file
     home = environ.get("XDG_CONFIG_HOME") or (f"{environ['HOME']}/.config" if environ.get("HOME") else None)
     file = Path(home or Path.home() / ".config") / "worldthread" / "config.toml"
-    return file if file.is_file() else None
+    try:
+        return file if file.is_file() else None
+    except PermissionError:  # the folder of another user: what is in it is not for this one
+        return None
 
 
 def _read(path: Path) -> _ConfigFile:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from worldthread.caches import Cache
+from worldthread.decoding import decode_json
 from worldthread.graph import TemporalGraph
 from worldthread.types import Kind
 
@@ -79,7 +80,7 @@ class StageCache:
         """Return the result of a key; ``None`` if there is none, or if it cannot be read."""
         value = self._cache.get([key]).get(key)
         try:
-            return None if value is None else msgspec.json.decode(value, type=KeptStages)
+            return None if value is None else decode_json(value, KeptStages)
         except msgspec.DecodeError:
             return None
 
