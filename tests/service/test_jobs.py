@@ -107,6 +107,17 @@ def test_long_work_shows_its_progress_and_can_be_cancelled(serve: Callable[..., 
     assert client.get("/v1/namespaces/anna/jobs/nothing").status_code == 404
 
 
+@pytest.mark.parametrize("value", ["1", "0", "yes", "t", "on", "True", ""])
+def test_whether_a_job_does_it_is_not_guessed(value: str, serve: Callable[..., Any]) -> None:
+    client = serve()("anna")
+    answer = client.post(REMEMBER, params={"background": value}, json={"text": "Anna lives in Rome."})
+    assert answer.status_code == 422
+    answer = client.post(REMEMBER, params={"background": "false"}, json={"text": "Anna lives in Rome."})
+    assert answer.json()["added"] == 1
+    for limit, status in (("5", 200), (" 5", 422), ("1_0", 422), ("5.0", 422), ("0", 422), ("-1", 422)):
+        assert client.get("/v1/namespaces/anna/entities", params={"limit": limit}).status_code == status
+
+
 def test_jobs_end_with_the_service(serve: Callable[..., Any]) -> None:
     made = serve()
     client = made("anna")

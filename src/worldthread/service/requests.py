@@ -76,6 +76,26 @@ def _whole(value: object) -> object:
 
 
 _WHOLE: Final = BeforeValidator(_whole)
+
+
+def _as_truth_value(given: object) -> object:
+    """Return the truth value that an address holds; ``1`` and ``yes`` are none in JSON."""
+    if isinstance(given, str) and given not in ("true", "false"):
+        raise ValueError("write true or false")
+    return given
+
+
+def _as_whole_number(given: object) -> object:
+    """Return the whole number that an address holds, in digits alone."""
+    if isinstance(given, str) and not re.fullmatch(r"-?[0-9]+", given):
+        raise ValueError("write a whole number in digits")
+    return given
+
+
+TRUTH_VALUE: Final = BeforeValidator(_as_truth_value)
+"""Takes a truth value from an address."""
+WHOLE_NUMBER: Final = BeforeValidator(_as_whole_number)
+"""Takes a whole number from an address."""
 AsOf: TypeAlias = Annotated[
     Time,
     Field(

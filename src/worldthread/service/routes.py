@@ -148,7 +148,7 @@ def remember_(
     body: r.RememberBody,
     response: Response,
     idempotency_key: IdempotencyKey = None,
-    background: Annotated[bool, Query(description="Answer at once, and do it as a job")] = False,
+    background: Annotated[bool, Query(description="Answer at once, and do it as a job"), r.TRUTH_VALUE] = False,
 ) -> RememberResult | r.JobResult:
     """Store something. When this is answered, it is durable.
 
@@ -244,7 +244,7 @@ def episode(call: Called, episode: Annotated[str, Path(description="The id of th
 def entities(
     call: Called,
     prefix: Annotated[str, Query(max_length=200, description="Only names that begin with this")] = "",
-    limit: Annotated[int, Query(ge=1, le=10_000, description="How many at most")] = 1000,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="How many at most"), r.WHOLE_NUMBER] = 1000,
 ) -> r.EntitiesResult:
     """List normalised names, sorted."""
     with call.reading() as memory:
