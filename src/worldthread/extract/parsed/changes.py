@@ -43,7 +43,7 @@ _FOR_NOW: Final = re.compile(
     re.IGNORECASE,
 )
 _AT_TIMES: Final = re.compile(
-    r"(?:\b(?:is|are)|['’](?:s|re)) (?:closed|shut|off) (?:on (?:\w+days?|weekends|holidays)|at (?:night|weekends|noon)|"
+    r"(?:\b(?:is|are)|['’](?:s|re)) (?:closed|shut|off) (?:on (?:\w+days?|weekends|holidays)|at (?:night|noon)|"
     r"every|until|till|from \d|between \d|for lunch|in the (?:mornings?|afternoons?|evenings?)|in (?:winter|summer))\b",
     re.IGNORECASE,
 )
