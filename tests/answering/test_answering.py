@@ -203,6 +203,8 @@ def test_a_relative_of_another_kind_is_no_answer(millers: Memory) -> None:
         ("Who is Vera's mother?", "Vera has a daughter called Ida.", "no"),
         ("Who is Vera's mother?", "She is the daughter of Vera.", "no"),
         ("Who is Vera's teacher?", "Vera lives in Graz.", "in part"),
+        ("Who is my wife?", "My sister is Vera.", "no"),
+        ("Who is my wife?", "I am married to Vera.", "in part"),
         ("Where is Vera's mother?", "Vera lives in Graz.", "in part"),
     ],
 )

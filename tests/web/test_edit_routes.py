@@ -366,6 +366,29 @@ def test_long_work_is_shown_and_can_be_cancelled(editor: Any, copied: Path, monk
     assert editor.post(f"{FILE}/work", json={}, headers=foreign).status_code == 403
 
 
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_undo_leaves_what_others_recorded_meanwhile(
+    editor: Any, copied: Path, monkeypatch: pytest.MonkeyPatch, is_cancelled: bool
+) -> None:
+    work = editor.app_state.work("file")
+    report = work.report
+
+    def reported(done: int, total: int | None) -> None:
+        if done == 64:
+            assert editor.post(f"{FILE}/remember", json={"text": "Zoe is a pilot."}).json()["added"] == 1
+            if is_cancelled:
+                work.cancel()
+        report(done, total)
+
+    monkeypatch.setattr(work, "report", reported)
+    text = "".join(f'{{"content": "Zoe met Person{n}.", "speaker": "Ann"}}\n' for n in range(100))
+    told = editor.post(f"{FILE}/remember", json={"text": text, "source": "a.jsonl", "is_file": True}).json()
+    assert told["was_cancelled"] is is_cancelled
+    assert told["added"] == (64 if is_cancelled else 100)
+    assert editor.post(f"{FILE}/undo", json={"key": told["undo"]}).status_code == 200
+    assert "zoe is a pilot" in {one.lower() for one in statements_of(editor, "zoe")}
+
+
 def test_a_question_that_waits_for_vectors_can_be_cancelled_and_goes_on_later(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,7 +107,11 @@ class Edits:
             result = None
             with suppress(Cancelled):
                 result = memory.remember_many(documents, **options, progress=self._work.report)
-            fresh = [id_ for id_ in memory.record.graph.episodes() if id_ not in before]
+            # others may have recorded something meanwhile, which undo must leave alone
+            recorded = memory.record.graph.episodes() if result is None else dict.fromkeys(result.episodes)
+            fresh = [id_ for id_ in recorded if id_ not in before]
+            if result is None:
+                fresh = _passages_of(documents, map(memory.episode, fresh))
             with memory.record.read_lock() as graph:
                 statements = {statement.id for id_ in fresh for statement in graph.extracted(id_)}
         return {
@@ -197,6 +201,18 @@ class Edits:
             while len(self._undo) > _KEPT:
                 self._undo.popitem(last=False)
         return key
+
+
+def _passages_of(documents: Sequence[Document], episodes: Iterable[Episode]) -> list[str]:
+    """Return the ids of the episodes that are passages of some documents."""
+    texts: dict[str, str] = {}
+    for one in documents:
+        texts[one.source] = f"{texts.get(one.source, '')}\n{' '.join(one.text.split())}"
+    return [
+        episode.id
+        for episode in episodes
+        if " ".join(episode.text.removeprefix(f"{episode.speaker}: ").split()) in texts.get(episode.source, "")
+    ]
 
 
 def _record_again(memory: Memory, episodes: Sequence[Episode]) -> None:

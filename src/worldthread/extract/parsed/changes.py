@@ -42,6 +42,11 @@ _FOR_NOW: Final = re.compile(
     r"(?! on| and all| of)|\btemporarily\b",
     re.IGNORECASE,
 )
+_AT_TIMES: Final = re.compile(
+    r"(?:\b(?:is|are)|['’](?:s|re)) (?:closed|shut|off) (?:on (?:\w+days?|weekends|holidays)|at (?:night|noon)|"
+    r"every|until|till|from \d|between \d|for lunch|in the (?:mornings?|afternoons?|evenings?)|in (?:winter|summer))\b",
+    re.IGNORECASE,
+)
 _STORY: Final = re.compile(
     r"\bin (?:my|the|a|his|her|this|that) (?:\w+ )?(?:dream|nightmare|novel|video game|film|movie|story)\b"
     r"|\bdream(?:t|ed)\b",
@@ -66,7 +71,7 @@ def changes_of(doc: Doc, sentence: str, clauses: Iterable[Clause], referents: Re
     """
     if doc.text.rstrip("\"'”’»)] ").endswith("?"):
         return []
-    if _FOR_NOW.search(doc.text) is not None or _STORY.search(doc.text) is not None:
+    if any(limit.search(doc.text) is not None for limit in (_FOR_NOW, _AT_TIMES, _STORY)):
         return []
     clauses = list(clauses)
     found = EndedThings(doc, sentence, clauses, referents).changes()

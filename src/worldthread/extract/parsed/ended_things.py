@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from worldthread.extract.parsed.change_tables import WORDS
+from worldthread.extract.parsed.change_tables import KIN, WORDS
 from worldthread.extract.parsed.clauses import Clause
 from worldthread.extract.parsed.events import Change, antecedent, speaker_of
 from worldthread.extract.parsed.mentions import Mention, conjuncts, is_coarse_time, mention_of, stem
@@ -51,6 +51,9 @@ _VALUE: Final = re.compile(
     r"(?P<value>\S{0,64}[@\d][\w@. -]{0,64}\w)",
     re.IGNORECASE,
 )
+_NOT_FIRST: Final = frozenset(["first", "second", "third", "next"])
+_SPEAKERS: Final = frozenset(["me", "us", "myself", "ourselves", "it", "that"])
+_ELSEWHERE: Final = re.compile(r"\b(?:next door|upstairs|downstairs|across the|opposite)\b", re.IGNORECASE)
 _LIMIT: Final = re.compile(r"(?: for (?:me|us))? (?:today|tonight|yet|in\b|left|at the)", re.IGNORECASE)
 
 
@@ -155,6 +158,8 @@ class EndedThings:
             for match in pattern.finditer(self._doc.text):
                 if _LIMIT.match(self._doc.text, match.end()) is not None:
                     continue
+                if _ELSEWHERE.search(match["noun"]) is not None or self._is_for_others(match.start("noun")):
+                    continue
                 span = self._doc.char_span(*match.span("noun"), alignment_mode="contract")
                 if span is not None and match[0].lower().lstrip(",;:!–— ").startswith(("rip", "r.i.p")):
                     named = mention_of(_head(span), self._referents)
@@ -163,6 +168,16 @@ class EndedThings:
                         yield Change(self._sentence, who=who, targets=(replace(named, proper=True),), life=True)
                 elif span is not None and not any(t.pos_ in ("VERB", "AUX") and t.tag_ != "VBG" for t in span):
                     yield from self._ended(_head(span), span)
+
+    def _is_for_others(self, begin: int) -> bool:
+        """Return whether a phrase says for whom something is over, and it is not the speaker: "no more tea for him"."""
+        for token in self._doc:
+            if token.idx > begin and token.lower_ == "for":
+                for whom in (c for c in token.children if c.dep_ == "pobj"):
+                    is_other = whom.tag_ in ("PRP", "NNP") or whom.lower_ in KIN
+                    if is_other and whom.lower_ not in _SPEAKERS:
+                        return True
+        return False
 
     def _ended(self, thing: Token, span: Span | None = None) -> Iterator[Change]:
         named = mention_of(thing, self._referents)
@@ -174,6 +189,8 @@ class EndedThings:
         if thing.tag_ == "VBG":
             named = Mention(thing.lower_, frozenset(), frozenset(), thing.lower_)
         named = replace(named, words=named.words - {"more", "no"})
+        if any(c.lower_ in _NOT_FIRST for c in thing.children):
+            return  # "my first day is over"
         owner = named.owner
         who = speaker_of(self._referents)
         if owner is not None and owner != self._referents.speaker:

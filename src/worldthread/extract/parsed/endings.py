@@ -16,6 +16,7 @@ from worldthread.names import normalise_name
 from worldthread.types import Fact
 
 _SHARING: Final = re.compile(r"lives with|has (?:roommate|flatmate|housemate|lodger|tenant|subtenant)")
+_LIKING: Final = re.compile(r"(?:eats|drinks|likes|loves|enjoys|adores|prefers|works at|hates|dislikes)")
 _CALLED: Final = re.compile(r" (?:called|named) (.+)$")
 _NAMINGS: Final = ("has name", "is called", "is")
 
@@ -86,6 +87,8 @@ def replaced_facts(fact: Fact, view: GraphView) -> list[Fact]:
 
 def _is_opposite(one: Fact, other: Fact) -> bool:
     """Return whether two facts say states that exclude each other: "is open" and "is closed"."""
+    if one.key[1] == "is closed":
+        return False  # "on Mondays" only
     states = []
     for fact in (one, other):
         _, relation, value = fact.key
@@ -187,8 +190,8 @@ def _ends(change: Change, fact: Fact) -> bool:
         return not change.targets or any(t.person or is_about(t, fact, loosely=change.loosely) for t in change.targets)
     if change.families == ("health",) and _CALLED.search(fact.object) is not None:
         return False  # who has a dog called Rex is not ill
-    if change.families == ("any",) and _is_kin(fact):
-        return False  # a sister is not over
+    if change.families == ("any",) and (_is_kin(fact) or _is_liked(fact, change)):
+        return False  # a sister is not over, and who likes cake still does when "the cake is gone"
     if change.families and not any(is_in(family, fact) for family in change.families):
         is_price = "price" in change.families and (
             (aspect_for(fact) or "").startswith("price of ")
@@ -219,13 +222,20 @@ def _ends(change: Change, fact: Fact) -> bool:
 
 def _is_kin(fact: Fact) -> bool:
     """Return whether a fact says who somebody's relatives and friends are, or what somebody's pet is."""
-    lasting = (LISTS["relations"] | LISTS["pets"]) - LISTS["partners"]
+    lasting = LISTS["relations"] | LISTS["pets"] | LISTS["partners"]
     relation = fact.key[1]
     nouns = {
         relation.rpartition(" ")[2],
         *(([mention_of_text(fact.object).head]) if relation in ("has", "is a") else []),
     }
     return bool(nouns & lasting) and relation.startswith(("has", "is a"))
+
+
+def _is_liked(fact: Fact, change: Change) -> bool:
+    """Return whether a fact says what somebody likes, eats or drinks, and only one such thing or a name is over."""
+    return _LIKING.fullmatch(fact.key[1]) is not None and all(
+        t.proper or t.determiner in WORDS["definite"] for t in change.targets
+    )
 
 
 def _unambiguous(facts: list[Fact], change: Change) -> list[Fact]:

@@ -152,6 +152,17 @@ def is_time(token: Token) -> bool:
     return False
 
 
+def _recurs(token: Token) -> bool:
+    """Return whether a phrase says at which times something is so: "on Mondays", "at night"."""
+    inner = [c for c in token.children if c.dep_ == "pobj"] if token.dep_ == "prep" else []
+    return any(
+        (c.lower_.endswith("s") and c.lower_[:-1] in WORDS["times"])
+        or (token.lower_ == "at" and c.lemma_.lower() in ("night", "dawn", "dusk", "noon"))
+        for c in inner
+        if token.lower_ in ("on", "at")
+    )
+
+
 class _ClauseReader:
     """Reads the facts of one clause.
 
@@ -554,6 +565,8 @@ class _ClauseReader:
                 if value is None
                 else [Fact(subject.name, f"is {lemma}", value, f"opening of {subject.name}".lower())]
             )
+        if any(map(_recurs, nearby)):
+            return []  # "free on Sundays" is not free
         to_what = next((c for c in complement.lefts if c.dep_ in ("amod", "compound", "npadvmod")), None)
         if lemma in WORDS["adjectives_with_preposition"] - {"married", "engaged"} and to_what is None:
             return []  # but "lactose intolerant"
@@ -631,7 +644,11 @@ class _ClauseReader:
             and not self._clause.is_past
             and not self._clause.is_perfect
         ):
-            return [Fact(subject.name, "is", self._verb.lower_)]
+            hours = next((c for c in self._verb.rights if _recurs(c)), None)
+            if hours is None:
+                return [Fact(subject.name, "is", self._verb.lower_)]
+            when = render(hours, last_of(hours), self._referents)
+            return [] if when is None else [Fact(subject.name, f"is {self._verb.lower_}", when)]
         prep = next((c for c in self._verb.rights if c.dep_ in ("prep", "agent") and not is_time(c)), None)
         time = next((c for c in self._verb.rights if c.dep_ == "prep" and is_time(c)), None)
         participle = self._verb.lower_

@@ -329,6 +329,8 @@ class ReplacedValues:
         clause, subject = self._clause, self._clause.subject
         if subject is None or subject.lemma_.lower() not in WORDS["spans"]:
             return []
+        if any(c.lower_ in ("first", "second", "third", "next") for c in subject.children):
+            return []  # "my first day"
         words = {t.lower_ for t in clause.verb.subtree if t.i >= clause.verb.i}
         if not words & WORDS["over"]:
             return []
