@@ -780,7 +780,7 @@ def test_a_memory_on_a_server_is_a_memory(address: str, tmp_path: Path) -> None:
 
 def test_the_program_of_the_documentation_runs(address: str) -> None:
     page = (Path(__file__).parents[2] / "docs" / "run-on-servers.md").read_text("utf-8")
-    (program,) = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
+    program = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)[0]
     program, count = re.subn(r'"postgresql://[^"]*"', repr(address), program)
     assert count == 1
     done = subprocess.run(

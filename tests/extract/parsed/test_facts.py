@@ -174,3 +174,7 @@ def test_any_text_is_read_without_an_error() -> None:
         "is is is",
     ):
         facts(text)
+
+
+def test_reading_ends_where_the_parser_takes_a_noun_for_the_root() -> None:
+    assert facts("I'm playing in the chess tournament again and it's INTENSE!")

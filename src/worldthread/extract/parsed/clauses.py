@@ -214,7 +214,7 @@ def _auxiliaries(chain: list[Token]) -> list[Token]:
     for link in chain:
         own = [child for child in link.children if child.dep_ in _AUXILIARIES]
         is_finite = head.tag_ in ("VBP", "VBZ") or (head.tag_ == "VBD" and not any(c.lemma_ == "have" for c in own))
-        if link is not head and is_finite:
+        if link != head and is_finite:
             return []
         if own or _own_subject(link) is not None:
             return own

@@ -204,7 +204,7 @@ class _DatedClause:
         return token in self._timed or any(child in self._timed for child in token.children)
 
     def _last(self, token: Token) -> int:
-        return last_of(token, [t for t in token.subtree if t is not token and self._is_timed(t)])
+        return last_of(token, [t for t in token.subtree if t != token and self._is_timed(t)])
 
     def _of_closing(self) -> tuple[str, str] | None:
         """Read "has been closed since Monday", where the state lasts and the parser takes it for a passive."""

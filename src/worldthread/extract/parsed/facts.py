@@ -1113,7 +1113,7 @@ class _ClauseReader:
             elif top.dep_ in ("prep", "agent", "dative"):
                 if token.lower_ in _REASONS:
                     break
-                end = last_of(top, [t for t in top.subtree if t is not top and is_time(t)])
+                end = last_of(top, [t for t in top.subtree if t != top and is_time(t)])
                 inner = next((c for c in top.rights if c.dep_ == "pobj"), None)
                 phrase = noun_phrase(inner, self._referents, end) if inner is not None else None
                 rest = render(top, end, self._referents) if phrase is not None and not phrase.is_vague else None
@@ -1130,7 +1130,7 @@ class _ClauseReader:
                 is_known = any(t.pos_ == "PROPN" or t.dep_ == "poss" for t in (top.head, doc[last], *doc[last].lefts))
                 is_dated = top.dep_ == "acl" and all(is_time(c) for c in top.rights)
                 return name if is_dated or (is_known and top.dep_ == "relcl") else None
-            elif top is token and (token.tag_ == "JJ" or token.lower_ in _OFTEN) and top.right_edge == top:
+            elif top == token and (token.tag_ == "JJ" or token.lower_ in _OFTEN) and top.right_edge == top:
                 name, index = f"{name} {token.text}", index + 1  # "my coffee black", "my driving test twice"
             elif top.dep_ in _COMPLETING:
                 return None
@@ -1192,7 +1192,7 @@ class _ClauseReader:
             if child.i == last + 1 and child.dep_ in ("prep", "agent", "dative") and not is_time(child):
                 last = last_of(
                     child,
-                    [t for t in child.subtree if t is not child and t.dep_ in ("prep", "npadvmod") and is_time(t)],
+                    [t for t in child.subtree if t != child and t.dep_ in ("prep", "npadvmod") and is_time(t)],
                 )
         return last
 
@@ -1223,7 +1223,7 @@ class _ClauseReader:
         if any(c.dep_ in ("nsubj", "mark", "neg") for c in head.children):
             return None
         first = head.left_edge
-        times = [t for t in head.subtree if t is not head and t.dep_ in ("prep", "npadvmod", "advmod") and is_time(t)]
+        times = [t for t in head.subtree if t != head and t.dep_ in ("prep", "npadvmod", "advmod") and is_time(t)]
         last = last_of(head, times)
         if any(t.lower_ in WORDS["vague"] for t in head.children if t.dep_ in ("dobj", "pobj")):
             return None
@@ -1253,7 +1253,7 @@ def _is_word(verb: Token) -> bool:
 def _dependent_at(token: Token) -> Token | None:
     """Return the phrase that begins at a token and depends on a word before it; ``None`` without one."""
     top = token
-    while top.head.i > token.i and top.head.left_edge.i >= token.i and top.head is not top:
+    while top.head.i > token.i and top.head.left_edge.i >= token.i and top.head != top:
         top = top.head
     return top if top.head.i < token.i and top.left_edge.i == token.i else None
 
@@ -1342,7 +1342,7 @@ def _is_favourite(head: Token) -> bool:
 
 def _is_of_story(head: Token) -> bool:
     """Return whether a subject belongs to a story: "the hero of the film"."""
-    return head.tag_ != "PRP" and any(t is not head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
+    return head.tag_ != "PRP" and any(t != head and t.lemma_.lower() in WORDS["stories"] for t in head.subtree)
 
 
 def _is_irony(clause: Clause) -> bool:

@@ -125,11 +125,7 @@ def is_closed_clause(clause: Token) -> bool:
         is_second = token.dep_ == "conj" and token.pos_ in ("VERB", "AUX")
         is_modal = token.tag_ == "MD" and low not in _SURE_MODALS
         is_inner = token.dep_ == "ccomp" and token.tag_ == "VB"  # "allows users to track"
-        if (
-            token is not clause
-            and not is_inner
-            and (token.dep_ in _CUT or token.dep_ == "expl" or is_modal or is_second)
-        ):
+        if token != clause and not is_inner and (token.dep_ in _CUT or token.dep_ == "expl" or is_modal or is_second):
             return False
         if is_pronoun(token) and low not in _OF_SPEAKER and not is_of_clause(token, clause):
             return False
@@ -165,12 +161,7 @@ def last_of(token: Token, excluded: Container[Token] = ()) -> int:
             continue
         if child.i > token.i and (child.dep_ in _CUT or child in excluded or _is_aside(child) or _is_contrast(child)):
             whole = child
-            while (
-                child.dep_ in _CUT
-                and whole.head is not token
-                and whole.head.tag_ == "VBG"
-                and whole.head.dep_ == "conj"
-            ):
+            while child.dep_ in _CUT and whole.head != token and whole.head.tag_ == "VBG" and whole.head.dep_ == "conj":
                 whole = (
                     whole.head
                 )  # without its complement, the last item of "helping and making it better" says nothing

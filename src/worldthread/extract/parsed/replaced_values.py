@@ -117,7 +117,7 @@ class ReplacedValues:
         event = Event(verb, clause, clause.subject, self._referents)
         if owner is not None:
             who = event.people(owner)
-        elif thing is clause.subject:
+        elif thing == clause.subject:
             who = [speaker_of(self._referents)]
         else:
             who = event.agents()
