@@ -1,8 +1,13 @@
-"""What every store of vectors promises: in RAM here, and pgvector, Qdrant and Milvus Lite under `make test-servers`."""
+"""What every store of vectors promises: in RAM here, and pgvector, Qdrant and Milvus Lite under `make test-servers`.
+
+``$WORLDTHREAD_TEST_QDRANT`` and ``$WORLDTHREAD_TEST_MILVUS`` name servers to use in place of a folder, such as
+``qdrant+http://localhost:6333``.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -37,6 +42,8 @@ def vector_database(new_postgresql_address: Callable[[], str]) -> str:
 def address_of(kind: str, request: pytest.FixtureRequest) -> str:
     for package in PACKAGES.get(kind, ()):
         pytest.importorskip(package)
+    if server := os.environ.get(f"WORLDTHREAD_TEST_{kind.upper()}"):
+        return server
     if kind == "pgvector":
         return str(request.getfixturevalue("vector_database"))
     if kind == "milvus":
@@ -278,7 +285,7 @@ os._exit(0)  # without closing anything
 def test_what_was_acknowledged_survives_the_process(
     request: pytest.FixtureRequest, kept_address: str, tmp_path: Path
 ) -> None:
-    address = f"milvus:{tmp_path / 'own.db'}" if kept_address.startswith("milvus") else kept_address
+    address = f"milvus:{tmp_path / 'own.db'}" if kept_address.startswith("milvus:") else kept_address
     subprocess.run([sys.executable, "-c", PROGRAM, address], check=True)
     with open_vector_store(address, "killed", 16) as store:
         assert len(store) == 15
@@ -307,6 +314,8 @@ def test_no_file_holds_what_was_deleted_and_purged(
                     path.read_bytes() for path in (postgresql_server.data / "base").rglob("*") if path.is_file()
                 )
         else:
+            if "+http" in kept_address:
+                pytest.skip("the files of this server are out of reach")
             folder = Path(kept_address.partition(":")[2])
 
             def listed() -> set[str]:
