@@ -104,6 +104,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows, queries = vectors_of(options)
+    queries = queries[: options.queries]
     rng = np.random.default_rng(1)
     labels, begins = rng.integers(SPREAD, size=len(rows)), rng.uniform(0, SPREAD - 1, size=len(rows))
     items = [

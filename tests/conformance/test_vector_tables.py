@@ -378,7 +378,14 @@ def test_a_lost_postgresql_server_is_found_again(request: pytest.FixtureRequest)
 
 
 @pytest.mark.servers
-def test_a_folder_of_qdrant_has_one_user_and_servers_can_be_away(tmp_path: Path) -> None:
+def test_a_server_of_milvus_can_be_away() -> None:
+    pytest.importorskip("pymilvus")
+    with pytest.raises(StoreUnavailableError, match="cannot be reached"):
+        open_vector_store("milvus+http://127.0.0.1:9", "notes", 4)
+
+
+@pytest.mark.servers
+def test_a_folder_of_qdrant_has_one_user_and_a_server_can_be_away(tmp_path: Path) -> None:
     pytest.importorskip("qdrant_client")
     with open_vector_store(f"qdrant:{tmp_path}", "notes", 4), pytest.raises(StoreError, match="another process"):
         open_vector_store(f"qdrant:{tmp_path}", "notes", 4)

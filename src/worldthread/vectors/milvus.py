@@ -27,6 +27,7 @@ from worldthread.vectors.base import (
 _LOOKED_AT: Final = 200  # vectors that a search in the index keeps in sight (ef)
 _SECONDS: Final = 60.0  # for an answer
 _PART: Final = 500  # items that are copied at a time
+_NOT_CONNECTED: Final = 2  # the code of errors of pymilvus when a server is away
 _LARGEST: Final = sys.float_info.max
 _FIELDS: Final = ["key", "id", "vector", "labels", "begin_time", "end_time"]
 
@@ -186,13 +187,14 @@ class MilvusVectorStore(VectorStore):
             yield
         except WorldthreadError:
             raise
-        except (MilvusUnavailableException, ConnectionConfigException) as error:
-            raise StoreUnavailableError(
-                "Milvus cannot be reached: check that it runs (for a file: that milvus-lite is installed, and that no"
-                " other process uses it)",
-                path=self._shown,
-            ) from error
         except (MilvusException, OSError) as error:
+            is_away = isinstance(error, MilvusUnavailableException | ConnectionConfigException)
+            if is_away or getattr(error, "code", None) == _NOT_CONNECTED:
+                raise StoreUnavailableError(
+                    "Milvus cannot be reached: check that it runs (for a file: that milvus-lite is installed, and that"
+                    " no other process uses it)",
+                    path=self._shown,
+                ) from error
             reason = str(error).partition("\n")[0]
             raise StoreError(f"Milvus refuses: {reason}", path=self._shown) from error
 
