@@ -30,7 +30,14 @@ LEVEL = TrueLevel(
     things={103: "orc corpse"},
     creatures=(("tame kitten", frozenset({ROOM})),),
     places_of={100: frozenset({ROOM}), 103: frozenset({ROOM})},
-    doors=(TrueDoor("door 1 of level 1", "closed", frozenset({("west", ROOM), ("east", CORRIDOR)})),),
+    doors=(
+        TrueDoor(
+            "door 1 of level 1",
+            "closed",
+            frozenset({("west", ROOM), ("east", CORRIDOR)}),
+            frozenset({("east", ROOM), ("west", CORRIDOR), ("northwest", CORRIDOR)}),
+        ),
+    ),
     stairs=frozenset({("up", ROOM)}),
     told_things=frozenset({103}),
     told_creatures=("tame kitten",),
@@ -89,6 +96,12 @@ def test_each_kind_of_wrong_statement_is_found(fact: Fact, kind: str) -> None:
     auditor = audited((LEVEL, (fact,)))
     assert {key: f.held - f.true for key, f in auditor.report.figures.items() if f.held} == {kind: 1}
     assert (kind, "wrong") in {mistake[:2] for mistake in mistakes(auditor)}
+
+
+@pytest.mark.parametrize(("direction", "is_right"), [("west", True), ("northwest", True), ("south", False)])
+def test_a_way_may_begin_at_the_door(direction: str, is_right: bool) -> None:
+    figures = audited((LEVEL, (Fact(CORRIDOR, f"is {direction} of", ROOM),))).report.figures["way"]
+    assert (figures.held, figures.true) == (1, int(is_right))
 
 
 def test_what_was_right_and_is_so_no_more_is_stale() -> None:

@@ -17,7 +17,8 @@ door       (door, leads north from, place), (staircase, leads down from, place):
 state      (door, is, open, closed or locked): the map shows it so, where "closed" may be locked
 exit       (place, has or has no exit, direction): right and wrong by doors and stairs there. Passages have no
            direction of their own, so an exit without a door is not checked
-way        (there, is north of, here): a door of the one leads north from here to the other
+way        (there, is north of, here): a door joins the two, and a step north leads from here to the door, or from the
+           door, which belongs to either, to there
 =========  =====================================================================================================
 
 *Expected* is what an observation told and the map still shows: the player's place, all that is carried, things, doors
@@ -37,7 +38,7 @@ from typing import Final, TypeAlias
 from worldthread.agents import make_agent
 from worldthread.envs.nethack import NetHackEnvironment
 from worldthread.envs.nethack.items import plain_name, words_of
-from worldthread.envs.nethack.truth import TrueLevel
+from worldthread.envs.nethack.truth import TrueDoor, TrueLevel
 from worldthread.extract.game import vocabulary as v
 from worldthread.graph import GraphView, TemporalGraph
 from worldthread.names import normalise_name
@@ -235,10 +236,7 @@ class NetHackAuditor:
             direction = v.DIRECTION_OF[relation]
             if level is None or level is not self._level_named(subject) or direction in ("up", "down"):
                 return "way", None
-            doors = [{(way, normalise_name(place)) for way, place in door.sides} for door in level.doors]
-            return "way", any(
-                (direction, object_) in sides and subject in {place for _, place in sides} for sides in doors
-            )
+            return "way", any(_leads(door, object_, direction, subject) for door in level.doors)
         return None, None
 
     def _place_verdict(self, subject: str, where: str) -> tuple[str, bool | None]:
@@ -321,6 +319,14 @@ class NetHackAuditor:
         if (kind, mistake, words) not in self.report.lasted:
             self.report.mistakes.append((self.report.steps, kind, mistake, words))
         self.report.lasted[kind, mistake, words] += 1
+
+
+def _leads(door: TrueDoor, here: str, direction: str, there: str) -> bool:
+    """Whether a step in a direction, to the door or from it, belongs to a way through the door."""
+    sides = {(way, normalise_name(place)) for way, place in door.sides}
+    beyond = {(way, normalise_name(place)) for way, place in door.beyond}
+    beside = {place for _, place in sides}
+    return {here, there} <= beside and ((direction, here) in sides or (direction, there) in beyond)
 
 
 def _key(subject: str, relation: str, object_: str) -> Key:

@@ -26,11 +26,13 @@ class TrueDoor:
         name: its name, such as ``"door 3 of level 1"``.
         state: ``"open"`` or ``"closed"``; empty for a doorway without a door.
         sides: each direction in which it leads out of a named place, with that place.
+        beyond: each direction of a step from its square into a named place, with that place.
     """
 
     name: str
     state: str
     sides: frozenset[tuple[str, str]]
+    beyond: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -143,4 +145,7 @@ def _doors(game: Game, named: list[tuple[str, LevelRegion]]) -> Iterator[TrueDoo
             for name, place in named
             for inside in (beside([square], straight=True) & place.squares or beside([square]) & place.squares)
         }
-        yield TrueDoor(level.door_name(square), state, frozenset(sides))
+        beyond = {
+            (direction_of(square, n), name) for name, place in named for n in AROUND[square] if n in place.squares
+        }
+        yield TrueDoor(level.door_name(square), state, frozenset(sides), frozenset(beyond))
