@@ -11,6 +11,7 @@ import typer
 from worldthread.cli.bench_adversarial import adversarial
 from worldthread.cli.bench_ask import ask
 from worldthread.cli.bench_audit_logs import audit_logs
+from worldthread.cli.bench_audit_nethack import audit_nethack
 from worldthread.cli.bench_audit_stories import audit_stories
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_embedder import bench_embedder
@@ -29,6 +30,7 @@ bench.command("adversarial", help=help_text(adversarial))(adversarial)
 bench.command("ask", help=help_text(ask))(ask)
 bench.command("qa", help=help_text(qa))(qa)
 bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)
+bench.command("audit-nethack", help=help_text(audit_nethack))(audit_nethack)
 bench.command("audit-stories", help=help_text(audit_stories))(audit_stories)
 bench.command("contamination", help=help_text(contamination))(contamination)
 

@@ -7,9 +7,10 @@ Fields of :class:`~worldthread.envs.base.Info`:
 
 - ``state``: see :mod:`worldthread.envs.jericho_state`. It ignores moves, clocks and the random generator, so that
   walking to a room and back can lead to the same state again.
-- ``valid_actions``: see :mod:`worldthread.envs.jericho_actions`. They are found by trying hundreds or thousands of
-  commands, which takes some 10 ms to some seconds, and cached for every state, in memory and on disk.
-- ``inventory``: what the command ``inventory`` would print now; the command is tried and undone.
+- ``valid_actions``: by default :mod:`worldthread.envs.jericho_actions`, on request jericho's own list
+  (:mod:`worldthread.envs.jericho_list`), or none. They are found by trying hundreds or thousands of commands, which
+  takes some 10 ms to some seconds, and cached for every state, in memory and on disk.
+- ``inventory``: what the command ``inventory`` would print now; the command is tried and undone. On request ``None``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import struct
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
@@ -38,10 +39,16 @@ from worldthread.envs.files import GAMES_VARIABLE, find_game_file
 from worldthread.envs.jericho_actions import ActionFinder
 from worldthread.envs.jericho_cache import ActionCache
 from worldthread.envs.jericho_engine import SUFFIXES, EngineState, GameObject, JerichoEngine, require_jericho
+from worldthread.envs.jericho_list import JerichoActionLister
 from worldthread.envs.jericho_state import StateDigest, learn_noise
 from worldthread.envs.spec import GameSpec
 from worldthread.envs.zmachine_objects import TrueTree, read_tree
 from worldthread.errors import EpisodeOverError, GameFileError, InputError, UnknownGameError
+
+ActionList: TypeAlias = bool | Literal["jericho"]
+"""Which list of valid actions a game has: ``True`` for worldthread's, ``"jericho"`` for jericho's own, ``False`` for
+none."""
+JERICHO_LIST: Final = "jericho"
 
 _LONGEST_SAVED = 1 << 28  # bytes of an unpacked state, most of which is what the player did and read
 _LONGEST_ACTION = 98
@@ -96,12 +103,14 @@ class JerichoEnvironment(RestorableEnvironment):
         goal: the task in words; these games state none themselves.
         max_moves: the episode is truncated after this many moves; ``None``: no limit.
         cache_dir: root of the cache of valid actions; default :func:`worldthread.paths.default_cache_dir`.
-        valid_actions: whether to find valid actions; without, ``Info.valid_actions`` is ``None``.
+        valid_actions: which valid actions to list; with ``False``, ``Info.valid_actions`` is ``None``.
+        inventory: whether to look at the inventory after every move; without, ``Info.inventory`` is ``None``.
 
     Raises:
         GameFileError: the file is absent, or is not a release that jericho knows.
         GenerationError: the cache in ``cache_dir`` cannot be used.
-        MissingExtraError: jericho is not installed.
+        InputError: there is no such list of valid actions.
+        MissingExtraError: jericho is not installed, or for its own list spaCy's English model.
     """
 
     lists_all_actions = False
@@ -115,11 +124,22 @@ class JerichoEnvironment(RestorableEnvironment):
         goal: str | None = None,
         max_moves: int | None = None,
         cache_dir: Path | None = None,
-        valid_actions: bool = True,
+        valid_actions: ActionList = True,
+        inventory: bool = True,
     ) -> None:
+        if not isinstance(valid_actions, bool) and valid_actions != JERICHO_LIST:
+            raise InputError(
+                f"valid_actions must be true (the list of worldthread), {JERICHO_LIST!r} (jericho's own list) or "
+                f"false (none), not {valid_actions!r}"
+            )
         self.id = id
         self._engine = JerichoEngine(path)
-        self._finder = ActionFinder(self._engine) if valid_actions else None
+        self._finder: ActionFinder | JerichoActionLister | None = None
+        if valid_actions == JERICHO_LIST:
+            self._finder = JerichoActionLister(self._engine)
+        elif valid_actions:
+            self._finder = ActionFinder(self._engine)
+        self._shows_inventory = inventory
         self._cache = ActionCache(self._engine.digest, cache_dir)
         self._digest = StateDigest(self._engine, self._cache.noise(lambda: learn_noise(self._engine)))
         self._known: dict[bytes, tuple[str | None, tuple[str, ...] | None]] = {}
@@ -301,7 +321,7 @@ class JerichoEnvironment(RestorableEnvironment):
         return self._known[digest]
 
     def _inventory(self, now: EngineState) -> str | None:
-        if self._engine.awaits_key:
+        if self._engine.awaits_key or not self._shows_inventory:
             return None
         printed = self._engine.step("inventory")
         self._engine.restore(now)
@@ -315,7 +335,8 @@ class JerichoEnvironment(RestorableEnvironment):
             return (_LEAVE,)
         # seeded from the state, so that the result does not depend on how the player came here
         chance = int.from_bytes(digest[:4], "little") >> 1
-        return self._cache.actions(digest, lambda: finder.find(chance))
+        own = finder.version.encode() if isinstance(finder, JerichoActionLister) else b""
+        return self._cache.actions(digest + own, lambda: finder.find(chance))
 
     def _unpack(self, saved: bytes) -> tuple[EngineState, list[Any]]:
         engine = self._engine
@@ -359,7 +380,8 @@ def open_jericho(
     goal: str | None = None,
     max_moves: int | None = None,
     cache_dir: Path | None = None,
-    valid_actions: bool = True,
+    valid_actions: ActionList = True,
+    inventory: bool = True,
 ) -> JerichoEnvironment:
     """Open a Z-machine game.
 
@@ -370,14 +392,15 @@ def open_jericho(
         goal: the task in words.
         max_moves: the episode is truncated after this many moves; ``None``: no limit.
         cache_dir: root of the cache of valid actions.
-        valid_actions: whether to find valid actions.
+        valid_actions: which valid actions to list.
+        inventory: whether to look at the inventory after every move.
 
     Returns:
         The world.
 
     Raises:
         UnknownGameError: no file has this bare name.
-        GameFileError, GenerationError, MissingExtraError: as :class:`JerichoEnvironment`.
+        GameFileError, GenerationError, InputError, MissingExtraError: as :class:`JerichoEnvironment`.
     """
     require_jericho(f"the game {id!r}")
     return JerichoEnvironment(
@@ -388,6 +411,7 @@ def open_jericho(
         max_moves=max_moves,
         cache_dir=cache_dir,
         valid_actions=valid_actions,
+        inventory=inventory,
     )
 
 

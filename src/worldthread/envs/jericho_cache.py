@@ -72,7 +72,15 @@ class ActionCache:
         return zlib.decompress(row[0])
 
     def actions(self, state: bytes, find: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-        """Return the valid actions of a state; ``find`` computes them on first use."""
+        """Return the valid actions of a state; ``find`` computes them on first use.
+
+        Args:
+            state: the digest of the state, and after it what tells one list of its actions from another.
+            find: finds the actions.
+
+        Returns:
+            The actions.
+        """
         with self._translate_errors():
             cached = self._cached(state)
             if cached is not None:

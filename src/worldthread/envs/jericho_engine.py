@@ -126,6 +126,11 @@ class JerichoEngine:
         weakref.finalize(self, self._guard.ended.set)
 
     @property
+    def frotz(self) -> Any:
+        """Jericho's own object of this game, on the same interpreter; who uses it restores the state."""
+        return self._frotz
+
+    @property
     def object_count(self) -> int:
         """Number of objects in the game's tree."""
         return len(self._objects) - 1

@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from worldthread.envs.base import Environment
 from worldthread.envs.files import GAMES_VARIABLE, find_game_file, is_in_game_folder, near_names
@@ -167,8 +167,9 @@ def make(
         max_moves: the episode is truncated after this many moves, 1 or more. ``None``: the game's own limit
             (:attr:`GameSpec.default_max_moves`; for game files :data:`FILE_MAX_MOVES`); ``math.inf``: no limit.
         cache_dir: folder for generated games and valid actions; default :func:`worldthread.paths.default_cache_dir`.
-        options: keyword arguments for the factory of the game. Z-machine games take ``valid_actions=False``, which
-            saves the time to find them; cooking games and TextWorld files take ``rename_cooking=True``
+        options: keyword arguments for the factory of the game. Z-machine games take ``valid_actions="jericho"`` for
+            jericho's own list, ``valid_actions=False`` for none, which saves the time to find them, and
+            ``inventory=False``; cooking games and TextWorld files take ``rename_cooking=True``
             (:class:`worldthread.envs.renamed.RenamedCooking`).
 
     Returns:
@@ -190,10 +191,11 @@ def make(
         if scheme not in _OPENERS:
             kinds = " and ".join(f"'{kind}:FILE'" for kind in _OPENERS)
             raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: {kinds}")
-        opener, option = _OPENERS[scheme]
-        others = sorted(set(options) - {option})
+        opener = _OPENERS[scheme]
+        known = settings_of(opener, without=_NO_SETTINGS)
+        others = sorted(set(options) - set(known))
         if others:
-            raise InputError(f"a {scheme} file takes no option but {option}, and got {', '.join(others)}")
+            raise InputError(f"a {scheme} file takes no option but {', '.join(known)}, and got {', '.join(others)}")
         limit = _limit(max_moves, FILE_MAX_MOVES)
         return opener(rest, id=id, seed=seed, goal=goal, max_moves=limit, cache_dir=folder, **options)
     spec = spec_of(id)
@@ -219,9 +221,9 @@ def game_settings(id: str) -> dict[str, Setting]:
     if colon:
         if scheme not in _OPENERS:
             raise UnknownGameError(f"no kind of game is called {scheme!r}; known kinds: {', '.join(_OPENERS)}")
-        return settings_of(_OPENERS[scheme][0], without=_NO_SETTINGS)
+        return settings_of(_OPENERS[scheme], without=_NO_SETTINGS)
     spec = spec_of(id)
-    factory = _OPENERS["jericho"][0] if spec.package == "jericho" else _factory(spec)
+    factory = _OPENERS["jericho"] if spec.package == "jericho" else _factory(spec)
     found = settings_of(factory, without=_NO_SETTINGS)
     return {name: replace(one, default=spec.options.get(name, one.default)) for name, one in found.items()}
 
@@ -286,7 +288,8 @@ def _open_jericho(
     goal: str | None,
     max_moves: int | None,
     cache_dir: Path | None,
-    valid_actions: bool = True,
+    valid_actions: bool | Literal["jericho"] = True,
+    inventory: bool = True,
 ) -> Environment:
     """Open a Z-machine file.
 
@@ -297,7 +300,9 @@ def _open_jericho(
         goal: the task in words.
         max_moves: the limit of moves.
         cache_dir: the folder in which valid actions are cached.
-        valid_actions: whether to find valid actions, which takes up to some seconds for a new state.
+        valid_actions: true: worldthread's list of valid actions; "jericho": jericho's own, as published agents had it
+            (needs the extra language); false: none. A list takes up to some seconds for a new state.
+        inventory: whether the world looks at the inventory after every move; false: the player has to ask for it.
 
     Returns:
         The environment.
@@ -305,15 +310,19 @@ def _open_jericho(
     from worldthread.envs.jericho import open_jericho
 
     return open_jericho(
-        name, id=id, seed=seed, goal=goal, max_moves=max_moves, cache_dir=cache_dir, valid_actions=valid_actions
+        name,
+        id=id,
+        seed=seed,
+        goal=goal,
+        max_moves=max_moves,
+        cache_dir=cache_dir,
+        valid_actions=valid_actions,
+        inventory=inventory,
     )
 
 
-_OPENERS: Mapping[str, tuple[Callable[..., Environment], str]] = {
-    "jericho": (_open_jericho, "valid_actions"),
-    "textworld": (_open_textworld, "rename_cooking"),
-}
-"""For each kind of game file: the function that opens it, and the one option that this function takes."""
+_OPENERS: Mapping[str, Callable[..., Environment]] = {"jericho": _open_jericho, "textworld": _open_textworld}
+"""For each kind of game file: the function that opens it."""
 
 
 _HUNT = "worldthread.envs.treasure_hunt:make_treasure_hunt"

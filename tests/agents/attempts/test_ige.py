@@ -24,6 +24,7 @@ def test_exploration_goes_on_from_the_state_that_was_chosen(play_with: Any) -> N
     assert listed == [("0", "0", "0", "Hall"), ("1", "1", "1", "Hall"), ("2", "1", "2", "Cave")]
     assert "0: score 0, 0 moves from the beginning, reached 1 times, chosen 1 times in Hall" in selection
     assert "carries: You are carrying: a coin." in selection
+    assert not any("carrying" in asked for asked in played.by_purpose["act"]), "GLoW adds no inventory to observations"
     assert played.returns == [1]
     assert "exploration goes on from state 1 (score 1, 1 moves from the beginning): because" in played.reasons[2]
     explored = played.by_purpose["act"][2]

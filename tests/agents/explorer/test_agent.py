@@ -108,3 +108,42 @@ def test_the_map_presumes_that_loose_ends_meet() -> None:
     assert world.path("a", presumed=True) == ["north"], "the presumed way is the short one"
     assert world.path("a") == ["east", "north", "west"], "what is certain is the way that was walked"
     assert world.positions["c"] == (1, 0, 0)
+
+
+def test_stops_when_nothing_is_left_to_learn_and_repeats_no_refusal() -> None:
+    agent = Explorer(TemporalGraph())
+    room = "-= Cell =-\nYou are in a cell. You see a heavy anvil on the floor."
+    offered = ("eat anvil", "lick wall", "look")
+    agent.perceive(Percept(GameStep(room), valid_actions=offered))
+    tried: list[str] = []
+    for turn in range(1, 60):
+        decision = agent.decide()
+        tried.append(decision.action)
+        if decision.finished:
+            break
+        text = "The anvil is too heavy." if decision.action.startswith("take") else "Nothing happens."
+        agent.perceive(Percept(GameStep(text, decision.action, turn=turn), valid_actions=offered))
+    else:
+        pytest.fail(f"it never stops: {tried}")
+    assert decision.reason == "nothing is left to learn"
+    assert {"eat anvil", "lick wall"} <= set(tried)
+    assert [action for action in set(tried) - {"look"} if tried.count(action) > 1] == []
+
+
+def test_tries_again_what_was_refused_when_something_new_is_known() -> None:
+    agent = Explorer(TemporalGraph())
+    cell = "-= Cell =-\nYou are in a cell."
+    offered = ("pull lever", "wave")
+    agent.perceive(Percept(GameStep(cell), valid_actions=offered))
+    tried: list[str] = []
+    for turn in range(1, 60):
+        decision = agent.decide()
+        tried.append(decision.action)
+        if decision.finished:
+            break
+        fell = "wave" in tried and "wave" not in tried[:-1]
+        text = f"{cell} You see a coin on the floor." if fell and decision.action == "wave" else "Nothing happens."
+        agent.perceive(Percept(GameStep(text, decision.action, turn=turn), valid_actions=offered))
+    assert tried.index("pull lever") < tried.index("wave")
+    assert tried.count("pull lever") == 2, "the coin may have changed what the lever does"
+    assert decision.finished

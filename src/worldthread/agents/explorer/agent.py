@@ -87,6 +87,9 @@ class Explorer(PerceivingAgent):
         self._destinations: dict[str, str] = {}  # misplaced thing -> where it seems to belong
         self._capacity = math.inf  # how many things can be carried, once the world has said so
         self._known: frozenset[tuple[str, str, str]] = frozenset()  # the snapshot after the last percept
+        self._refused: dict[tuple[str, str], frozenset[tuple[str, str, str]]] = {}  # what was known at a refusal
+        self._learned: set[tuple[str, str, str]] = set()  # everything that was ever known
+        self._learned_before = -1  # how much that was when everything had been tried
 
     def perceive(self, percept: Percept) -> Episode:
         episode = super().perceive(percept)
@@ -95,10 +98,13 @@ class Explorer(PerceivingAgent):
         known = self._snapshot()
         if self._last is not None and known == self._known:
             self._failed.add(self._last)
+            self._refused[self._last] = known
             if _TOO_MANY.search(percept.step.text):
                 self._capacity = len(self.memory.view().facts(relation=v.IS_IN, object=v.INVENTORY))
                 self._failed.discard(self._last)  # it will succeed with a free hand
+                del self._refused[self._last]
         self._known = known
+        self._learned |= known
         return episode
 
     def decide(self) -> Decision:
@@ -411,8 +417,7 @@ class Explorer(PerceivingAgent):
             if (here, action) not in self._failed:
                 self._failed.add((here, action))
                 return Decision(action, "nothing better is left to try", stuck=True)
-        self._failed.clear()  # the world may have changed: begin again
-        return Decision("look", "nothing is left to try", stuck=True)
+        return self._begin_again("nothing is left to try")
 
     def _attempts(self, view: GraphView, world: WorldMap) -> Iterator[Errand]:
         distances = world.distances(presumed=True)
@@ -438,8 +443,16 @@ class Explorer(PerceivingAgent):
         for action in ("look", *(sorted(self._valid or ()))):
             if ("", action) not in self._failed:
                 return Decision(action, "where am I?", stuck=True)
-        self._failed.clear()
-        return Decision("look", "where am I?", stuck=True)
+        return self._begin_again("where am I?")
+
+    def _begin_again(self, reason: str) -> Decision:
+        """Try everything once more, but not what would be refused again; stop when the last round taught nothing."""
+        if len(self._learned) == self._learned_before:
+            return Decision("look", "nothing is left to learn", stuck=True, finished=True)
+        self._learned_before = len(self._learned)
+        # the world may have changed since then, unless all that is known of it is the same
+        self._failed = {attempt for attempt, known in self._refused.items() if known == self._known}
+        return Decision("look", reason, stuck=True)
 
 
 def _share_a_word(key: str, lock: str) -> bool:

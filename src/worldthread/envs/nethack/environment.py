@@ -12,6 +12,7 @@ from worldthread.envs.nethack.describe import inventory, observation
 from worldthread.envs.nethack.engine import NetHackEngine
 from worldthread.envs.nethack.game import Game
 from worldthread.envs.nethack.offers import valid_actions
+from worldthread.envs.nethack.truth import TrueLevel, read_level
 from worldthread.envs.nethack.view import Mode, View
 from worldthread.envs.spec import GameSpec
 from worldthread.errors import EpisodeOverError, InputError
@@ -103,6 +104,18 @@ class NetHackEnvironment(Environment):
         """
         self._playing()
         return Truth(frozenset())
+
+    def true_level(self) -> TrueLevel | None:
+        """Return what the map shows of the player's level, which is for audits and tests and never for an agent.
+
+        Returns:
+            The level; ``None`` when the map shows nothing: the game is over, or a creature has swallowed the player.
+
+        Raises:
+            EpisodeOverError: before ``reset``.
+        """
+        game = self._playing()
+        return None if game.is_over else read_level(game, View(game, self._mode))
 
     def close(self) -> None:
         if self._engine is not None:
