@@ -233,3 +233,12 @@ def test_no_file_names_the_machine_or_a_package_index() -> None:
         text = path.read_bytes().decode("utf-8", "replace")
         found += [f"{name}: {match.group()}" for match in forbidden.finditer(text)]
     assert found == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    found: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}

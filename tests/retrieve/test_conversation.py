@@ -14,7 +14,7 @@ from worldthread.extract.episode_builder import MESSAGE_GAP, PART_GAP
 from worldthread.extract.when import shown_time
 from worldthread.graph import TemporalGraph
 from worldthread.models.fake import FakeEmbedder
-from worldthread.retrieve.conversation import LONGEST_PAUSE, Conversation, ConversationOrder
+from worldthread.retrieve.conversation import LONGEST_PAUSE, ConversationIndex, ConversationOrder
 from worldthread.types import Episode
 
 HOUR = 3600.0
@@ -28,7 +28,7 @@ def said(*messages: tuple[str, str]) -> list[dict[str, str]]:
     return [{"speaker": speaker, "content": text} for speaker, text in messages]
 
 
-def conversation_of(opened: Memory) -> tuple[Conversation, list[str]]:
+def conversation_of(opened: Memory) -> tuple[ConversationIndex, list[str]]:
     """The conversation, and the texts of its places in order."""
     with opened.record.index() as index:
         conversation = index.conversation

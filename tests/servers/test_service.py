@@ -26,13 +26,13 @@ def serve() -> Iterator[Callable[[str], Any]]:
     from worldthread.server_access import Client, token_digest
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
-    from worldthread.service.memories import Memories
+    from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
 
     with ExitStack() as stack:
 
         def started(address: str) -> Any:
-            memories = Memories(address, model="none", embedder="fake", first="anna")
+            memories = ServiceMemories(address, model="none", embedder="fake", first="anna")
             names = ("anna", *(f"n{number}" for number in range(6)))
             service = Service(memories, ClientDirectory([Client("anna", token_digest(TOKEN), names)]))
             headers = {"authorization": f"Bearer {TOKEN}"}

@@ -31,7 +31,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.limits import ServiceLimits
-    from worldthread.service.memories import Memories
+    from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
 
     with ExitStack() as stack:
@@ -42,7 +42,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Any]]:
                 Client("bob", token_digest(TOKENS["bob"]), ("bob",)),
                 Client("auditor", token_digest(TOKENS["auditor"]), ("anna",), writes=False),
             ]
-            memories = Memories(
+            memories = ServiceMemories(
                 tmp_path / "m", model="none", embedder="fake", readonly=readonly, most_open=most_open, first="anna"
             )
             service = Service(memories, ClientDirectory(clients), ServiceLimits(**limits))

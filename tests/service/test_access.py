@@ -227,13 +227,13 @@ def test_names_with_other_letters_have_addresses(serve: Callable[..., Any], tmp_
     from worldthread.server_access import Client, token_digest
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory
-    from worldthread.service.memories import Memories
+    from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
 
     name, token = 'the notes of "Ännä" 100%?#', "x" * 20
     with pytest.raises(InputError, match="address"):
         ClientDirectory([Client("c", token_digest(token), ("a/b",))])
-    with Memories(tmp_path / "other", model="none", embedder="fake") as memories:
+    with ServiceMemories(tmp_path / "other", model="none", embedder="fake") as memories:
         service = Service(memories, ClientDirectory([Client("c", token_digest(token), (name,))]))
         with TestClient(create_app(service), headers={"authorization": f"Bearer {token}"}) as client:
             path = f"/v1/namespaces/{quote(name, safe='')}"

@@ -18,7 +18,7 @@ def test_the_page_opens_for_tokens_of_its_memory(tmp_path: Path, monkeypatch: py
     from worldthread.service import pages
     from worldthread.service.app import create_app
     from worldthread.service.clients import ClientDirectory, add_client, revoke_client
-    from worldthread.service.memories import Memories
+    from worldthread.service.memories import ServiceMemories
     from worldthread.service.state import Service
     from worldthread.web.app_state import namespace_key
     from worldthread.web.assets import Asset
@@ -36,7 +36,7 @@ def test_the_page_opens_for_tokens_of_its_memory(tmp_path: Path, monkeypatch: py
     directory = ClientDirectory(clients)
     access = Access.for_service("127.0.0.1", 1, needs_names=True)
     page, state = pages.page_app(tmp_path / "m", access, directory, "anna", embedder="fake")
-    memories = Memories(tmp_path / "m", model="none", embedder="fake")
+    memories = ServiceMemories(tmp_path / "m", model="none", embedder="fake")
     with state, TestClient(create_app(Service(memories, directory), page=page), "http://127.0.0.1") as client:
         for token in (bob, "x", ""):
             refused = client.get("/", params={"token": token}, headers={"accept": "text/html"})

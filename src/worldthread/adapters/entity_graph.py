@@ -277,7 +277,7 @@ class EntityGraph:
 
     # -- within -----------------------------------------------------------------------------------------------------
 
-    def _state(self) -> _State:
+    def _state(self) -> _GraphState:
         found = [(int(episode.metadata["number"]), episode) for episode in self._memory.episodes(Filter(source=SOURCE))]
         found.sort(key=lambda pair: (pair[0], pair[1].id))
         nodes: dict[int, _Node] = {}
@@ -293,11 +293,11 @@ class EntityGraph:
             owner = nodes.get(int(episode.metadata.get("entity", 0)))
             if owner is not None:  # else its entity was forgotten on another way
                 owner.observations.append((episode.id, _values(episode)[1]))
-        return _State(list(nodes.values()), edges, found[-1][0] if found else 0)
+        return _GraphState(list(nodes.values()), edges, found[-1][0] if found else 0)
 
 
 @dataclass
-class _State:
+class _GraphState:
     nodes: list[_Node]
     edges: list[tuple[str, Relation]]
     last: int  # the highest number of an item; the order of the numbers is that of writing

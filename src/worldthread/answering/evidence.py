@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from worldthread.answering.question import Question
+from worldthread.answering.question import ParsedQuestion
 from worldthread.names import normalise_name
 from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Fact, Hit, Thesis
@@ -29,7 +29,7 @@ _BEST: Final = 5  # the mean of so many is more certain than the best alone
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EvidenceCandidate:
     """Something remembered that may answer a question.
 
     Args:
@@ -90,12 +90,12 @@ class Evidence:
 
 
 def candidates(
-    question: Question,
+    question: ParsedQuestion,
     hits: Iterable[Hit],
     embed: Callable[[Sequence[str]], NDArray[np.float32]],
     vectors: tuple[NDArray[np.float32], NDArray[np.float32]],
     rarity: Callable[[str], float],
-) -> list[Candidate]:
+) -> list[EvidenceCandidate]:
     """Return hits with their measures.
 
     Args:
@@ -126,11 +126,11 @@ def candidates(
         about = _about(hit, text, speaker, question, speakers)
         share = covered / total if total else 0.0
         similarity = float(similar[number])
-        found.append(Candidate(hit, text, speaker, about, words, similarity, float(blind[number]), share))
+        found.append(EvidenceCandidate(hit, text, speaker, about, words, similarity, float(blind[number]), share))
     return found
 
 
-def measured(question: Question, found: Iterable[Candidate], unknown: float) -> Evidence:
+def measured(question: ParsedQuestion, found: Iterable[EvidenceCandidate], unknown: float) -> Evidence:
     """Return the measures of what was found for a question.
 
     Args:
@@ -158,15 +158,15 @@ def measured(question: Question, found: Iterable[Candidate], unknown: float) -> 
     )
 
 
-def _blind_fit(one: Candidate) -> float:
+def _blind_fit(one: EvidenceCandidate) -> float:
     return one.blind + COVERAGE * one.coverage
 
 
-def _margin(own: Sequence[Candidate], others: Sequence[Candidate], count: int) -> float:
+def _margin(own: Sequence[EvidenceCandidate], others: Sequence[EvidenceCandidate], count: int) -> float:
     return _best(own, _blind_fit, count) - _best(others, _blind_fit, count) if others else 0.0
 
 
-def _best(found: Sequence[Candidate], value: Callable[[Candidate], float], count: int) -> float:
+def _best(found: Sequence[EvidenceCandidate], value: Callable[[EvidenceCandidate], float], count: int) -> float:
     """Return the mean of the highest values; 0 when there are none."""
     highest = sorted(map(value, found), reverse=True)[:count]
     return math.fsum(highest) / len(highest) if highest else 0.0
@@ -184,7 +184,7 @@ def _said(hit: Hit, text: str) -> tuple[str, str]:
     return "", text
 
 
-def _about(hit: Hit, text: str, speaker: str, question: Question, speakers: set[str]) -> frozenset[str]:
+def _about(hit: Hit, text: str, speaker: str, question: ParsedQuestion, speakers: set[str]) -> frozenset[str]:
     """Return whom a hit is about, of those who matter to the question: its names and the speakers."""
     item = hit.item
     if isinstance(item, Fact):

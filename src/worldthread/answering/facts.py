@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from worldthread.answering.parts import fits_kind
-from worldthread.answering.question import TABLES, Question
+from worldthread.answering.question import TABLES, ParsedQuestion
 from worldthread.names import normalise_name
 from worldthread.retrieve.words import STOP_STEMS, words_of
 from worldthread.types import Fact
@@ -28,7 +28,7 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 _RELATION_WORDS: Final = frozenset().union(*_ASKED.values())
 
 
-def stated_answer(question: Question, fact: Fact) -> str | None:
+def stated_answer(question: ParsedQuestion, fact: Fact) -> str | None:
     """Return the end of a fact that answers a question exactly.
 
     The other end is named in the question, and everything else that the question says is in the relation, or in a
@@ -60,7 +60,7 @@ def stated_answer(question: Question, fact: Fact) -> str | None:
     return None
 
 
-def _is_asked_about(name: str, question: Question, least: int = 2) -> bool:
+def _is_asked_about(name: str, question: ParsedQuestion, least: int = 2) -> bool:
     """Return whether a question names something, or has all words of it, at least so many that say something."""
     if normalise_name(name) in question.named:
         return True
@@ -77,7 +77,7 @@ def _means(needed: set[str], relation: str, left: set[str]) -> bool:
     return any(bool(left) and left <= _ASKED[name] for name, phrases in _STATED.items() if key in phrases)
 
 
-def _is_plain(relation: str, question: Question) -> bool:
+def _is_plain(relation: str, question: ParsedQuestion) -> bool:
     """Return whether a relation is "has" or "is", and the question asks with the same verb."""
     words = set(normalise_name(relation).split()) - _ARTICLES
     asked = set(normalise_name(question.text).replace("?", " ").split())

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.answering.decision import THRESHOLD, probability
-from worldthread.answering.evidence import Candidate, Evidence, candidates, measured
+from worldthread.answering.evidence import Evidence, EvidenceCandidate, candidates, measured
 from worldthread.answering.facts import stated_answer
 from worldthread.answering.parts import answering_part, answering_time, lacks_kind
 from worldthread.answering.persons import asks_who_somebody_is, says_who_somebody_is, tells_relative
-from worldthread.answering.question import Question, analysed
+from worldthread.answering.question import ParsedQuestion, analysed
 from worldthread.extract.when import shown_time
 from worldthread.names import normalise_name
 from worldthread.retrieve.text import shown_hit
@@ -101,7 +101,7 @@ def find_answer(text: str, memory: MemoryAccess) -> Found:
     return Found(_part(question, sentence, source), (source,), (), confidence, recall, evidence)
 
 
-def _part(question: Question, sentence: str, source: Hit) -> str:
+def _part(question: ParsedQuestion, sentence: str, source: Hit) -> str:
     """Return the part of a sentence that answers; the whole sentence when no part does it alone."""
     if asks_who_somebody_is(question) or tells_relative(question, sentence) == "as a whole":
         return sentence
@@ -136,13 +136,15 @@ def _unknown(rarities: dict[str, float]) -> float:
     return float(any(rarity >= 1 for rarity in rarities.values()))
 
 
-def _ranked(found: Sequence[Candidate]) -> list[Hit]:
+def _ranked(found: Sequence[EvidenceCandidate]) -> list[Hit]:
     """Return the passages, and without any the statements, that may answer a question, best first."""
     passages = [one.hit for one in found if one.hit.kind == "episode"]
     return passages or [one.hit for one in sorted(found, key=lambda one: -one.fit)]
 
 
-def _answering(question: Question, found: Sequence[Candidate], ranked: Sequence[Hit]) -> tuple[Hit, str] | None:
+def _answering(
+    question: ParsedQuestion, found: Sequence[EvidenceCandidate], ranked: Sequence[Hit]
+) -> tuple[Hit, str] | None:
     """Return the first of the best hits that can answer a question, and its sentence that does; ``None`` without one.
 
     Of a sentence that fits less, the part that is asked for counts more: "Who painted it?" asks for a name.

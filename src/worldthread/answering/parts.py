@@ -6,9 +6,9 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from worldthread.answering.question import LISTS, Question
+from worldthread.answering.question import LISTS, ParsedQuestion
 from worldthread.errors import MissingExtraError
-from worldthread.extract.prose.entities import Entity, annotated_passages
+from worldthread.extract.prose.entities import NamedEntity, annotated_passages
 from worldthread.extract.times import time_expressions
 from worldthread.extract.when import shown_time
 from worldthread.retrieve.words import STOP_STEMS, words_of
@@ -24,7 +24,7 @@ _CAPITAL: Final = re.compile(r"\b[A-Z]")
 _PLACE_RELATION: Final = re.compile(r"\b(?:in|at|on|near|to|from|into|through|down|up|of|by|address|home|residence)\b")
 
 
-def fits_kind(question: Question, answer: str, relation: str) -> bool:
+def fits_kind(question: ParsedQuestion, answer: str, relation: str) -> bool:
     """Return whether the end of a fact is of the kind that a question asks for.
 
     Args:
@@ -49,7 +49,7 @@ def has_number(text: str) -> bool:
     return bool(_DIGIT.search(text)) or bool(LISTS["number_words"] & set(re.findall(r"\w+", text.casefold())))
 
 
-def lacks_kind(question: Question, sentence: str) -> bool:
+def lacks_kind(question: ParsedQuestion, sentence: str) -> bool:
     """Return whether a sentence certainly has nothing of the kind that a question asks for.
 
     Only numbers are certain: a person may be "my sister", a time is that of the message, a place may be "home".
@@ -67,7 +67,7 @@ def lacks_kind(question: Question, sentence: str) -> bool:
     return not has_number(sentence) or not (not counted or counted & set(words_of(sentence)))
 
 
-def answering_part(question: Question, sentence: str) -> str | None:
+def answering_part(question: ParsedQuestion, sentence: str) -> str | None:
     """Return the part of a sentence that is of the kind that a question asks for.
 
     Args:
@@ -80,7 +80,7 @@ def answering_part(question: Question, sentence: str) -> str | None:
     if question.kind not in ("person", "time", "place", "number"):
         return None
     asked = set(words_of(question.text))
-    found: list[tuple[Entity, str]] = []
+    found: list[tuple[NamedEntity, str]] = []
     for passage in annotated_passages(sentence):
         for part, entities in passage.sentences:
             for entity in entities:
@@ -118,14 +118,14 @@ def answering_time(sentence: str, at: float) -> str | None:
     return first if first == last else f"{first} to {last}"
 
 
-def _one_time(sentence: str, times: list[Entity]) -> str | None:
+def _one_time(sentence: str, times: list[NamedEntity]) -> str | None:
     """Return a day and an hour that stand side by side as one; ``None`` for times that do not."""
     if any(after.start - before.end > _JOINED for before, after in pairwise(times)):
         return None
     return sentence[times[0].start : times[-1].end]
 
 
-def _is_of_kind(question: Question, entity: Entity, sentence: str) -> bool:
+def _is_of_kind(question: ParsedQuestion, entity: NamedEntity, sentence: str) -> bool:
     written = sentence[entity.start : entity.end]
     after_preposition = bool(_PLACE_BEFORE.search(sentence[: entity.start]))
     if question.kind == "time":
@@ -139,7 +139,7 @@ def _is_of_kind(question: Question, entity: Entity, sentence: str) -> bool:
     return entity.kind in ("name", "person") and after_preposition
 
 
-def _counted(question: Question) -> frozenset[str]:
+def _counted(question: ParsedQuestion) -> frozenset[str]:
     """Return the stems of what is counted in "how many cars", empty where nothing is."""
     match = _MANY.search(question.text)
     if match is None or match["noun"].casefold() in LISTS["auxiliaries"]:

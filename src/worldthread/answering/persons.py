@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from worldthread.answering.question import TABLES, Question
+from worldthread.answering.question import TABLES, ParsedQuestion
 from worldthread.retrieve.words import words_of
 
 Telling: TypeAlias = Literal["no", "as a whole", "in part"]
@@ -45,7 +45,7 @@ _RELATIVES: Final = tuple(
 )
 
 
-def asks_who_somebody_is(question: Question) -> bool:
+def asks_who_somebody_is(question: ParsedQuestion) -> bool:
     """Return whether a question asks who a person is, and nothing else.
 
     Args:
@@ -57,7 +57,7 @@ def asks_who_somebody_is(question: Question) -> bool:
     return question.kind == "person" and len(question.named) == 1 and not question.words
 
 
-def says_who_somebody_is(question: Question, sentence: str) -> bool:
+def says_who_somebody_is(question: ParsedQuestion, sentence: str) -> bool:
     """Return whether a sentence says what the subject of a question is: "Marc is a student of Anna".
 
     Args:
@@ -74,7 +74,7 @@ def says_who_somebody_is(question: Question, sentence: str) -> bool:
     )
 
 
-def tells_relative(question: Question, sentence: str) -> Telling:
+def tells_relative(question: ParsedQuestion, sentence: str) -> Telling:
     """Return how a sentence tells who a relative is.
 
     Args:

@@ -54,7 +54,7 @@ _MONTHS_AND_DAYS: Final = WORDS["months"] | WORDS["weekdays"]
 
 
 @dataclass(frozen=True)
-class Question:
+class ParsedQuestion:
     """A question, understood.
 
     Args:
@@ -76,7 +76,7 @@ class Question:
     asked_noun: frozenset[str]
 
 
-def analysed(text: str, speakers: Iterable[str] = (), known: Iterable[str] = ()) -> Question:
+def analysed(text: str, speakers: Iterable[str] = (), known: Iterable[str] = ()) -> ParsedQuestion:
     """Return what a question asks.
 
     Args:
@@ -98,7 +98,7 @@ def analysed(text: str, speakers: Iterable[str] = (), known: Iterable[str] = ())
     words = tuple(
         word for word in dict.fromkeys(words_of(_POSSESSIVE.sub("", text))) if _tells(word) and word not in of_names
     )
-    return Question(text, _kind(text), named, subject, blind, words, _asked_noun(text))
+    return ParsedQuestion(text, _kind(text), named, subject, blind, words, _asked_noun(text))
 
 
 def _tells(word: str) -> bool:

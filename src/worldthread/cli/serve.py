@@ -119,7 +119,7 @@ def serve_(
     from worldthread.server_access import Access, Client, generate_secret, listening_socket, port_of, token_digest
     from worldthread.service.clients import ClientDirectory
     from worldthread.service.limits import ServiceLimits
-    from worldthread.service.memories import Memories
+    from worldthread.service.memories import ServiceMemories
     from worldthread.service.serving import serve as run
     from worldthread.service.state import Service
 
@@ -138,7 +138,7 @@ def serve_(
     with (
         ExitStack() as stack,
         listening_socket(access.host, access.port) as listening,
-        Memories(
+        ServiceMemories(
             memory.location,
             readonly=readonly,
             model=model,

@@ -13,7 +13,7 @@ from worldthread.errors import ContractError, EpisodeOverError, InputError
 _FALLBACK_ACTIONS = ("look", "inventory", "go north", "go south", "go east", "go west")
 
 
-class _Step(NamedTuple):
+class _CheckedStep(NamedTuple):
     observation: str
     reward: float
     terminated: bool
@@ -52,7 +52,7 @@ def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
     again = _play(env, steps, seed, [action for action, _ in played[1:]])
     for number, ((action, first), (_, second)) in enumerate(zip(played, again, strict=True)):
         where = f"after the same {number} actions (the last: {action!r})"
-        for name in _Step._fields:
+        for name in _CheckedStep._fields:
             same = getattr(first, name) == getattr(second, name)
             _require(same, f"{name} differs {where}: {getattr(first, name)!r}, then {getattr(second, name)!r}")
     if isinstance(env, RestorableEnvironment):
@@ -61,11 +61,11 @@ def check_env(env: Environment, *, steps: int = 20, seed: int = 0) -> None:
     _check_refusals(env, seed)
 
 
-def _play(env: Environment, steps: int, seed: int, script: list[str] | None = None) -> list[tuple[str, _Step]]:
+def _play(env: Environment, steps: int, seed: int, script: list[str] | None = None) -> list[tuple[str, _CheckedStep]]:
     """Reset and play, and check every result; return the results, each with its action ("" for the reset)."""
     rng = random.Random(seed)
     result = _tuple_of(env.reset(seed), 2, "reset()")
-    played = [("", _Step(result[0], 0.0, False, False, result[1]))]
+    played = [("", _CheckedStep(result[0], 0.0, False, False, result[1]))]
     _check_result(env, played[0][1], "reset()")
     _require(played[0][1].info.moves == 0, f"moves must be 0 after reset(), not {played[0][1].info.moves}")
     for number in range(steps if script is None else len(script)):
@@ -73,7 +73,7 @@ def _play(env: Environment, steps: int, seed: int, script: list[str] | None = No
         offered = before.info.valid_actions or _FALLBACK_ACTIONS
         action = rng.choice(offered) if script is None else script[number]
         where = f"step({action!r})"
-        after = _Step(*_tuple_of(env.step(action), 5, where))
+        after = _CheckedStep(*_tuple_of(env.step(action), 5, where))
         played.append((action, after))
         _check_result(env, after, where)
         _check_progress(before, after, where)
@@ -83,7 +83,7 @@ def _play(env: Environment, steps: int, seed: int, script: list[str] | None = No
     return played
 
 
-def _check_result(env: Environment, step: _Step, where: str) -> None:
+def _check_result(env: Environment, step: _CheckedStep, where: str) -> None:
     observation, reward, terminated, truncated, info = step
     _require(isinstance(observation, str), f"the observation of {where} must be a string, not {observation!r}")
     _require(bool(observation.strip()), f"the observation of {where} is empty")
@@ -137,7 +137,7 @@ def _check_info(info: Info, where: str) -> None:
         _require(actions == tuple(sorted(set(actions))), f"valid_actions after {where} must be sorted, without doubles")
 
 
-def _check_progress(before: _Step, after: _Step, where: str) -> None:
+def _check_progress(before: _CheckedStep, after: _CheckedStep, where: str) -> None:
     moves = after.info.moves - before.info.moves
     _require(moves >= 1, f"{where} must cost a move or more, but moves went from {before.info.moves} by {moves}")
     gained = after.info.score - before.info.score
@@ -164,12 +164,12 @@ def _check_save_before_reset(env: RestorableEnvironment) -> None:
     raise ContractError("save() before reset() must raise EpisodeOverError")
 
 
-def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _Step]], seed: int) -> None:
+def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _CheckedStep]], seed: int) -> None:
     """Replay the actions, saving after each step; then restore some of the states and replay from there."""
     env.reset(seed)
     saved = [_saved(env)]
     for action, step in played[1:]:
-        again = _Step(*env.step(action))
+        again = _CheckedStep(*env.step(action))
         _check_same(step, again, f"of {action!r}, when every state before it was saved,")
         saved.append(_saved(env))
     last = len(played) - 1
@@ -182,7 +182,7 @@ def _check_restoring(env: RestorableEnvironment, played: list[tuple[str, _Step]]
             again = step._replace(observation=result[0], info=result[1])
             _check_same(step, again, f"of the state restored {where}")
         for action, step in played[number + 1 :]:
-            _check_same(step, _Step(*env.step(action)), f"of {action!r}, after coming back to the state {where}")
+            _check_same(step, _CheckedStep(*env.step(action)), f"of {action!r}, after coming back to the state {where}")
         if played[last][1].terminated or played[last][1].truncated:
             _check_is_outside(env, f"after coming back {where} and playing to the end")
     for nonsense in (b"", b"nonsense", saved[0][:-1]):
@@ -199,8 +199,8 @@ def _saved(env: RestorableEnvironment) -> bytes:
     return saved
 
 
-def _check_same(first: _Step, second: _Step, what: str) -> None:
-    for name in _Step._fields:
+def _check_same(first: _CheckedStep, second: _CheckedStep, what: str) -> None:
+    for name in _CheckedStep._fields:
         same = getattr(first, name) == getattr(second, name)
         _require(same, f"{name} {what} differs: {getattr(first, name)!r}, then {getattr(second, name)!r}")
 

@@ -35,7 +35,7 @@ _Item: TypeAlias = int
 """What a condition needs to know of an item: the number of the relation of a fact, ``_THESIS``, or ``_EPISODE``."""
 
 
-class Selection:
+class StatementSelection:
     """The episodes and statements of a graph that meet a condition, as the graph is now.
 
     Made by :meth:`TemporalGraph.select <worldthread.graph.TemporalGraph.select>`; it must not be used after a change of

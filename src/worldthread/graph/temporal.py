@@ -20,7 +20,7 @@ from worldthread.graph.episodes import EpisodeRecord
 from worldthread.graph.fold import STATE_HASH_VERSION, state_hash, version_row
 from worldthread.graph.increment import IncrementalFold
 from worldthread.graph.merges import MergedNames
-from worldthread.graph.selection import Selection
+from worldthread.graph.selection import StatementSelection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT, NEVER
 from worldthread.graph.view import GraphView
@@ -72,7 +72,7 @@ class TemporalGraph:
         self._use(GraphState.empty())
         self._outside: tuple[tuple[str, str], ...] = ()  # names that other episodes merge
         self._listed: _Listing | None = None
-        self._selections: tuple[int, dict[Condition, Selection]] = -1, {}
+        self._selections: tuple[int, dict[Condition, StatementSelection]] = -1, {}
         self.change_count = 0
         self.numbering = 0
         self.add_many(episodes)
@@ -291,7 +291,7 @@ class TemporalGraph:
         recorded = self._episodes.extracted.get(episode, self._episodes.recorded[episode])
         return recorded is None or recorded <= recorded_time
 
-    def select(self, condition: Condition) -> Selection:
+    def select(self, condition: Condition) -> StatementSelection:
         """Return what meets a condition; :mod:`worldthread.graph.selection` says what that means.
 
         Args:
@@ -308,7 +308,7 @@ class TemporalGraph:
         if selection is None:
             if len(known) >= _KEPT_SELECTIONS:
                 known.pop(next(iter(known)))
-            selection = known[condition] = Selection(self._state, condition)
+            selection = known[condition] = StatementSelection(self._state, condition)
         return selection
 
     def selected_episodes(self, condition: Condition) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worldthread.arguments import require_finite
-from worldthread.graph.selection import Selection
+from worldthread.graph.selection import StatementSelection
 from worldthread.graph.state import GraphState
 from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
@@ -140,7 +140,7 @@ class GraphView:
         facts = {fact.key: fact for fact in (*self.facts(subject=name), *self.facts(object=name))}
         return [*(facts[key] for key in sorted(facts)), *self.theses(about=name)]
 
-    def timeline(self, name: str, selection: Selection | None = None) -> list[Version]:
+    def timeline(self, name: str, selection: StatementSelection | None = None) -> list[Version]:
         """Return every version of every statement about ``name``, ended ones included.
 
         Args:

@@ -12,7 +12,7 @@ from worldthread.arguments import require_query
 from worldthread.errors import InputError, StoreError
 from worldthread.memory import Memory
 from worldthread.mirror.graph_server import GraphServer
-from worldthread.mirror.tables import TABLES, Row, Table, rows_of
+from worldthread.mirror.tables import TABLES, MirrorTable, Row, rows_of
 from worldthread.progress import Progress, show_progress
 from worldthread.types import Episode
 
@@ -200,7 +200,7 @@ class Mirror:
             "MATCH (n:Mirror {memory: $memory}) SET n.state_hash = $digest", memory=self._name, digest=digest
         )
 
-    def _read(self, table: Table) -> dict[str, Row]:
+    def _read(self, table: MirrorTable) -> dict[str, Row]:
         found: dict[str, Row] = {}
         after = -1
         while True:
@@ -212,20 +212,20 @@ class Mirror:
                 return found
             after = rows[-1][-1]
 
-    def _send(self, query: LiteralString, table: Table, rows: list[Row], advance: Callable[[int], None]) -> None:
+    def _send(self, query: LiteralString, table: MirrorTable, rows: list[Row], advance: Callable[[int], None]) -> None:
         for start in range(0, len(rows), _BATCH):
             part = [self._sent(table, row) for row in rows[start : start + _BATCH]]
             self._graph.run(query, memory=self._name, rows=part)
             advance(len(part))
 
-    def _sent(self, table: Table, row: Row) -> Row:
+    def _sent(self, table: MirrorTable, row: Row) -> Row:
         """Return a row as its statement takes it."""
         if not table.is_edge:
             return row | {"memory": self._name}
         properties = {name: value for name, value in row.items() if name not in _ENDS}
         return {"id": row["id"], "from_id": row["from_id"], "to_id": row["to_id"], "properties": properties}
 
-    def _compare(self, table: Table, written: list[Row]) -> None:
+    def _compare(self, table: MirrorTable, written: list[Row]) -> None:
         """Read back what was written, and raise StoreError where it differs."""
         for start in range(0, len(written), _BATCH):
             part = written[start : start + _BATCH]
@@ -255,7 +255,7 @@ class Mirror:
     def _as_shown(self, row: Row) -> Row:
         return {name: self._graph.rounded(v) if isinstance(v, float) else v for name, v in row.items()}
 
-    def _differs(self, table: Table, id_: str) -> StoreError:
+    def _differs(self, table: MirrorTable, id_: str) -> StoreError:
         return StoreError(
             f"the mirror differs from the memory in {table.name} {id_!r}: nobody else may change it; the next update "
             "repairs it",
@@ -277,7 +277,7 @@ def _difference(there: dict[str, Row], wanted: dict[str, Row]) -> tuple[dict[str
     return written, removed
 
 
-def _row(table: Table, values: list[Any]) -> Row:
+def _row(table: MirrorTable, values: list[Any]) -> Row:
     """Return the row of a result, without what is not set."""
     names = (*table.properties, "from_id", "to_id") if table.is_edge else table.properties
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}

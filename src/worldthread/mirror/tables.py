@@ -16,7 +16,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Table:
+class MirrorTable:
     """One kind of vertices or edges.
 
     Args:
@@ -47,9 +47,9 @@ class Table:
 _INTERVAL: Final = ("begin", "begin_exact", "since", "end", "end_exact", "until", "ended_by", "reason")
 
 
-def _vertices(label: LiteralString, properties: tuple[LiteralString, ...]) -> Table:
+def _vertices(label: LiteralString, properties: tuple[LiteralString, ...]) -> MirrorTable:
     returned = ", ".join(f"n.{name}" for name in properties)
-    return Table(
+    return MirrorTable(
         label,
         properties,
         f"MATCH (n:{label} {{memory: $memory}}) WHERE id(n) > $after RETURN {returned}, id(n) "
@@ -65,14 +65,14 @@ def _vertices(label: LiteralString, properties: tuple[LiteralString, ...]) -> Ta
 
 def _edges(
     kind: LiteralString, begin: LiteralString, end: LiteralString, properties: tuple[LiteralString, ...]
-) -> Table:
+) -> MirrorTable:
     returned = ", ".join((*(f"e.{name}" for name in properties), "a.id", "b.id"))
     ends = f"MATCH (a:{begin} {{memory: $memory, id: row.from_id}}), (b:{end} {{memory: $memory, id: row.to_id}})"
     edge = (
         f"UNWIND $rows AS row MATCH (a:{begin} {{memory: $memory, id: row.from_id}})"
         f"-[e:{kind} {{id: row.id}}]->(b:{end})"
     )
-    return Table(
+    return MirrorTable(
         kind,
         properties,
         f"MATCH (a:{begin} {{memory: $memory}})-[e:{kind}]->(b:{end}) WHERE id(e) > $after "
@@ -129,7 +129,7 @@ def rows_of(record: Record, texts: dict[str, Episode]) -> dict[str, dict[str, Ro
     return {name: {row["id"]: row for row in rows.values()} for name, rows in found.items()}
 
 
-def _statement_rows(version: Version, place: int, names: tuple[str, ...]) -> Iterator[tuple[Table, Row]]:
+def _statement_rows(version: Version, place: int, names: tuple[str, ...]) -> Iterator[tuple[MirrorTable, Row]]:
     statement, interval = version.statement, _interval(version)
     key = f"{statement.id}#{place:06}"
     for name in dict.fromkeys(names):

@@ -51,7 +51,7 @@ class SharedAnswers:
         if value is None:
             return None
         try:
-            kept = convert(json.loads(value), _Answer)
+            kept = convert(json.loads(value), _KeptAnswer)
         except (ValueError, TypeError, RecursionError) as error:
             raise DamagedFileError(
                 f"the entry {key} is not an answer ({error}): empty the cache", path=self._cache.address
@@ -79,7 +79,7 @@ class SharedAnswers:
         self.close()
 
 
-class _Answer(msgspec.Struct, forbid_unknown_fields=True):
+class _KeptAnswer(msgspec.Struct, forbid_unknown_fields=True):
     text: str
     model: str
     finish_reason: str

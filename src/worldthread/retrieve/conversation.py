@@ -37,7 +37,7 @@ NOBODY: Final = 0
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ConversationIndex:
     """What was said, in order. A *place* is a position in that order.
 
     Args:
@@ -137,7 +137,7 @@ class ConversationOrder:
         speakers: NDArray[np.int32],
         names: Sequence[str],
         ties: NDArray[np.uint64],
-    ) -> Conversation | None:
+    ) -> ConversationIndex | None:
         """Return what was said in a graph, the same one at every call.
 
         Args:
@@ -190,7 +190,7 @@ class ConversationOrder:
         places = [bisect.bisect_left(self._order, key(episode), key=key) for episode in episodes.tolist()]
         self._order = np.insert(self._order, places, episodes)
 
-    def _conversation(self, count: int, speakers: NDArray[np.int32], names: Sequence[str]) -> Conversation:
+    def _conversation(self, count: int, speakers: NDArray[np.int32], names: Sequence[str]) -> ConversationIndex:
         said = self._order
         at, sources, speaks = self._times[said], self._sources[said], speakers[said]
         gaps = np.diff(at, prepend=at[:1])
@@ -200,7 +200,7 @@ class ConversationOrder:
         continues = (gaps > 0) & (gaps < 1.5 * PART_GAP) & ~other_source & same_speaker
         places = np.full(count, -1, np.int64)
         places[said] = np.arange(len(said))
-        return Conversation(
+        return ConversationIndex(
             episodes=said,
             places=places,
             sessions=np.cumsum(begins_session),

@@ -21,7 +21,7 @@ from worldthread.graph.columns import pack_strings, unpack_strings
 from worldthread.models import Embedder
 from worldthread.names import normalise_name
 from worldthread.retrieve.cache import DerivedCache
-from worldthread.retrieve.conversation import NOBODY, Conversation, ConversationOrder
+from worldthread.retrieve.conversation import NOBODY, ConversationIndex, ConversationOrder
 from worldthread.retrieve.integer_table import GrowingArray, IntegerTable
 from worldthread.retrieve.lexical import LexicalIndex
 from worldthread.retrieve.links import Links, NewRows
@@ -113,7 +113,7 @@ class RetrievalIndex:
         self._links: Links | None = None
         self._linked: tuple[int, int, int] | None = None  # rows of the tables that the links know; None: all anew
         self._links_follow = False  # whether the links are those of the last `take`
-        self._conversation: Conversation | _Unknown | None = _UNKNOWN
+        self._conversation: ConversationIndex | _Unknown | None = _UNKNOWN
         self._conversation_order = ConversationOrder()
 
     @property
@@ -374,7 +374,7 @@ class RetrievalIndex:
         return Links(self.names, len(self.vocabulary), len(self.statements), self._present, rows, df)
 
     @property
-    def conversation(self) -> Conversation | None:
+    def conversation(self) -> ConversationIndex | None:
         """What was said, in order; ``None`` when nobody says anything."""
         if isinstance(self._conversation, _Unknown):
             self._conversation = self._conversation_order.update(

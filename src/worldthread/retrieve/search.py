@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.graph.conditions import Condition
-from worldthread.graph.selection import Selection
+from worldthread.graph.selection import StatementSelection
 from worldthread.retrieve import method as method_named
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores, names_in
@@ -90,7 +90,7 @@ def search(
     return tuple(hits)
 
 
-def _among_selected(scores: Scores, selection: Selection) -> Scores:
+def _among_selected(scores: Scores, selection: StatementSelection) -> Scores:
     """Return the scores of what is selected; everything else is no hit."""
     nothing = np.float32(-np.inf)
     return replace(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldthread.graph import TemporalGraph
-from worldthread.graph.selection import Selection
+from worldthread.graph.selection import StatementSelection
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, Scores
 from worldthread.retrieve.sparse import Numbers
@@ -64,7 +64,7 @@ def best_statements(
     kind: Kind,
     at: float | None,
     only_current: bool = True,
-    selection: Selection | None = None,
+    selection: StatementSelection | None = None,
 ) -> list[tuple[int, float]]:
     """Return the best facts, or the best theses.
 
@@ -239,7 +239,7 @@ class QuestionPaths:
 
 
 def version_shown(
-    graph: TemporalGraph, number: int, at: float | None, selection: Selection | None = None
+    graph: TemporalGraph, number: int, at: float | None, selection: StatementSelection | None = None
 ) -> Version | None:
     """Return the version of a statement that holds now (``at`` is ``None``) or at a world time, else its last."""
     view = graph.view(at)

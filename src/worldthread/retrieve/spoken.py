@@ -1,7 +1,7 @@
 """Scores of what was said: a message is understood with its neighbours, so its words and its meaning count with theirs.
 
 With cosine similarities and BM25 as in :mod:`worldthread.retrieve.lexical`, all for the places of a
-:class:`~worldthread.retrieve.conversation.Conversation`, and *s* scaled to [0, 1] by its extremes, the score of a place
+:class:`~worldthread.retrieve.conversation.ConversationIndex`, and *s* scaled to [0, 1] by its extremes, the score of a place
 is the mean, with the :data:`WEIGHTS`, of
 
 * meaning: s(question, episode), plus 1/2 of that of the place before and 1/4 of that of the place after it;
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from worldthread.errors import MissingExtraError
 from worldthread.extract.times import time_expressions
 from worldthread.retrieve.cache import CacheKey
-from worldthread.retrieve.conversation import Conversation
+from worldthread.retrieve.conversation import ConversationIndex
 from worldthread.retrieve.index import RetrievalIndex
 from worldthread.retrieve.query import Query, names_in
 from worldthread.retrieve.question import STANDING_WORDS, asks_what_was_answered
@@ -100,7 +100,7 @@ _STANDING: Final = CacheKey[NDArray[np.bool_]]("what is always to be heeded")
 
 
 def spoken_scores(
-    query: Query, index: RetrievalIndex, conversation: Conversation, of_episodes: Floats, of_sentences: Floats
+    query: Query, index: RetrievalIndex, conversation: ConversationIndex, of_episodes: Floats, of_sentences: Floats
 ) -> Floats:
     """Return the score of each place of a conversation; the module has the formula.
 
@@ -122,7 +122,7 @@ def spoken_scores(
 
 
 def spoken_parts(
-    query: Query, index: RetrievalIndex, conversation: Conversation, of_episodes: Floats, of_sentences: Floats
+    query: Query, index: RetrievalIndex, conversation: ConversationIndex, of_episodes: Floats, of_sentences: Floats
 ) -> dict[str, NDArray[Any]]:
     """Return the parts of the score of each place, by the names of their :class:`Weights`; see :func:`spoken_scores`.
 
@@ -162,14 +162,14 @@ def scaled(values: Floats) -> Floats:
     return ((values - low) / (high - low)).astype(np.float32) if high > low else np.zeros_like(values)
 
 
-def _is_only_one_named(query: Query, conversation: Conversation) -> NDArray[np.bool_]:
+def _is_only_one_named(query: Query, conversation: ConversationIndex) -> NDArray[np.bool_]:
     named = names_in(query.text, conversation.numbers.get)
     if len(named) != 1:
         return np.zeros(len(conversation), bool)
     return np.asarray(conversation.speakers == named[0])
 
 
-def _is_standing(index: RetrievalIndex, conversation: Conversation) -> NDArray[np.bool_]:
+def _is_standing(index: RetrievalIndex, conversation: ConversationIndex) -> NDArray[np.bool_]:
     found = np.zeros(len(conversation), bool)
     for word in STANDING_WORDS:
         places = conversation.places[index.episode_words.having(word)[0]]
@@ -177,7 +177,7 @@ def _is_standing(index: RetrievalIndex, conversation: Conversation) -> NDArray[n
     return found & ~conversation.is_by_assistant
 
 
-def _nearness(query: Query, conversation: Conversation) -> Floats | None:
+def _nearness(query: Query, conversation: ConversationIndex) -> Floats | None:
     """Return how near to a time in the question each place is, in [0, 1]; ``None`` when it names no time."""
     times = conversation.times
     at = float(times.max()) if query.at is None else query.at
@@ -196,7 +196,9 @@ def _nearness(query: Query, conversation: Conversation) -> Floats | None:
     return np.exp(-distance / NEARNESS).astype(np.float32)
 
 
-def _lexical_parts(query: Query, index: RetrievalIndex, conversation: Conversation) -> tuple[Floats, Floats, Floats]:
+def _lexical_parts(
+    query: Query, index: RetrievalIndex, conversation: ConversationIndex
+) -> tuple[Floats, Floats, Floats]:
     """Return BM25 of windows, of episodes alone and of sessions, each by place."""
     lengths = index.derived.get(_LENGTHS, lambda: _lengths(index, conversation))
     count, sessions = len(conversation), len(lengths.sessions)
@@ -231,7 +233,7 @@ def _lexical_parts(query: Query, index: RetrievalIndex, conversation: Conversati
 
 
 def _spread(
-    conversation: Conversation, places: Numbers, frequencies: NDArray[np.float64], into: NDArray[np.float64]
+    conversation: ConversationIndex, places: Numbers, frequencies: NDArray[np.float64], into: NDArray[np.float64]
 ) -> Numbers:
     """Add the frequencies of a word to all windows that reach its places, and return these windows.
 
@@ -263,7 +265,7 @@ def _spread(
     return np.unique(np.concatenate(reached))
 
 
-def _lengths(index: RetrievalIndex, conversation: Conversation) -> _Lengths:
+def _lengths(index: RetrievalIndex, conversation: ConversationIndex) -> _Lengths:
     own = index.episode_words.lengths(len(conversation.places))[conversation.episodes].astype(np.float64)
     windows = np.zeros(len(own))
     _spread(conversation, np.arange(len(own)), own, windows)

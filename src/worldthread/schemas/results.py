@@ -32,7 +32,7 @@ class PassageResult(BaseModel):
     text: str = Field(description="The text; a long one is cut")
 
 
-class StatedFact(BaseModel):
+class FactResult(BaseModel):
     """A statement with one interval in which it held."""
 
     id: str = Field(description="The id of the statement, for update, correct and forget")
@@ -59,7 +59,7 @@ class RememberResult(BaseModel):
 class RecallResult(BaseModel):
     """The hits for a question, best first."""
 
-    statements: list[StatedFact]
+    statements: list[FactResult]
     passages: list[PassageResult]
 
 
@@ -67,7 +67,7 @@ class AskResult(BaseModel):
     """An answer with its sources."""
 
     answer: str | None = Field(description="null if there is not enough information")
-    statements: list[StatedFact] = Field(description="The statements that support the answer")
+    statements: list[FactResult] = Field(description="The statements that support the answer")
     passages: list[PassageResult] = Field(description="The passages that support the answer")
     model: str = Field(description="The chat model that answered; empty if the answer is taken from what is remembered")
 
@@ -76,7 +76,7 @@ class EntityResult(BaseModel):
     """Statements about one entity."""
 
     entity: str
-    statements: list[StatedFact]
+    statements: list[FactResult]
     left_out: int = Field(description="The number of further statements; a higher limit shows them")
     similar: list[str] = Field(description="Known names that contain this one, if nothing is known about it")
 
@@ -84,7 +84,7 @@ class EntityResult(BaseModel):
 class ListResult(BaseModel):
     """A page of statements."""
 
-    statements: list[StatedFact]
+    statements: list[FactResult]
     cursor: str | None = Field(description="Where the next page begins; null on the last page")
 
 
@@ -126,11 +126,11 @@ def excerpt(episode: Episode) -> PassageResult:
     return passage(episode).model_copy(update={"text": cut(one_line(episode.text), _EXCERPT, OMISSION)})
 
 
-def stated_fact(memory: Memory, version: Version, path: Iterable[str] = ()) -> StatedFact:
+def stated_fact(memory: Memory, version: Version, path: Iterable[str] = ()) -> FactResult:
     """Return one version of a statement as data."""
     statement, interval = version.statement, version.interval
     episodes = list(version.sources[:_SOURCES])
-    return StatedFact(
+    return FactResult(
         id=statement.id,
         kind="fact" if isinstance(statement, Fact) else "thesis",
         text=_statement_text(statement),
@@ -143,7 +143,7 @@ def stated_fact(memory: Memory, version: Version, path: Iterable[str] = ()) -> S
     )
 
 
-def split_hits(memory: Memory, hits: Iterable[Hit]) -> tuple[list[StatedFact], list[PassageResult]]:
+def split_hits(memory: Memory, hits: Iterable[Hit]) -> tuple[list[FactResult], list[PassageResult]]:
     """Return hits as data: the statements, and the passages."""
     found = list(hits)
     statements = [stated_fact(memory, hit.version, hit.path) for hit in found if hit.version is not None]

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from worldthread import __version__
 from worldthread.served_memory import serving_client
 from worldthread.service import requests as r
-from worldthread.service.guard import Guard, client_of
+from worldthread.service.guard import ServiceGuard, client_of
 from worldthread.service.problems import (
     PROBLEM_TYPE,
     Problem,
@@ -85,7 +85,7 @@ def create_app(service: Service, *, mcp: bool = False, page: ASGIApp | None = No
         with serving_client([found[1]], writes=client.writes):
             await mounted({**scope, "path": "/mcp", "raw_path": b"/mcp"}, receive, send)
 
-    guarded = Guard(served, service.directory, service.limits, service.metrics)
+    guarded = ServiceGuard(served, service.directory, service.limits, service.metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

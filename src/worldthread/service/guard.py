@@ -28,7 +28,7 @@ _HEADERS: Final = {
 }
 
 
-class Guard:
+class ServiceGuard:
     """Lets requests of known clients through, as many and as long as they may be.
 
     What comes from nobody who is known is answered before its body is read.

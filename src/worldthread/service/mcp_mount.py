@@ -13,13 +13,13 @@ from worldthread.errors import ReadOnlyError
 from worldthread.mcp.server import create_server
 from worldthread.memory import Memory
 from worldthread.served_memory import client_writes, served_namespaces
-from worldthread.service.memories import Memories
+from worldthread.service.memories import ServiceMemories
 
 MOUNTED_PATH: Final = "/mcp"
 _MAX_BODY: Final = 16 * 1024 * 1024
 
 
-def mcp_app(memories: Memories) -> Starlette:
+def mcp_app(memories: ServiceMemories) -> Starlette:
     """Return the MCP server as an application, which shows each call the memory that its address names.
 
     Args:
@@ -45,7 +45,7 @@ class _MountedMemory:
         memories: the memories of the service.
     """
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: ServiceMemories) -> None:
         self._memories = memories
         self.readonly = memories.readonly
         self.location = "the service"

@@ -33,7 +33,7 @@ class _Slot:
     users: int = 0
 
 
-class Memories:
+class ServiceMemories:
     """Opens the memories of one file or server at their first use, and keeps those that were used last. Thread-safe.
 
     Other processes can use the same file or server at the same time, to read and to write. Use it as a context manager,

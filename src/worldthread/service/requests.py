@@ -145,7 +145,7 @@ def filter_of(where: Where | None) -> Filter | None:
     return None if where is None else Filter(**where.model_dump())
 
 
-class ChatMessage(Body):
+class MessageBody(Body):
     """One turn of a conversation."""
 
     role: Name = Field(description="Who speaks: user, assistant, or a name", examples=["Anna"])
@@ -159,7 +159,7 @@ class ChatMessage(Body):
     at: Time = Field(default=None, description="When it was said")
 
 
-class Triple(Body):
+class TripleBody(Body):
     """A fact as subject, relation and object."""
 
     subject: Name = Field(examples=["Anna"])
@@ -202,7 +202,7 @@ class RememberText(_Remember):
 class RememberMessages(_Remember):
     """A conversation to remember."""
 
-    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_ITEMS, description="Its turns, in order")
+    messages: list[MessageBody] = Field(min_length=1, max_length=MAX_ITEMS, description="Its turns, in order")
 
     def content(self) -> Content:
         """Return what the memory takes."""
@@ -212,7 +212,7 @@ class RememberMessages(_Remember):
 class RememberTriples(_Remember):
     """Facts to remember as they are given."""
 
-    triples: list[Triple] = Field(min_length=1, max_length=MAX_ITEMS)
+    triples: list[TripleBody] = Field(min_length=1, max_length=MAX_ITEMS)
 
     def content(self) -> Content:
         """Return what the memory takes."""
@@ -321,8 +321,8 @@ class ExportBody(Body):
 class ChangeBody(Body):
     """A statement, and what is, or was, true instead."""
 
-    statement: Identifier | Triple = Field(description="The id of a statement, or subject, relation and object")
-    replacement: Triple | None = Field(default=None, description="What is, or was, true instead, if known")
+    statement: Identifier | TripleBody = Field(description="The id of a statement, or subject, relation and object")
+    replacement: TripleBody | None = Field(default=None, description="What is, or was, true instead, if known")
     reason: Words = Field(default="", description="Why, in a few words")
     at: Time = Field(default=None, description="When it changed, or was corrected; null is the present")
     source: str = Field(default="", max_length=MAX_NAME, description="Where this comes from")
@@ -408,7 +408,7 @@ class MemoryResult(BaseModel):
     counts: dict[str, int]
 
 
-class EntitiesResult(BaseModel):
+class ListedEntities(BaseModel):
     """Names that statements are about."""
 
     entities: list[str]

@@ -245,11 +245,11 @@ def entities(
     call: Called,
     prefix: Annotated[str, Query(max_length=200, description="Only names that begin with this")] = "",
     limit: Annotated[int, Query(ge=1, le=10_000, description="How many at most"), r.WHOLE_NUMBER] = 1000,
-) -> r.EntitiesResult:
+) -> r.ListedEntities:
     """List normalised names, sorted."""
     with call.reading() as memory:
         found = memory.entities(prefix)
-    return r.EntitiesResult(entities=found[:limit], left_out=max(0, len(found) - limit))
+    return r.ListedEntities(entities=found[:limit], left_out=max(0, len(found) - limit))
 
 
 @router.get("/users", summary="List the users whose texts are remembered")
@@ -468,9 +468,9 @@ def _episode(one: Episode) -> r.EpisodeResult:
     )  # fmt: skip
 
 
-def _statement(given: str | r.Triple) -> str | tuple[str, str, str]:
+def _statement(given: str | r.TripleBody) -> str | tuple[str, str, str]:
     return given if isinstance(given, str) else (given.subject, given.relation, given.object)
 
 
-def _triple(given: r.Triple | None) -> tuple[str, str, str] | None:
+def _triple(given: r.TripleBody | None) -> tuple[str, str, str] | None:
     return None if given is None else (given.subject, given.relation, given.object)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from worldthread.service.clients import ClientDirectory
 from worldthread.service.jobs import Jobs
 from worldthread.service.limits import ServiceLimits
-from worldthread.service.memories import Memories
+from worldthread.service.memories import ServiceMemories
 from worldthread.service.metrics import Metrics
 from worldthread.service.remembering import IdempotencyKeys
 
@@ -25,7 +25,9 @@ class Service:
         is_ending: whether the service is ending.
     """
 
-    def __init__(self, memories: Memories, directory: ClientDirectory, limits: ServiceLimits | None = None) -> None:
+    def __init__(
+        self, memories: ServiceMemories, directory: ClientDirectory, limits: ServiceLimits | None = None
+    ) -> None:
         self.memories = memories
         self.directory = directory
         self.limits = limits or ServiceLimits()

@@ -55,7 +55,7 @@ _LOGIN: Final = """<!doctype html>
 _LOGIN_HINT: Final = "The server printed its token when it was started."
 
 
-class Guard:
+class PageGuard:
     """Rejects requests for other hosts, from foreign pages, without the token, or with a body that is too long.
 
     A browser that has sent the token gets a session cookie, which is valid as long as this object exists.

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from worldthread import __version__
 from worldthread.errors import WorldthreadError
 from worldthread.server_access import Access
-from worldthread.web.access import Guard
+from worldthread.web.access import PageGuard
 from worldthread.web.answers import json_response, render_error
 from worldthread.web.app_state import AppState
 from worldthread.web.assets import PAGES, Asset, asset_response
@@ -35,7 +35,7 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
         access: the host names and the token of the server.
 
     Returns:
-        The application behind its :class:`~worldthread.web.access.Guard`.
+        The application behind its :class:`~worldthread.web.access.PageGuard`.
     """
 
     def page(name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -65,4 +65,4 @@ def create_app(app_state: AppState, assets: Mapping[str, Asset], access: Access)
     ]
     handled = (HTTPException, WorldthreadError, Cancelled, Exception)
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, render_error))
-    return Guard(app, access)
+    return PageGuard(app, access)

@@ -14,7 +14,7 @@ from worldthread.memory import Memory
 from worldthread.play.run_model import FAKE_MODEL, model_name
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.edits import Edits
-from worldthread.web.memories import Memories, MemoryLocation, OpenMemory
+from worldthread.web.memories import MemoryLocation, OpenMemories, OpenMemory
 from worldthread.web.plays import Plays
 from worldthread.web.run_folder import RunFolder
 from worldthread.web.work import Work
@@ -81,8 +81,8 @@ class AppState:
         self.location = MemoryLocation(memory.expanduser().absolute(), namespace)
         self._embedder = embedder
         self._model = model
-        self._memories = Memories(self._open)
-        self._asking = Memories(self._open_with_model)
+        self._memories = OpenMemories(self._open)
+        self._asking = OpenMemories(self._open_with_model)
         self.runs = RunFolder(runs)
         self.plays = Plays(self.runs.root, self.runs.id_of, model)
 

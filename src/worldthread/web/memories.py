@@ -97,7 +97,7 @@ class _Opening:
             self.memory.memory.close()
 
 
-class Memories:
+class OpenMemories:
     """Opens memories at their first use, and keeps the last used ones open. Thread-safe.
 
     Call :meth:`close` at the end.

@@ -58,7 +58,7 @@ class StageCache:
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
-        self._state: _State | None = None
+        self._state: _StageState | None = None
 
     def key(self, graph: TemporalGraph, *parts: object) -> str:
         """Return the key of a result.
@@ -72,7 +72,7 @@ class StageCache:
         """
         state = self._state
         if state is None or state.graph is not graph or state.changes != graph.change_count:
-            self._state = state = _State(graph, graph.change_count, graph.state_hash())
+            self._state = state = _StageState(graph, graph.change_count, graph.state_hash())
         text = repr((version("worldthread"), state.digest, *parts))
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
@@ -89,7 +89,7 @@ class StageCache:
         self._cache.put({key: msgspec.json.encode(result)})
 
 
-class _State(NamedTuple):
+class _StageState(NamedTuple):
     graph: TemporalGraph
     changes: int
     digest: str

@@ -30,7 +30,7 @@ _FIRST, _THIRD = 0, 1
 _TODAY: Final = frozenset({"day", "day part"})
 
 
-class Subject(NamedTuple):
+class ClauseSubject(NamedTuple):
     """The subject of a clause.
 
     Args:
@@ -54,7 +54,7 @@ class Subject(NamedTuple):
     owner: str | None = None
 
 
-class Match(NamedTuple):
+class ClauseMatch(NamedTuple):
     """A form that matches, as far as it has been matched.
 
     Args:
@@ -65,7 +65,7 @@ class Match(NamedTuple):
     """
 
     end: int
-    subject: Subject | None = None
+    subject: ClauseSubject | None = None
     objects: tuple[tuple[str, list[Noun]], ...] = ()
     person: int | None = None
 
@@ -83,7 +83,7 @@ class Statements(NamedTuple):
     facts: tuple[Fact, ...] = ()
     ended: tuple[Fact, ...] = ()
     whole: bool = False
-    subject: Subject | None = None
+    subject: ClauseSubject | None = None
 
 
 class StatementReader:
@@ -102,14 +102,14 @@ class StatementReader:
         self._facts: list[Fact] = []
         self._ended: list[Fact] = []
         self._found: dict[str, bool] = {}
-        self._noun_subjects_at: dict[int, list[Subject]] = {}
+        self._noun_subjects_at: dict[int, list[ClauseSubject]] = {}
 
     def read(self) -> Statements:
         """Return what the sentence states, clause after clause until one is not understood."""
         begin = self._phrases.body
         offset, fronted = self._lead(begin)
-        first: Subject | None = None
-        carried: Subject | None = None
+        first: ClauseSubject | None = None
+        carried: ClauseSubject | None = None
         whole = False
         for _ in range(_MOST_CLAUSES):
             clause = self._clause(offset, fronted, carried, begin)
@@ -160,8 +160,8 @@ class StatementReader:
         return offset, fronted
 
     def _clause(
-        self, offset: int, fronted: bool, carried: Subject | None, begin: int
-    ) -> tuple[int, Subject, list[Fact], list[Fact], bool] | None:
+        self, offset: int, fronted: bool, carried: ClauseSubject | None, begin: int
+    ) -> tuple[int, ClauseSubject, list[Fact], list[Fact], bool] | None:
         """Return where the clause ends, its subject, its facts, the facts that it ends, and whether nothing follows.
 
         Args:
@@ -181,11 +181,11 @@ class StatementReader:
             elements = form.elements
             if fronted and self._language.verb_second and len(elements) > 1 and elements[0].kind == "subject":
                 elements = (elements[1], elements[0], *elements[2:])
-            for found in self._matches(elements, Match(offset), carried):
+            for found in self._matches(elements, ClauseMatch(offset), carried):
                 rest = self._rest(found.end)
                 if rest is None:
                     continue
-                subject = found.subject or Subject(found.objects[0][1][0].name, _THIRD, found.end, is_named=True)
+                subject = found.subject or ClauseSubject(found.objects[0][1][0].name, _THIRD, found.end, is_named=True)
                 facts = [f for parts in form.facts for f in self._facts_of(parts, found, subject)]
                 ended = [f for parts in form.ends for f in self._facts_of(parts, found, subject)]
                 times = self._times(begin, rest[0], form.holds)
@@ -199,7 +199,7 @@ class StatementReader:
         verb: tuple[Element, ...] = (Element("subject"), Element("verb", "be"))
         if fronted and self._language.verb_second:
             verb = (verb[1], verb[0])
-        for found in self._matches(verb, Match(offset), carried) if is_copula else ():
+        for found in self._matches(verb, ClauseMatch(offset), carried) if is_copula else ():
             if found.subject is None:
                 continue
             for end, facts in self._predicate(found.subject, found.end):
@@ -244,7 +244,7 @@ class StatementReader:
             )
         return self._found[element.value]
 
-    def _with_role(self, subject: Subject, facts: list[Fact]) -> list[Fact]:
+    def _with_role(self, subject: ClauseSubject, facts: list[Fact]) -> list[Fact]:
         """Return the facts, after the one that "my sister Lena" states by itself."""
         if subject.relation is None or not subject.is_named:
             return facts
@@ -298,7 +298,9 @@ class StatementReader:
             ends.append(following)
             yield self._phrases.skip_space(following)
 
-    def _matches(self, elements: tuple[Element, ...], match: Match, carried: Subject | None) -> Iterator[Match]:
+    def _matches(
+        self, elements: tuple[Element, ...], match: ClauseMatch, carried: ClauseSubject | None
+    ) -> Iterator[ClauseMatch]:
         """Yield the ways in which the elements match after ``match``."""
         if not elements:
             yield match
@@ -312,7 +314,9 @@ class StatementReader:
         if element.is_optional:
             yield from self._matches(rest, match, carried)
 
-    def _element(self, element: Element, match: Match, start: int, carried: Subject | None) -> Iterator[Match]:
+    def _element(
+        self, element: Element, match: ClauseMatch, start: int, carried: ClauseSubject | None
+    ) -> Iterator[ClauseMatch]:
         """Yield the ways in which one element matches at ``start``."""
         if element.kind == "words":
             assert element.pattern is not None
@@ -321,7 +325,7 @@ class StatementReader:
                 yield match._replace(end=words.end())
         elif element.kind == "speaker":
             if match.end == start:
-                yield match._replace(subject=Subject(self._phrases.people.speaker, _FIRST, start), end=start)
+                yield match._replace(subject=ClauseSubject(self._phrases.people.speaker, _FIRST, start), end=start)
         elif element.kind == "end":
             if _SENTENCE_END.match(self._text, start) or self._language.clause_link.match(self._text, start):
                 yield match
@@ -339,17 +343,17 @@ class StatementReader:
             for nouns in self._phrases.objects(element.value, start):
                 yield match._replace(end=nouns[-1].end, objects=(*match.objects, (element.value, nouns)))
 
-    def _subjects(self, offset: int, carried: Subject | None) -> Iterator[Subject]:
+    def _subjects(self, offset: int, carried: ClauseSubject | None) -> Iterator[ClauseSubject]:
         """Yield the subjects that may stand at ``offset``."""
         language, people, text = self._language, self._phrases.people, self._text
         if pronoun := language.pronouns["first_person"].match(text, offset):
-            yield Subject(people.speaker, _FIRST, pronoun.end())
+            yield ClauseSubject(people.speaker, _FIRST, pronoun.end())
             return
         for gender, name in (("male", people.male), ("female", people.female)):
             pronoun = language.pronouns[gender].match(text, offset)
             if pronoun is not None:
                 if name is not None:
-                    yield Subject(name, _THIRD, pronoun.end(), is_named=True)
+                    yield ClauseSubject(name, _THIRD, pronoun.end(), is_named=True)
                 return
         if offset not in self._noun_subjects_at:
             self._noun_subjects_at[offset] = list(self._noun_subjects(offset))
@@ -357,24 +361,24 @@ class StatementReader:
         if carried is not None:
             yield carried._replace(end=offset, relation=None)
         if language.drops_subject:
-            yield Subject(people.speaker, _FIRST, offset)
+            yield ClauseSubject(people.speaker, _FIRST, offset)
 
-    def _noun_subjects(self, offset: int) -> Iterator[Subject]:
+    def _noun_subjects(self, offset: int) -> Iterator[ClauseSubject]:
         language = self._language
         for noun in self._phrases.phrases(offset):
             if owned := self._owned(noun):
                 yield owned
             elif noun.owner is not None:
-                yield self._relative(noun) or Subject(
+                yield self._relative(noun) or ClauseSubject(
                     f"{noun.owner}'s {noun.name}", _THIRD, noun.end, noun=noun.name.lower(), owner=noun.owner
                 )
             elif noun.determiner == "definite":
                 is_named = not language.capital_nouns and noun.name[0].isupper()  # "la France"
-                yield Subject(noun.name, _THIRD, noun.end, is_thing=not is_named, is_named=is_named)
+                yield ClauseSubject(noun.name, _THIRD, noun.end, is_thing=not is_named, is_named=is_named)
             elif noun.is_proper and noun.noun not in language.words["function"]:
-                yield Subject(noun.name, _THIRD, noun.end, is_named=True)
+                yield ClauseSubject(noun.name, _THIRD, noun.end, is_named=True)
 
-    def _relative(self, noun: Noun) -> Subject | None:
+    def _relative(self, noun: Noun) -> ClauseSubject | None:
         """Return the subject that "my sister" or "my sister Lena" is."""
         assert noun.owner is not None
         words = noun.name.split()
@@ -384,9 +388,9 @@ class StatementReader:
                 continue
             name = " ".join(words[count:])
             if not name:
-                return Subject(f"{noun.owner}'s {role}", _THIRD, noun.end, (role, noun.owner))
+                return ClauseSubject(f"{noun.owner}'s {role}", _THIRD, noun.end, (role, noun.owner))
             if name[0].isupper():
-                return Subject(name, _THIRD, noun.end, (role, noun.owner), is_named=True)
+                return ClauseSubject(name, _THIRD, noun.end, (role, noun.owner), is_named=True)
         return None
 
     def _role_of(self, words: str) -> str | None:
@@ -394,7 +398,7 @@ class StatementReader:
         low = words.lower()
         return self._language.relatives.get(low) or self._language.relatives.get(low.rpartition(" ")[2])
 
-    def _owned(self, noun: Noun) -> Subject | None:
+    def _owned(self, noun: Noun) -> ClauseSubject | None:
         """Return the subject that "Annas Schwester" or "la sœur de Paul" is."""
         owner = ""
         role: str | None = None
@@ -405,12 +409,12 @@ class StatementReader:
             parts = re.split(r" (?:von|de|d['’]) ?", noun.name, maxsplit=1)
             if len(parts) == 2 and parts[1][:1].isupper():
                 owner, role = parts[1], self._role_of(parts[0])
-        return Subject(f"{owner}'s {role}", _THIRD, noun.end, (role, owner)) if role and owner else None
+        return ClauseSubject(f"{owner}'s {role}", _THIRD, noun.end, (role, owner)) if role and owner else None
 
-    def _attribute(self, offset: int, carried: Subject | None) -> Iterator[tuple[int, Subject, list[Fact]]]:
+    def _attribute(self, offset: int, carried: ClauseSubject | None) -> Iterator[tuple[int, ClauseSubject, list[Fact]]]:
         """Yield the values of attributes: "Meine Lieblingsfarbe ist Grün", "mon numéro est le 06 12 34 56 78"."""
         verb = (Element("subject"), Element("verb", "be"))
-        for found in self._matches(verb, Match(offset), carried):
+        for found in self._matches(verb, ClauseMatch(offset), carried):
             subject = found.subject
             attribute = self._attribute_of(subject.noun) if subject is not None else None
             if subject is None or subject.owner is None or attribute is None:
@@ -454,7 +458,7 @@ class StatementReader:
             return None
         return noun if attribute != "name" or noun.is_proper or not noun.determiner else None
 
-    def _predicate(self, subject: Subject, offset: int) -> Iterator[tuple[int, list[Fact]]]:
+    def _predicate(self, subject: ClauseSubject, offset: int) -> Iterator[tuple[int, list[Fact]]]:
         """Yield what the subject is: a lasting state, an occupation, somebody's sister, the capital of a country."""
         for start in self._gaps(offset):
             yield from self._state(subject, start)
@@ -463,7 +467,7 @@ class StatementReader:
             for noun in self._phrases.phrases(start):
                 yield from self._identity(subject, noun)
 
-    def _state(self, subject: Subject, start: int) -> Iterator[tuple[int, list[Fact]]]:
+    def _state(self, subject: ClauseSubject, start: int) -> Iterator[tuple[int, list[Fact]]]:
         for words in (2, 1):
             match = _STATE[words].match(self._text, start)
             family = self._language.states.get(match[0].lower()) if match is not None else None
@@ -475,7 +479,7 @@ class StatementReader:
             aspect = f"{name} state of {normalise_name(subject.name)}" if name is not None else None
             yield match.end(), [Fact(subject.name, "is", match[0], aspect)]
 
-    def _identity(self, subject: Subject, noun: Noun) -> Iterator[tuple[int, list[Fact]]]:
+    def _identity(self, subject: ClauseSubject, noun: Noun) -> Iterator[tuple[int, list[Fact]]]:
         words = self._language.words
         heads = noun.noun.split()
         name = subject.name
@@ -507,7 +511,7 @@ class StatementReader:
         endings = self._language.words["person_endings"] - {"-"}
         return bool(endings) and word.endswith(tuple(endings))
 
-    def _facts_of(self, parts: tuple[str, ...], found: Match, subject: Subject) -> Iterator[Fact]:
+    def _facts_of(self, parts: tuple[str, ...], found: ClauseMatch, subject: ClauseSubject) -> Iterator[Fact]:
         """Yield the facts that a form states with the objects that were found."""
         by_name = {kind.upper(): nouns for kind, nouns in found.objects}
         by_name |= {letter: nouns for letter, (_, nouns) in zip("OPQ", found.objects, strict=False)}
@@ -526,7 +530,7 @@ class StatementReader:
                 yield from self._fact_about(head, parts, noun, subject, len(by_name[parts[2]]) == 1)
 
     def _fact_about(
-        self, head: str, parts: tuple[str, ...], noun: Noun, subject: Subject, is_single: bool
+        self, head: str, parts: tuple[str, ...], noun: Noun, subject: ClauseSubject, is_single: bool
     ) -> Iterator[Fact]:
         relation = parts[1]
         if relation == "NAMED AS":
@@ -550,7 +554,7 @@ class StatementReader:
         """Return whether a common noun without an article stands for a firm or an office: "trabajo en correos"."""
         return not noun.determiner and noun.noun not in self._language.words["places"]
 
-    def _naming(self, subject: Subject, noun: Noun) -> Iterator[Fact]:
+    def _naming(self, subject: ClauseSubject, noun: Noun) -> Iterator[Fact]:
         if subject.relation is not None and not subject.is_named:
             role, owner = subject.relation
             yield _fact(noun.name, f"is {role} of", owner)

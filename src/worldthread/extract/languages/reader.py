@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from worldthread.extract.languages.clauses import StatementReader, Statements, Subject
+from worldthread.extract.languages.clauses import ClauseSubject, StatementReader, Statements
 from worldthread.extract.languages.objects import objects_of
 from worldthread.extract.languages.phrases import NounPhrases, People
 from worldthread.extract.languages.tables import Language, language
@@ -154,7 +154,7 @@ class _PassageReader:
             self._genders.setdefault(read.subject.name, shown)
         return read
 
-    def _gender_shown(self, subject: Subject, text: str, body: int) -> str | None:
+    def _gender_shown(self, subject: ClauseSubject, text: str, body: int) -> str | None:
         """Return the gender that "my sister" or a pronoun at the beginning shows."""
         role = subject.relation[0] if subject.relation is not None else None
         if role is None and subject.name == self._person:

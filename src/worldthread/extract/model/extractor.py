@@ -20,7 +20,7 @@ from worldthread.extract.model.forms import (
     AnswerForm,
     EndedStatement,
     EndingsAnswer,
-    StatementReader,
+    FormReader,
     endings_schema,
     usable_pairs,
 )
@@ -415,7 +415,7 @@ class ModelExtractor:
     ) -> Extraction:
         """Return the extraction of one text from the part of an answer that is about it."""
         own: Counter[str] = Counter()
-        reader = StatementReader(read.at, self._schema, own)
+        reader = FormReader(read.at, self._schema, own)
         statements: dict[Statement, None] = {}
         for statement in reader.statements(answer):
             if statement in statements:

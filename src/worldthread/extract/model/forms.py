@@ -178,7 +178,7 @@ def endings_schema(stored: int) -> dict[str, Any]:
     return _object(ended=_list(_object(**ENDINGS_SCHEMA), stored))
 
 
-class StatementReader:
+class FormReader:
     """Makes statements and corrections from the items of one answer, and counts what it leaves out.
 
     Args:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import IS_ON, SentenceFacts, StatedFact, completed
+from worldthread.extract.parsed.facts import IS_ON, LocatedFact, SentenceFacts, completed
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.times import TimeExpression, time_expressions
 
@@ -21,8 +21,8 @@ _OWN_TIMES: Final = frozenset(["acl", "advcl", "ccomp", "relcl"])
 
 
 def whole_facts(
-    doc: Doc, read: SentenceFacts, stated: tuple[StatedFact, ...], referents: Referents, at: float | None
-) -> tuple[StatedFact, ...]:
+    doc: Doc, read: SentenceFacts, stated: tuple[LocatedFact, ...], referents: Referents, at: float | None
+) -> tuple[LocatedFact, ...]:
     """Return the facts of a sentence that say all that it says of them.
 
     Args:
@@ -45,7 +45,7 @@ def whole_facts(
     return tuple(one for one in timed if one is not None)
 
 
-def _is_mistimed(stated: StatedFact, at: float) -> bool:
+def _is_mistimed(stated: LocatedFact, at: float) -> bool:
     """Return whether a fact in the present is over: then its past tense was not seen ("I retook it last week")."""
     clause, fact = stated.clause, stated.fact
     is_present = clause.verb.lower_ not in WORDS["same_past"] and not (
@@ -54,7 +54,7 @@ def _is_mistimed(stated: StatedFact, at: float) -> bool:
     return is_present and fact.valid_to is not None and fact.valid_to <= at
 
 
-def _with_time(doc: Doc, stated: StatedFact, heads: set[Token], at: float) -> StatedFact | None:
+def _with_time(doc: Doc, stated: LocatedFact, heads: set[Token], at: float) -> LocatedFact | None:
     """Return a fact with the time that the sentence gives for its object; ``None`` where the fact lacks its time."""
     clause, fact = stated.clause, stated.fact
     if fact.valid_from is not None or fact.valid_to is not None or fact.relation == IS_ON:
@@ -90,7 +90,7 @@ def _shown(time: TimeExpression) -> str | None:
     return f"{'on' if time.precision == 'day' else 'in'} {begin}" if begin == end else None
 
 
-def _is_time_of(doc: Doc, time: TimeExpression, stated: StatedFact, heads: set[Token]) -> bool:
+def _is_time_of(doc: Doc, time: TimeExpression, stated: LocatedFact, heads: set[Token]) -> bool:
     """Return whether a time belongs to the clause of a fact, or to one before it that sets the scene."""
     span = doc.char_span(time.start, time.end, alignment_mode="expand")
     if span is None:

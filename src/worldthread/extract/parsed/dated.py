@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import SentenceFacts, StatedFact, is_own_matter, is_stretch
+from worldthread.extract.parsed.facts import LocatedFact, SentenceFacts, is_own_matter, is_stretch
 from worldthread.extract.parsed.phrases import last_of, noun_phrase, render
 from worldthread.extract.parsed.validity import with_times
 from worldthread.extract.prose.phrases import Referents
@@ -46,7 +46,7 @@ _SHOWN: Final = {
 }  # fmt: skip
 
 
-def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -> tuple[StatedFact, ...]:
+def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -> tuple[LocatedFact, ...]:
     """Return the facts of a sentence with their times, and what else its clauses say of a time.
 
     Args:
@@ -58,11 +58,11 @@ def with_dated(doc: Doc, read: SentenceFacts, referents: Referents, at: float) -
     Returns:
         The facts, in the order of the clauses' rules: first those of ``read``.
     """
-    more: tuple[StatedFact, ...] = ()
+    more: tuple[LocatedFact, ...] = ()
     if abs(at) >= _TURNS and not is_program(referents.speaker):
         understood = {stated.clause.verb for stated in read.facts}
         more = tuple(
-            StatedFact(fact, clause)
+            LocatedFact(fact, clause)
             for clause, named in read.clauses
             if (subject := named if named is not None else _the_thing(clause, referents)) is not None
             and clause.verb not in understood

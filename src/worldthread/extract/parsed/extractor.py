@@ -19,7 +19,7 @@ from worldthread.extract.parsed.facts import facts_of
 from worldthread.extract.parsed.parser import normalised, parse
 from worldthread.extract.parsed.phrases import NamedPhrase
 from worldthread.extract.prose.clauses import Clauses
-from worldthread.extract.prose.entities import AnnotatedPassage, Entity
+from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity
 from worldthread.extract.prose.extractor import PassageExtractor, merged, statements_of
 from worldthread.extract.prose.phrases import Referents
 from worldthread.extract.prose.sentences import Sentence
@@ -247,7 +247,7 @@ class _ParsedPassageExtractor(PassageExtractor):
             self._docs = {id(sentence): doc for sentence, doc in zip(sentences, docs, strict=True)}
 
     def _statements(
-        self, sentence: Sentence, found: list[Entity], referents: Referents
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         if _IRONY.match(sentence.text, sentence.body):
             self.whole = False

@@ -47,7 +47,7 @@ IS_ON: Final = "is on"
 """The relation of a thing to its day."""
 
 
-class StatedFact(NamedTuple):
+class LocatedFact(NamedTuple):
     """A fact and the clause that states it.
 
     Args:
@@ -69,7 +69,7 @@ class SentenceFacts(NamedTuple):
         whole: whether the sentence states nothing else.
     """
 
-    facts: tuple[StatedFact, ...]
+    facts: tuple[LocatedFact, ...]
     clauses: tuple[tuple[Clause, NamedPhrase | None], ...]
     whole: bool
 
@@ -86,7 +86,7 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
     Returns:
         Its facts and clauses.
     """
-    found: list[StatedFact] = []
+    found: list[LocatedFact] = []
     all_clauses: list[tuple[Clause, NamedPhrase | None]] = []
     understood = 0
     for clause in clauses(doc):
@@ -94,14 +94,14 @@ def facts_of(doc: Doc, referents: Referents, names: frozenset[str] | None = None
         all_clauses.append((clause, reader.subject))
         facts = reader.facts()
         understood += bool(facts)
-        found += [StatedFact(fact, clause) for fact in facts]
+        found += [LocatedFact(fact, clause) for fact in facts]
     verbs = sum(t.pos_ == "VERB" and t.dep_ in ("ROOT", "conj", "advcl", "relcl", "ccomp", "parataxis") for t in doc)
     verbs = max(verbs, len(all_clauses))
     whole = bool(found) and understood == len(all_clauses) and verbs <= understood
     return SentenceFacts(tuple(found), tuple(all_clauses), whole)
 
 
-def completed(stated: StatedFact, referents: Referents) -> StatedFact | None:
+def completed(stated: LocatedFact, referents: Referents) -> LocatedFact | None:
     """Return a fact with the phrases that follow its object in the sentence and belong to it.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from worldthread.extract.parsed.clauses import WORDS
-from worldthread.extract.parsed.facts import IS_ON, StatedFact
+from worldthread.extract.parsed.facts import IS_ON, LocatedFact
 from worldthread.extract.times import Role, TimeExpression, is_occasion, time_expressions, validity
 from worldthread.extract.when import shown_time
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TURNS: Final = 1e8  # world times below it are turns of a game, not seconds
 
 
-def with_times(doc: Doc, facts: tuple[StatedFact, ...], at: float) -> tuple[StatedFact, ...]:
+def with_times(doc: Doc, facts: tuple[LocatedFact, ...], at: float) -> tuple[LocatedFact, ...]:
     """Return facts with the times at which they begin and end, where their clauses name such times.
 
     Args:
@@ -36,7 +36,7 @@ def with_times(doc: Doc, facts: tuple[StatedFact, ...], at: float) -> tuple[Stat
     return tuple(_with_times(doc, stated, heads, at) for stated in facts)
 
 
-def _with_times(doc: Doc, stated: StatedFact, heads: set[object], at: float) -> StatedFact:
+def _with_times(doc: Doc, stated: LocatedFact, heads: set[object], at: float) -> LocatedFact:
     clause = stated.clause
     is_state = _is_state(clause)
     has_got = clause.is_perfect and clause.verb.lower_ == "got" and "have" in clause.auxiliaries  # "I've got an exam"

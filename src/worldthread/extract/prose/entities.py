@@ -25,7 +25,7 @@ _LONGEST_PHRASE: Final = 3
 _WINDOW: Final = 400  # sentences of one annotated passage
 
 
-class Entity(NamedTuple):
+class NamedEntity(NamedTuple):
     """Something that a text names.
 
     Args:
@@ -59,7 +59,7 @@ def topic_of(title: str) -> str:
     return _BRACKET.sub("", title).strip(' \t*_#"“”') or title
 
 
-def find_entities(text: str, tokens: list[Token], context: NamingContext, body: int = 0) -> list[Entity]:
+def find_entities(text: str, tokens: list[Token], context: NamingContext, body: int = 0) -> list[NamedEntity]:
     """Return the entities of one sentence.
 
     Args:
@@ -71,7 +71,7 @@ def find_entities(text: str, tokens: list[Token], context: NamingContext, body: 
     Returns:
         The entities, in order of their offsets in ``text``.
     """
-    found: list[Entity] = []
+    found: list[NamedEntity] = []
     phrase: list[Token] = []
     determined = False
     last = ("", 0, 0, "")
@@ -117,7 +117,7 @@ def find_entities(text: str, tokens: list[Token], context: NamingContext, body: 
             begin, stop = mention
             if not any(e.start <= begin and e.end >= stop and e.end - e.start > stop - begin for e in found):
                 found = [e for e in found if e.end <= begin or e.start >= stop]
-                found.append(Entity(context.topic, _kind_of_name(context, context.topic), begin, stop))
+                found.append(NamedEntity(context.topic, _kind_of_name(context, context.topic), begin, stop))
                 found.sort(key=lambda e: e.start)
     return found
 
@@ -126,28 +126,28 @@ def _kind_of_name(context: NamingContext, name: str) -> Kind:
     return "person" if context.is_person(name) else "name"
 
 
-def _add_value(token: Token, found: list[Entity]) -> None:
+def _add_value(token: Token, found: list[NamedEntity]) -> None:
     """Add the entity of a date, number, address or quoted title."""
     kind, start, end, span = token
     if kind == "date":
-        found.append(Entity(iso_date(span), "date", start, end))
+        found.append(NamedEntity(iso_date(span), "date", start, end))
     elif kind == "time":
-        found.append(Entity(span.strip("."), "date", start, end))
+        found.append(NamedEntity(span.strip("."), "date", start, end))
     elif kind == "title":
         words = span.split()
         capitals = sum(w[0].isupper() for w in words)
         if span[-1] not in ",.!?;" and len(words) <= 10 and (capitals * 2 >= len(words) or len(words) < 3):
-            found.append(Entity(span, "title", start, end))
+            found.append(NamedEntity(span, "title", start, end))
     elif kind == "address":
-        found.append(Entity(span.rstrip(".,;:!?)'"), "name", start, end))
+        found.append(NamedEntity(span.rstrip(".,;:!?)'"), "name", start, end))
     elif _YEAR.fullmatch(span):
-        found.append(Entity(span, "date", start, end))
+        found.append(NamedEntity(span, "date", start, end))
     elif not _ORDINAL.match(span):
         code = kind == "code" or (span[-1].isalpha() and " " not in span and "-" not in span)
-        found.append(Entity(span, "name" if code else "number", start, end))
+        found.append(NamedEntity(span, "name" if code else "number", start, end))
 
 
-def _add_name(token: Token, text: str, body: int, context: NamingContext, found: list[Entity]) -> None:
+def _add_name(token: Token, text: str, body: int, context: NamingContext, found: list[NamedEntity]) -> None:
     """Add the entities of a span that begins with a capital."""
     _, start, end, span = token
     words = span.split()
@@ -167,7 +167,7 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
     apart = (head.split()[0].lower() in WORDS["given_names"] and " " in head) or head.lower() in WORDS["offices"]
     if of and (apart or len(words) > _LONGEST_NAME):  # "Anna Smith of the Royal Society" names two
         if head.lower() in WORDS["offices"]:
-            found.append(Entity(head.lower(), "phrase", start, start + len(head)))
+            found.append(NamedEntity(head.lower(), "phrase", start, start + len(head)))
         else:
             _add_name(("name", start, start + len(head), head), text, body, context, found)
         following = end - len(tail.removeprefix("the "))
@@ -179,7 +179,7 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
         word = words[0]
         if re.fullmatch(rf"{MONTH}|[A-Z][a-z]+day", word) and word.lower().rstrip(".") in _NAMED_TIMES:
             if word not in ("May", "March") or not opens:
-                found.append(Entity(word, "date", start, end))
+                found.append(NamedEntity(word, "date", start, end))
             return
         if opens_sentence(text, start, body) and not context.opens_with_name(word, text, end):
             return
@@ -187,12 +187,12 @@ def _add_name(token: Token, text: str, body: int, context: NamingContext, found:
             return
     full = context.aliases.get(span)
     if full is not None and not re.search(r"\b[Tt]he $", text[max(0, start - 4) : start]):
-        found.append(Entity(full, _kind_of_name(context, full), start, end))
+        found.append(NamedEntity(full, _kind_of_name(context, full), start, end))
         return
-    found.append(Entity(span, _kind_of_name(context, span), start, end))
+    found.append(NamedEntity(span, _kind_of_name(context, span), start, end))
 
 
-def _add_phrase(tokens: list[Token], determined: bool, following: str, found: list[Entity]) -> None:
+def _add_phrase(tokens: list[Token], determined: bool, following: str, found: list[NamedEntity]) -> None:
     """Add the common noun phrase among a run of lower-case words, if there is one.
 
     Args:
@@ -232,7 +232,7 @@ def _add_phrase(tokens: list[Token], determined: bool, following: str, found: li
     if last.endswith(tuple(WORDS["adjective_endings"])) and len(words) == 1 and not determined:
         return
     name = " ".join(t[3].lower() for t in words)
-    found.append(Entity(name, "phrase", words[0][1], words[-1][2]))
+    found.append(NamedEntity(name, "phrase", words[0][1], words[-1][2]))
 
 
 class AnnotatedPassage(NamedTuple):
@@ -246,7 +246,7 @@ class AnnotatedPassage(NamedTuple):
 
     topic: str | None
     context: NamingContext
-    sentences: list[tuple[Sentence, list[Entity]]]
+    sentences: list[tuple[Sentence, list[NamedEntity]]]
 
 
 def annotated_passages(text: str, speaker: str = "") -> Iterator[AnnotatedPassage]:
@@ -277,7 +277,7 @@ def _annotated(text: str, topic: str | None, begin: int, speaker: str | None = N
         yield AnnotatedPassage(topic, context, found)
 
 
-def entities(text: str) -> list[Entity]:
+def entities(text: str) -> list[NamedEntity]:
     """Return the entities of a text, in order; a title line and the speakers of chat lines are entities too.
 
     >>> [e.name for e in entities("Who is the wife of the director of Titanic?")]
@@ -289,21 +289,23 @@ def entities(text: str) -> list[Entity]:
     Returns:
         The entities, with offsets in ``text``; a name that is mentioned twice is in the list twice.
     """
-    found: list[Entity] = []
+    found: list[NamedEntity] = []
     title, begin = title_of(text)
     topic = None if title is None else topic_of(title)
     if topic is not None:
         start = text.index(topic)
-        found.append(Entity(topic, "name", start, start + len(topic)))
+        found.append(NamedEntity(topic, "name", start, start + len(topic)))
     for passage in _annotated(text, topic, begin):
         for sentence, named in passage.sentences:
             if sentence.speaker is not None and sentence.body:
-                found.append(Entity(sentence.speaker, "person", sentence.start, sentence.start + len(sentence.speaker)))
+                found.append(
+                    NamedEntity(sentence.speaker, "person", sentence.start, sentence.start + len(sentence.speaker))
+                )
             found.extend(_in_whole_text(entity, sentence, text) for entity in named)
     return found
 
 
-def _in_whole_text(entity: Entity, sentence: Sentence, text: str) -> Entity:
+def _in_whole_text(entity: NamedEntity, sentence: Sentence, text: str) -> NamedEntity:
     """Return ``entity`` with its offsets in the whole text; it is searched for where white space was collapsed."""
     if sentence.end - sentence.start == len(sentence.text):
         return entity._replace(start=sentence.start + entity.start, end=sentence.start + entity.end)

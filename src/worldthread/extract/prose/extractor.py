@@ -11,7 +11,7 @@ from worldthread.extract.languages.detection import ENGLISH, detect_language, is
 from worldthread.extract.languages.reader import read_passage
 from worldthread.extract.languages.tables import LANGUAGES
 from worldthread.extract.prose.clauses import ClauseExtractor, Clauses
-from worldthread.extract.prose.entities import AnnotatedPassage, Entity, annotated_passages, find_entities
+from worldthread.extract.prose.entities import AnnotatedPassage, NamedEntity, annotated_passages, find_entities
 from worldthread.extract.prose.patterns import is_doubtful
 from worldthread.extract.prose.phrases import Phrases, Referents
 from worldthread.extract.prose.sentences import Sentence
@@ -224,7 +224,7 @@ class PassageExtractor:
         """Return what each sentence of the passage states and ends."""
         return [self._extract_sentence(sentence, found) for sentence, found in self._passage.sentences]
 
-    def _extract_sentence(self, sentence: Sentence, found: list[Entity]) -> tuple[list[Statement], list[Ending]]:
+    def _extract_sentence(self, sentence: Sentence, found: list[NamedEntity]) -> tuple[list[Statement], list[Ending]]:
         if sentence.paragraph != self._paragraph:
             self._paragraph, self._quoted = sentence.paragraph, False
             self._subject, self._subject_is_person = self._default_subject, self._topic_is_person
@@ -257,7 +257,7 @@ class PassageExtractor:
         return is_last and not has_end and not self._is_note and sentence.speaker is None
 
     def _statements(
-        self, sentence: Sentence, found: list[Entity], referents: Referents
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents
     ) -> tuple[Clauses, list[Ending]]:
         """Return the plain statements of a sentence outside quotation marks, and what it ends."""
         if is_doubtful(sentence.text):
@@ -293,7 +293,7 @@ class PassageExtractor:
         )
 
     def _objects(
-        self, sentence: Sentence, found: list[Entity], referents: Referents, clauses: Clauses
+        self, sentence: Sentence, found: list[NamedEntity], referents: Referents, clauses: Clauses
     ) -> tuple[str, ...]:
         """Return the objects of the thesis of a sentence.
 
@@ -325,7 +325,7 @@ class PassageExtractor:
             found_names.append(self._topic)
         return tuple(found_names)
 
-    def _update_subject(self, sentence: Sentence, found: list[Entity], facts: tuple[Fact, ...]) -> None:
+    def _update_subject(self, sentence: Sentence, found: list[NamedEntity], facts: tuple[Fact, ...]) -> None:
         """Keep the subject of a sentence, which pronouns of the next one may mean."""
         pronoun = _PRONOUN.match(sentence.text, sentence.body)
         if pronoun is None:
@@ -376,7 +376,7 @@ class PassageExtractor:
         ]
         return [Ending(statement, sentence.text) for statement in ended]
 
-    def _entities(self, text: str, body: int) -> list[Entity]:
+    def _entities(self, text: str, body: int) -> list[NamedEntity]:
         return find_entities(text, tokens_of(text, body), self._passage.context, body)
 
     def _facts_left_behind(self, sentence: Sentence, referents: Referents) -> list[Fact]:
@@ -398,7 +398,7 @@ class PassageExtractor:
         return []
 
 
-def _is_small_talk(sentence: Sentence, found: list[Entity]) -> bool:
+def _is_small_talk(sentence: Sentence, found: list[NamedEntity]) -> bool:
     """Return whether a sentence only greets, thanks, agrees or the like: "Hi Anna!", "Sounds great, thanks!"."""
     words = _WORDS.findall(sentence.text.lower().replace("’", "'"), sentence.body)
     if any(word in WORDS["greetings"] for word in words):

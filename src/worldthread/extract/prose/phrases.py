@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from worldthread.extract.base import USER
-from worldthread.extract.prose.entities import Entity
+from worldthread.extract.prose.entities import NamedEntity
 from worldthread.extract.prose.words import WORDS
 
 _LONGEST_PHRASE: Final = 6  # words
@@ -99,7 +99,7 @@ class Phrase(NamedTuple):
 
     name: str
     end: int
-    entity: Entity | None = None
+    entity: NamedEntity | None = None
     head: str = ""
     determiner: str = ""
     owner: str | None = None
@@ -130,12 +130,12 @@ class Phrases:
         referents: whom its pronouns mean.
     """
 
-    def __init__(self, text: str, entities: list[Entity], referents: Referents) -> None:
+    def __init__(self, text: str, entities: list[NamedEntity], referents: Referents) -> None:
         self.text = text
         self.referents = referents
         self._entities_by_start = {e.start: e for e in entities if e.kind != "phrase"}
 
-    def entity_at(self, offset: int) -> tuple[Entity, int] | None:
+    def entity_at(self, offset: int) -> tuple[NamedEntity, int] | None:
         """Return the name, title, number or date at ``offset`` and where it ends, including quotation marks."""
         entity = self._entities_by_start.get(offset)
         if entity is None and self.text[offset : offset + 1] and self.text[offset] in _OPENING:
@@ -173,7 +173,7 @@ class Phrases:
             elif article in ("our", "your", "their"):
                 return None
         start = end = offset
-        entity: Entity | None = None
+        entity: NamedEntity | None = None
         head = ""
         for _ in range(_LONGEST_PHRASE):
             named = self.entity_at(offset)
@@ -215,7 +215,7 @@ class Phrases:
         name = entity.name if entity is not None else self.text[start:end]
         return Phrase(name, end, entity if owner is None else None, head, article, owner)
 
-    def _ends_phrase(self, entity: Entity, end: int) -> bool:
+    def _ends_phrase(self, entity: NamedEntity, end: int) -> bool:
         """Return whether a name ends its phrase, so that the words before describe it: "the carpenter Jo Lee"."""
         following = _WORD.match(self.text, end + 1) if self.text[end : end + 1] == " " else None
         word = following[0] if following is not None else ""
@@ -291,9 +291,9 @@ class Phrases:
         if pronoun is not None:
             name = self.referents.of(pronoun[0])
             if name is not None:
-                entity: Entity | None = None
+                entity: NamedEntity | None = None
                 if pronoun[0] not in ("It", "it"):
-                    entity = Entity(name, "person", offset, pronoun.end())
+                    entity = NamedEntity(name, "person", offset, pronoun.end())
                 yield [Phrase(name, pronoun.end(), entity, name)], pronoun.end()
             return
         article = _ARTICLE.match(self.text, offset)
@@ -331,7 +331,7 @@ class Phrases:
             for words in (first.name, first.name.partition(" ")[0]):
                 if words.lower() in self.referents.classes and not self.text.startswith(" of ", first.end):
                     end = first.end - len(first.name) + len(words)
-                    yield [Phrase(topic, end, Entity(topic, "name", offset, end), topic)], end
+                    yield [Phrase(topic, end, NamedEntity(topic, "name", offset, end), topic)], end
                     return
         longer = self.with_complement(first)
         if longer is not first and (self.referents.definite or self._is_of_name(first)):

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.extract.times.periods import Calendar, Period, Precision
-from worldthread.extract.times.tables import Match, Table, table
+from worldthread.extract.times.tables import TimeMatch, TimeTable, table
 from worldthread.extract.times.tenses import Direction, Tenses
 
 Role: TypeAlias = Literal["at", "during", "since", "until", "by", "before", "after", "duration", "recurring"]
@@ -198,14 +198,14 @@ def _in_unit(expression: TimeExpression) -> tuple[float | None, float | None]:
 
 
 class _Reader:
-    def __init__(self, sentence: str, now: datetime, words: Table, is_past: bool | None) -> None:
+    def __init__(self, sentence: str, now: datetime, words: TimeTable, is_past: bool | None) -> None:
         self._sentence = sentence
         self._words = words
         self._now = now
         self._calendar = Calendar(now, words)
         self._tenses = Tenses(sentence, words, is_past)
 
-    def read(self, match: Match | None) -> Iterator[TimeExpression]:
+    def read(self, match: TimeMatch | None) -> Iterator[TimeExpression]:
         position = 0
         while match:
             meant = self._meant(match)
@@ -217,13 +217,13 @@ class _Reader:
                 position = meant.end if meant else match.start + (len(match.lead) or 1)
             match = self._words.search(self._sentence, position)
 
-    def _meant(self, match: Match) -> Match | None:
+    def _meant(self, match: TimeMatch) -> TimeMatch | None:
         """The match itself, or that of its first word as a part of the pattern ("vor" in "vor drei Jahren")."""
         whole = self._words.without_lead(self._sentence, match.start) if match.lead else None
         readings = (match, whole) if match.leads else (whole, match)
         return next((reading for reading in readings if reading and not self._means_something_else(reading)), None)
 
-    def _word_before(self, match: Match) -> str:
+    def _word_before(self, match: TimeMatch) -> str:
         """The word before a match in lower case; none if it is the object of a verb, "her" in "I saw her last week"."""
         first, word = self._words_before(match.start)
         rejected = self._words.rejected
@@ -239,7 +239,7 @@ class _Reader:
             offset -= len(found[0]) if found else 0
         return words[0], words[1]
 
-    def _means_something_else(self, match: Match) -> bool:
+    def _means_something_else(self, match: TimeMatch) -> bool:
         rejected, kind, before = self._words.rejected, match.kind, self._word_before(match)
         if not match.leads and match.needs_word and not (match.edge and kind in _EDGE_IS_ENOUGH):
             return True
@@ -280,14 +280,14 @@ class _Reader:
     def _opens_clause(self, offset: int) -> bool:
         return _CLAUSE_BEGIN.search(self._sentence[max(0, offset - 4) : offset]) is not None
 
-    def _is_title(self, match: Match) -> bool:
+    def _is_title(self, match: TimeMatch) -> bool:
         """Whether "Yesterday" or "Last Friday" has the capital of a name."""
         text, before = self._sentence[match.core :], self._sentence[: match.core].rstrip()
         if not text[0].isupper() or not before[-1:].isalnum() or self._sentence.isupper():
             return False
         return match.kind in _WITHOUT_NAMES or ("which" in match.fields and self._words.opens_with_which(text))
 
-    def _expression(self, match: Match) -> TimeExpression | None:
+    def _expression(self, match: TimeMatch) -> TimeExpression | None:
         if match.kind == "recurring":
             return self._recurring(match, match.end)
         if match.kind in {"stretch", "long_stretch"}:
@@ -303,10 +303,10 @@ class _Reader:
                 return self._range(match, second)
         return self._single(match)
 
-    def _recurring(self, match: Match, end: int) -> TimeExpression:
+    def _recurring(self, match: TimeMatch, end: int) -> TimeExpression:
         return TimeExpression(match.start, end, None, None, "recurring", _precision_of(match.fields))
 
-    def _stretch(self, match: Match) -> TimeExpression | None:
+    def _stretch(self, match: TimeMatch) -> TimeExpression | None:
         """Read "for two years": with a present perfect it began that long ago; "for over two years" earlier."""
         # "for two weeks from Monday" ends with the two weeks
         begin_of = self._words.search(self._sentence, match.end) if match.kind == "stretch" else None
@@ -323,7 +323,7 @@ class _Reader:
         since = _seconds(begin.start) if is_known else None
         return TimeExpression(match.start, match.end, since, None, "duration", begin.precision)
 
-    def _length(self, match: Match) -> TimeExpression | None:
+    def _length(self, match: TimeMatch) -> TimeExpression | None:
         """Read "in two weeks", "within two weeks" and "since two weeks"."""
         if "since" in match.leads:
             return self._made(match, match.end, self._calendar.resolve(match._replace(kind="ago"), None), "since")
@@ -332,7 +332,7 @@ class _Reader:
         period = self._calendar.resolve(match._replace(kind="ahead"), None)
         return self._made(match, match.end, period, "at" if "at" in match.leads else "by")
 
-    def _range(self, first: Match, second: Match) -> TimeExpression | None:
+    def _range(self, first: TimeMatch, second: TimeMatch) -> TimeExpression | None:
         direction = self._tenses.direction(first.start)
         calendar = self._calendar
         first_open, second_open = calendar.needs_tense(first), calendar.needs_tense(second)
@@ -350,17 +350,17 @@ class _Reader:
         period = Period(since.start, until.end, until.precision)
         return self._made(first, second.end, period, "during")
 
-    def _moved(self, old: Match, new: Match) -> TimeExpression | None:
+    def _moved(self, old: TimeMatch, new: TimeMatch) -> TimeExpression | None:
         """Read "from Monday to Wednesday" of a meeting that is moved: it is on Wednesday."""
         period = self._calendar.resolve(new, self._direction_of_plan(new))
         return self._made(old, new.end, period, "at")
 
-    def _direction_of_plan(self, match: Match) -> Direction | None:
+    def _direction_of_plan(self, match: TimeMatch) -> Direction | None:
         """That of what was moved "to Friday": a plan that was moved in the past may be past or to come."""
         is_open = self._tenses.is_perfect(match.start) or self._tenses.direction(match.start) == "coming"
         return "coming" if is_open else None
 
-    def _single(self, match: Match) -> TimeExpression | None:
+    def _single(self, match: TimeMatch) -> TimeExpression | None:
         direction = self._tenses.direction(match.start)
         if self._word_before(match) in self._words.rejected["before_new_date"] and not match.leads:
             direction = self._direction_of_plan(match)
@@ -386,13 +386,13 @@ class _Reader:
             period = period._replace(end=period.start)
         return None if match.leads == {"within"} else self._made(match, end, period, role)
 
-    def _from(self, match: Match, end: int, period: Period) -> TimeExpression | None:
+    def _from(self, match: TimeMatch, end: int, period: Period) -> TimeExpression | None:
         after = self._words.onwards(self._sentence, end)
         if after == end and self._is_attribute(match, period):
             return None
         return self._made(match, after, period, "since")
 
-    def _is_ahead(self, match: Match) -> bool:
+    def _is_ahead(self, match: TimeMatch) -> bool:
         """Whether "in two weeks" says when, and not how long something takes."""
         if self._tenses.direction(match.start) == "past":
             return False
@@ -402,13 +402,13 @@ class _Reader:
             or self._tenses.has("gradual", match.start)
         )
 
-    def _is_attribute(self, match: Match, period: Period) -> bool:
+    def _is_attribute(self, match: TimeMatch, period: Period) -> bool:
         """Whether "from 2010" may belong to a thing, as in "a car from 2010"."""
         if match.lead not in self._words.rejected["attributive"] or period.start > self._now:
             return False
         return not self._opens_clause(match.start)
 
-    def _with_clock(self, match: Match, period: Period) -> tuple[int, Period]:
+    def _with_clock(self, match: TimeMatch, period: Period) -> tuple[int, Period]:
         if (
             period.precision != "day"
             or period.end - period.start != timedelta(days=1)
@@ -421,7 +421,7 @@ class _Reader:
         start = period.start + timedelta(minutes=minutes)
         return end, Period(start, start + timedelta(minutes=1), "minute")
 
-    def _made(self, match: Match, end: int, period: Period | None, role: Role) -> TimeExpression | None:
+    def _made(self, match: TimeMatch, end: int, period: Period | None, role: Role) -> TimeExpression | None:
         """An expression; ``None`` when only a part of the period is meant and the bound is within it."""
         if period is None:
             return None

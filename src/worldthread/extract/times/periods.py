@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from worldthread.errors import MissingExtraError
-from worldthread.extract.times.tables import Match, Table
+from worldthread.extract.times.tables import TimeMatch, TimeTable
 from worldthread.extract.times.tenses import Direction
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Calendar:
         table: the words of the language.
     """
 
-    def __init__(self, now: datetime, table: Table) -> None:
+    def __init__(self, now: datetime, table: TimeTable) -> None:
         try:
             from dateutil.easter import easter
             from dateutil.relativedelta import relativedelta
@@ -78,7 +78,7 @@ class Calendar:
         self._now = now
         self._today = datetime(now.year, now.month, now.day)
 
-    def needs_tense(self, match: Match) -> bool:
+    def needs_tense(self, match: TimeMatch) -> bool:
         """Return whether the period depends on whether it has been or is to come.
 
         Args:
@@ -94,7 +94,7 @@ class Calendar:
             "nth_weekday",
         }  # fmt: skip
 
-    def resolve(self, match: Match, direction: Direction | None, anchor: Period | None = None) -> Period | None:
+    def resolve(self, match: TimeMatch, direction: Direction | None, anchor: Period | None = None) -> Period | None:
         """Return the period that a match names.
 
         Args:

@@ -44,7 +44,7 @@ class Template(NamedTuple):
     words: frozenset[str]
 
 
-class Match(NamedTuple):
+class TimeMatch(NamedTuple):
     """A pattern that was found in a sentence.
 
     Args:
@@ -72,7 +72,7 @@ class Match(NamedTuple):
     core: int
 
 
-class Table:
+class TimeTable:
     """The words and patterns of one language.
 
     Args:
@@ -185,17 +185,17 @@ class Table:
         self._named[name], self._groups[name] = template, groups
         return f"(?P<{name}>{source})"
 
-    def search(self, sentence: str, position: int) -> Match | None:
+    def search(self, sentence: str, position: int) -> TimeMatch | None:
         """Return the first pattern at or after ``position``, with the word before it; ``None`` if there is none."""
         found = self._pattern.search(sentence, position)
         return self._read(found, found["lead"] or "") if found else None
 
-    def without_lead(self, sentence: str, position: int) -> Match | None:
+    def without_lead(self, sentence: str, position: int) -> TimeMatch | None:
         """Return the pattern that begins at ``position``, without a word before it; ``None`` if none does."""
         found = self._core.match(sentence, position)
         return self._read(found, "") if found else None
 
-    def second(self, sentence: str, position: int) -> Match | None:
+    def second(self, sentence: str, position: int) -> TimeMatch | None:
         """Return what follows "to" at ``position``, the end of the first time of a range; ``None`` if nothing does."""
         to = self._to.match(sentence, position)
         found = self._core.match(sentence, to.end()) if to else None
@@ -249,7 +249,7 @@ class Table:
         values = [self._counts.get(word) for word in flat.split()]
         return sum(value for value in values if value is not None) if None not in values else None
 
-    def _read(self, found: re.Match[str], lead: str) -> Match:
+    def _read(self, found: re.Match[str], lead: str) -> TimeMatch:
         template, groups = self._fields_of[found.re][str(found.lastgroup)]
         fields: dict[str, str] = {}
         month_text = ""
@@ -267,7 +267,7 @@ class Table:
         leads = {name for name, words in self._leads.items() if flat in words}
         if flat and flat in template.words:
             leads.add("at")
-        return Match(
+        return TimeMatch(
             template.kind,
             found.start(),
             found.end(),
@@ -302,7 +302,7 @@ def _values(table: dict[str, str]) -> dict[str, re.Pattern[str]]:
 
 
 @cache
-def table(language: str) -> Table:
+def table(language: str) -> TimeTable:
     """Return the words and patterns of a language, loaded once.
 
     Args:
@@ -317,7 +317,7 @@ def table(language: str) -> Table:
     if language not in LANGUAGES:
         raise InputError(f"language must be one of {', '.join(sorted(LANGUAGES))}, not {language!r}")
     source = files("worldthread.extract.times").joinpath(f"{LANGUAGES[language]}.toml")
-    return Table(tomllib.loads(source.read_text(encoding="utf-8")))
+    return TimeTable(tomllib.loads(source.read_text(encoding="utf-8")))
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from worldthread.extract.times.tables import Table
+from worldthread.extract.times.tables import TimeTable
 
 Direction: TypeAlias = Literal["past", "coming"]
 
@@ -29,7 +29,7 @@ class Tenses:
         is_past: what a parser says of the tense; ``None`` to guess it.
     """
 
-    def __init__(self, sentence: str, table: Table, is_past: bool | None = None) -> None:
+    def __init__(self, sentence: str, table: TimeTable, is_past: bool | None = None) -> None:
         self._lists = table.tense
         self._window = table.perfect_window
         self._is_past = is_past
