@@ -1,8 +1,8 @@
 """Scores of what was said: a message is understood with its neighbours, so its words and its meaning count with theirs.
 
 With cosine similarities and BM25 as in :mod:`worldthread.retrieve.lexical`, all for the places of a
-:class:`~worldthread.retrieve.conversation.ConversationIndex`, and *s* scaled to [0, 1] by its extremes, the score of a place
-is the mean, with the :data:`WEIGHTS`, of
+:class:`~worldthread.retrieve.conversation.ConversationIndex`, and *s* scaled to [0, 1] by its extremes, the score of a
+place is the mean, with the :data:`WEIGHTS`, of
 
 * meaning: s(question, episode), plus 1/2 of that of the place before and 1/4 of that of the place after it;
 * sentence: s(max over its statements of (question, statement));
