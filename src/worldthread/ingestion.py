@@ -224,18 +224,34 @@ class Ingestion:
 
     def _said_before(self, first: Episode) -> list[Episode]:
         """Return the latest messages of the conversation of an episode that come before it, of the last recorded."""
+        return self._latest_before(first)
+
+    def _latest_before(self, first: Episode, coming: Sequence[Episode] = ()) -> list[Episode]:
+        """Return the latest messages of the conversation of an episode that come before it.
+
+        Args:
+            first: the episode.
+            coming: episodes that are still to be recorded, in order; they count as recorded.
+
+        Returns:
+            Some of the last recorded, in order of time.
+        """
         from worldthread.extract.groups import MESSAGES_BEFORE, conversation_of
 
         graph = self._store.graph
         last = len(graph.episode_numbers)
+        coming = coming[-SEARCHED:]
         found: list[tuple[float, int, Episode]] = []
-        for number in range(max(last - SEARCHED, 0), last):
+        for number in range(max(last + len(coming) - SEARCHED, 0), last):
             record = graph.numbered_episode(number)
             if record is None or record.at >= first.at or record.source != first.source:
                 continue
             episode = self._store.episode(record.id) if record.provenance.speaker else None
             if episode is not None and conversation_of(episode) == conversation_of(first):
                 found.append((record.at, number, episode))
+        for number, episode in enumerate(coming, last):
+            if episode.at < first.at and episode.speaker and conversation_of(episode) == conversation_of(first):
+                found.append((episode.at, number, episode))
         return [episode for _, _, episode in sorted(found, key=lambda one: one[:2])[-MESSAGES_BEFORE:]]
 
     def _settle(self, outcome: ExtractionOutcome, extractor: Extractor, again: bool) -> Episode | None:

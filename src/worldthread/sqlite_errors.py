@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum, auto
+from pathlib import Path
 from typing import Final
+
+from worldthread.errors import DamagedFileError, StoreError, StoreLockedError
 
 SQLITE_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
 """What a call of :mod:`sqlite3` raises on a damaged file. Its message can quote damaged text that is not UTF-8."""
@@ -61,3 +66,47 @@ def fault_of(error: Exception) -> SQLiteFault:
     if code is None:
         return SQLiteFault.DAMAGED
     return _BY_EXTENDED_CODE.get(code) or _BY_PRIMARY_CODE.get(code & 0xFF, SQLiteFault.OTHER)
+
+
+def damaged_cache(path: Path, kind: str, reason: str) -> DamagedFileError:
+    """Return the error that says that a file is no cache, or a damaged one.
+
+    Args:
+        path: the file.
+        kind: what it should be, such as ``"cache of answers"``.
+        reason: what is wrong with it.
+
+    Returns:
+        The error.
+    """
+    return DamagedFileError(
+        f"not a {kind}, or a damaged one ({reason}). Move the file away to start with an empty cache", path=path
+    )
+
+
+@contextmanager
+def cache_errors(path: Path, kind: str) -> Iterator[None]:
+    """Translate the errors of SQLite into those of worldthread.
+
+    Args:
+        path: the file of a cache.
+        kind: what it is, such as ``"cache of answers"``.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        DamagedFileError: the file is no such cache, or is damaged.
+        StoreLockedError: another program holds it.
+        StoreError: it cannot be read or written.
+    """
+    try:
+        yield
+    except SQLITE_ERRORS as error:
+        fault = fault_of(error)
+        if fault is SQLiteFault.DAMAGED:
+            damage = damaged_cache(path, kind, str(error))
+            raise damage from error
+        if fault is SQLiteFault.LOCKED:
+            raise StoreLockedError(f"another program holds the {kind}: {error}", path=path) from error
+        raise StoreError(f"SQLite cannot read or write the {kind}: {error}", path=path) from error

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from worldthread.bulk.readers import BatchReaders, BatchReading, ReadEpisode
 from worldthread.errors import BudgetError, ClusterError, ModelError, ReplayError
 from worldthread.extract.base import ReadingExtractor
-from worldthread.extract.groups import MESSAGES_BEFORE, EpisodeGroup, GroupExtractor, conversation_of, groups_of
+from worldthread.extract.groups import EpisodeGroup, GroupExtractor, groups_of
 from worldthread.extract.pipeline import ExtractionOutcome
 from worldthread.extract.when import time_of_saying
-from worldthread.ingestion import BATCH, SEARCHED, Ingestion, Remembered, in_order
+from worldthread.ingestion import BATCH, Ingestion, Remembered, in_order
 from worldthread.memory_index import MemoryIndex
 from worldthread.memory_models import MemoryModels
 from worldthread.stores import Store
@@ -190,18 +190,4 @@ class BulkIngestion(Ingestion):
 
         Those that are still to be recorded count as recorded.
         """
-        graph = self._store.graph
-        last = len(graph.episode_numbers)
-        coming = list(self._pending.values())[-SEARCHED:]
-        found: list[tuple[float, int, Episode]] = []
-        for number in range(max(last + len(coming) - SEARCHED, 0), last):
-            record = graph.numbered_episode(number)
-            if record is None or record.at >= first.at or record.source != first.source:
-                continue
-            episode = self._store.episode(record.id) if record.provenance.speaker else None
-            if episode is not None and conversation_of(episode) == conversation_of(first):
-                found.append((record.at, number, episode))
-        for number, episode in enumerate(coming, last):
-            if episode.at < first.at and episode.speaker and conversation_of(episode) == conversation_of(first):
-                found.append((episode.at, number, episode))
-        return [episode for _, _, episode in sorted(found, key=lambda one: one[:2])[-MESSAGES_BEFORE:]]
+        return self._latest_before(first, list(self._pending.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final
 
 from worldthread.caches.base import Cache, CacheLimits
@@ -123,20 +123,46 @@ class RedisCache(Cache):
         with suppress(self._errors.RedisError):
             self._client.close()
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (self._errors.AuthenticationError, self._errors.AuthorizationError) as error:
-            raise StoreError("the server refuses this user or password", path=self._shown) from error
-        except (self._errors.ConnectionError, self._errors.TimeoutError) as error:
-            raise StoreUnavailableError(
-                f"the cache cannot be reached ({type(error).__name__}): start the server, or take the cache out of "
-                "the configuration",
-                path=self._shown,
-            ) from error
-        except self._errors.RedisError as error:
-            raise StoreError(f"the server of the cache refused: {error}", path=self._shown) from error
+    def _translated(self) -> AbstractContextManager[None]:
+        return redis_errors(
+            self._errors,
+            self._shown,
+            away=("the cache", "start the server, or take the cache out of the configuration"),
+            server="the server of the cache",
+        )
+
+
+@contextmanager
+def redis_errors(
+    errors: Any, path: str, *, away: tuple[str, str], server: str, most: int | None = None
+) -> Iterator[None]:
+    """Translate the errors of the client of Redis into those of worldthread.
+
+    Args:
+        errors: the module ``redis.exceptions``.
+        path: the address, without secrets.
+        away: what cannot be reached when the server is away, and what to do then.
+        server: what refuses a request.
+        most: characters of the server's reason, which may quote a whole request; ``None`` for all.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        StoreError: the server refuses the user or the request.
+        StoreUnavailableError: the server cannot be reached.
+    """
+    try:
+        yield
+    except (errors.AuthenticationError, errors.AuthorizationError) as error:
+        raise StoreError("the server refuses this user or password", path=path) from error
+    except (errors.ConnectionError, errors.TimeoutError) as error:
+        what, advice = away
+        raise StoreUnavailableError(
+            f"{what} cannot be reached ({type(error).__name__}): {advice}", path=path
+        ) from error
+    except errors.RedisError as error:
+        raise StoreError(f"{server} refused: {str(error)[:most]}", path=path) from error
 
 
 def _score(value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +17,9 @@ from worldthread.errors import (
     ForeignFileError,
     InputError,
     StoreError,
-    StoreLockedError,
 )
 from worldthread.paths import FILE_MODE, make_private_file, make_private_folder
-from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
+from worldthread.sqlite_errors import cache_errors, damaged_cache
 
 APPLICATION_ID: Final = 0x77746365
 """At byte 68 of every file of ours: "wtce"."""
@@ -34,6 +33,7 @@ _TABLE: Final = (
 )
 _INDEX: Final = "CREATE INDEX entry_used ON entry (kind, used, size, created)"
 _BUSY_SECONDS: Final = 30.0
+_KIND: Final = "cache"  # in messages
 _MOST_KEYS: Final = 500  # in one statement
 
 
@@ -181,21 +181,8 @@ class SQLiteCache(Cache):
                     self._connection.execute("ROLLBACK")
                 raise
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Translate the errors of SQLite into those of worldthread."""
-        try:
-            yield
-        except SQLITE_ERRORS as error:
-            fault = fault_of(error)
-            if fault is SQLiteFault.DAMAGED:
-                raise self._damaged(str(error)) from error
-            if fault is SQLiteFault.LOCKED:
-                raise StoreLockedError(f"another program holds the cache: {error}", path=self._path) from error
-            raise StoreError(f"SQLite cannot read or write the cache: {error}", path=self._path) from error
+    def _translated(self) -> AbstractContextManager[None]:
+        return cache_errors(self._path, _KIND)
 
     def _damaged(self, reason: str) -> DamagedFileError:
-        return DamagedFileError(
-            f"not a cache, or a damaged one ({reason}). Move the file away to start with an empty cache",
-            path=self._path,
-        )
+        return damaged_cache(self._path, _KIND, reason)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from worldthread.cli.audit_output import print_mistakes
 from worldthread.cli.running import seeds_in
 
 if TYPE_CHECKING:
@@ -83,11 +84,7 @@ def _show(reports: dict[str, NetHackReport], mistakes: int) -> None:
         checked = f"{total.held / (total.held + unchecked or 1):.2f}"
         table.add_row("together", str(sum(report.steps for report in found)), checked, *_cells(total, pooled))
     console.print(table)
-    for name, report in reports.items() if mistakes else ():
-        console.print(f"\n[bold]{name}[/bold]: mistakes, by the number of steps that they lasted")
-        for turn, kind, mistake, words in sorted(report.mistakes, key=lambda m: -report.lasted[m[1:]])[:mistakes]:
-            lasted = report.lasted[kind, mistake, words]
-            console.print(f"{lasted:6}  {mistake} {kind}: {words} (from step {turn})", markup=False)
+    print_mistakes(console, reports, mistakes)
 
 
 def _cells(total: StoryFigures, kinds: dict[str, StoryFigures]) -> list[str]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from worldthread.cli.audit_output import print_mistakes
+
 if TYPE_CHECKING:
     from worldthread.play.audit_story import StoryFigures, StoryReport
 
@@ -77,11 +79,7 @@ def _show(reports: dict[str, StoryReport], mistakes: int) -> None:
         pooled = {kind: sum((report.figures[kind] for report in found), StoryFigures()) for kind in KINDS}
         table.add_row("together", *_cells(sum((report.total for report in found), StoryFigures()), pooled))
     console.print(table)
-    for name, report in reports.items() if mistakes else ():
-        console.print(f"\n[bold]{name}[/bold]: mistakes, by the number of steps that they lasted")
-        for turn, kind, mistake, words in sorted(report.mistakes, key=lambda m: -report.lasted[m[1:]])[:mistakes]:
-            lasted = report.lasted[kind, mistake, words]
-            console.print(f"{lasted:6}  {mistake} {kind}: {words} (from step {turn})", markup=False)
+    print_mistakes(console, reports, mistakes)
 
 
 def _cells(total: StoryFigures, kinds: dict[str, StoryFigures]) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final, LiteralString
 from urllib.parse import unquote, urlunsplit
 
 from worldthread.caches.base import shown_address
-from worldthread.errors import InputError, MissingExtraError, StoreError, StoreUnavailableError
+from worldthread.caches.redis import redis_errors
+from worldthread.errors import InputError, MissingExtraError, StoreError
 from worldthread.mirror.graph_server import GraphServer, parts_of
 
 _SECONDS: Final = 120.0
@@ -77,20 +78,14 @@ class FalkorDBServer(GraphServer):
         with suppress(self._errors.RedisError):
             self._client.close()
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (self._errors.AuthenticationError, self._errors.AuthorizationError) as error:
-            raise StoreError("the server refuses this user or password", path=self._shown) from error
-        except (self._errors.ConnectionError, self._errors.TimeoutError) as error:
-            raise StoreUnavailableError(
-                f"the graph database cannot be reached ({type(error).__name__}): start it, and give the same command "
-                "again",
-                path=self._shown,
-            ) from error
-        except self._errors.RedisError as error:
-            raise StoreError(f"the graph database refused: {str(error)[:300]}", path=self._shown) from error
+    def _translated(self) -> AbstractContextManager[None]:
+        return redis_errors(
+            self._errors,
+            self._shown,
+            away=("the graph database", "start it, and give the same command again"),
+            server="the graph database",
+            most=300,
+        )
 
 
 def literal(value: object) -> str:

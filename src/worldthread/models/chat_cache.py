@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Protocol
@@ -22,12 +22,11 @@ from worldthread.errors import (
     FileVersionError,
     ForeignFileError,
     StoreError,
-    StoreLockedError,
 )
 from worldthread.models.chat import ChatAnswer, ChatModel, ChatRequest
 from worldthread.models.request_key import recorded_answer, request_key, to_json
 from worldthread.paths import FILE_MODE, make_private_file, make_private_folder
-from worldthread.sqlite_errors import SQLITE_ERRORS, SQLiteFault, fault_of
+from worldthread.sqlite_errors import cache_errors, damaged_cache
 
 APPLICATION_ID: Final = 0x77746361
 """At byte 68 of every file of ours: "wtca"."""
@@ -39,6 +38,7 @@ _TABLE: Final = """\
 CREATE TABLE answer (key TEXT PRIMARY KEY, content TEXT NOT NULL, created_at REAL NOT NULL)
                         WITHOUT ROWID"""
 _BUSY_SECONDS: Final = 30.0
+_KIND: Final = "cache of answers"  # in messages
 
 
 class ChatCache:
@@ -196,26 +196,11 @@ class ChatCache:
                 self._connection.close()
             self._connection = None
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Translate the errors of SQLite into those of worldthread."""
-        try:
-            yield
-        except SQLITE_ERRORS as error:
-            fault = fault_of(error)
-            if fault is SQLiteFault.DAMAGED:
-                raise self._damaged(str(error)) from error
-            if fault is SQLiteFault.LOCKED:
-                raise StoreLockedError(
-                    f"another program holds the cache of answers: {error}", path=self._path
-                ) from error
-            raise StoreError(f"SQLite cannot read or write the cache of answers: {error}", path=self._path) from error
+    def _translated(self) -> AbstractContextManager[None]:
+        return cache_errors(self._path, _KIND)
 
     def _damaged(self, reason: str) -> DamagedFileError:
-        return DamagedFileError(
-            f"not a cache of answers, or a damaged one ({reason}). Move the file away to start with an empty cache",
-            path=self._path,
-        )
+        return damaged_cache(self._path, _KIND, reason)
 
 
 class AnswerCache(Protocol):
