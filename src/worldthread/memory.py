@@ -59,8 +59,8 @@ class Memory:
     :class:`~worldthread.AsyncMemory` has the same methods for asynchronous programs.
 
     Args:
-        path: the file; it is created when it does not exist. ``None`` keeps the memory in RAM until it is closed.
-            ``"SCHEME://..."`` opens another kind of store, see :data:`worldthread.stores.STORES`.
+        path: the file; it is created when it does not exist. ``None`` and ``":memory:"`` keep the memory in RAM until
+            it is closed. ``"SCHEME://..."`` opens another kind of store, see :data:`worldthread.stores.STORES`.
         namespace: which memory of the file. The memories of one file do not see each other.
         readonly: never write. A file has one writer at a time and any number of readers, which follow the writer.
         durability: what a recorded change survives. ``"normal"``: the end of the process, ``kill -9`` included; a loss

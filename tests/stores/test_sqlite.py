@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from worldthread import Memory
 from worldthread.errors import (
     DamagedFileError,
     FileVersionError,
@@ -993,3 +994,12 @@ def test_a_connection_keeps_few_statements_whatever_is_looked_up(monkeypatch: py
         assert [episode.text for episode in store.episodes()] == texts
     assert len([sql for sql in statements if " vector " in sql]) <= 10
     assert max(sql.count("?") for sql in statements) <= 1002
+
+
+def test_the_name_that_sqlite_has_for_ram_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Memory(":memory:") as memory:
+        memory.remember("Anna lives in Rome.")
+        assert memory.path is None
+        assert len(memory.record.graph) > 0
+    assert list(tmp_path.iterdir()) == []

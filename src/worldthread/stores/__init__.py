@@ -41,8 +41,8 @@ def open_store(address: str | os.PathLike[str] | None, **options: Any) -> Store:
 
     Args:
         address: the path of an SQLite file, ``"SCHEME://REST"`` for a store of :data:`STORES`, which
-            opens ``REST``; or ``None`` for an SQLite
-            database in RAM.
+            opens ``REST``; or ``None`` for an SQLite database in RAM, as is ``":memory:"``, the name that SQLite
+            has for it.
         options: see :meth:`Store.open`.
 
     Returns:
@@ -54,7 +54,7 @@ def open_store(address: str | os.PathLike[str] | None, **options: Any) -> Store:
     """
     scheme, rest = _split(address) if isinstance(address, str) else (None, "")
     if scheme is None:
-        return SQLiteStore.open(address, **options)
+        return SQLiteStore.open(None if address == ":memory:" else address, **options)
     if scheme not in STORES:
         raise InputError(f"there is no store for {scheme}:// addresses; stores are: {', '.join(sorted(STORES))}")
     module, _, name = STORES[scheme].partition(":")
