@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from worldthread.agents.reflact.settings import FORMER_SETTINGS
+from worldthread.agents.reflact.settings import FORMER_SETTINGS, ReflActSettings
 from worldthread.envs.base import Environment, Info, Truth
 from worldthread.envs.fake import ScriptedWorld, tiny_house
+from worldthread.errors import InputError
 from worldthread.models.fake_player import FakePlayer
 
 HELP: dict[str, Any] = {
@@ -123,6 +124,31 @@ def test_the_critic_speaks_once_and_the_model_decides(play_with: Any) -> None:
     assert "the critic was against 'go up', since that way was blocked here before: changed" in played.reasons[1]
     assert "the critic was against 'go up', since that way was blocked here before: kept" in played.reasons[2]
     assert "critic" not in played.reasons[3]
+
+
+def test_the_critic_can_replace_an_action_without_a_call(play_with: Any) -> None:
+    answers = [said("go up"), said("go up"), said("look")]
+    settings = ReflActSettings(critic="replace")
+    played = play_with("reflact", answers=HELP | {"act": acts(*answers)}, moves=3, settings=settings)
+    assert [record.decision.action for record in played.records[1:]] == ["go up", "take note", "look"], "the first hint"
+    assert played.agent.verdicts == {"rejected": 1, "replaced": 1}
+    assert len(played.by_purpose["act"]) == 3, "nothing was asked twice"
+    assert played.reasons[1].startswith("in place of 'go up': that way was blocked here before")
+
+
+def test_a_look_breaks_a_hard_loop(play_with: Any) -> None:
+    settings = ReflActSettings(hard_loop=3, max_repeats=9)
+    answers = [said("examine coin")] * 10
+    played = play_with("reflact", answers=HELP | {"act": acts(*answers)}, moves=5, settings=settings)
+    actions = [record.decision.action for record in played.records[1:]]
+    assert actions == ["examine coin", "examine coin", "examine coin", "look", "examine coin"]
+    assert played.agent.verdicts["broken"] == 1
+
+
+@pytest.mark.parametrize("wrong", [{"critic": "never"}, {"hard_loop": -1}])
+def test_settings_that_cannot_be_used_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        ReflActSettings(**wrong)
 
 
 def test_questions_to_the_memory_cost_no_move(play_with: Any) -> None:

@@ -77,8 +77,8 @@ class ReflAct(ModelAgent):
     that leads nowhere. It can do without these answers: an unusable one is counted in :attr:`failures` and mentioned
     in the reason of the decision.
 
-    The critic (:func:`~worldthread.agents.reflact.critic.judge`) never changes an action: the model reads once why the
-    action was rejected, and what was not tried yet, and what it chooses then is done.
+    The critic (:func:`~worldthread.agents.reflact.critic.judge`) changes no action unless the settings say so: the
+    model reads once why the action was rejected, and what was not tried yet, and what it chooses then is done.
 
     Args:
         memory: takes the episodes, and answers with what is known.
@@ -108,7 +108,8 @@ class ReflAct(ModelAgent):
         self.log = RoomLog(settings)
         self.loop_detector = LoopDetector(settings)
         self.verdicts: Counter[str] = Counter()
-        """How often the critic ``rejected`` an action, and how often the model then ``changed`` or ``kept`` it."""
+        """How often the critic ``rejected`` an action, and how often the model then ``changed`` or ``kept`` it, or the
+        critic ``replaced`` it; and how often a loop was ``broken`` by a look."""
         self.questions = 0
         """How many questions the memory was asked."""
         self._goal = ""
@@ -156,6 +157,9 @@ class ReflAct(ModelAgent):
         self._summarise()
         self._find_hints()
         self._check_conversation()
+        if self.loop_detector.is_hard_loop:
+            self.verdicts["broken"] += 1
+            return self.act("look", f"the last {self.settings.hard_loop} actions were equal: a look breaks the loop")
         answer, messages = self._answered(self._messages())
         verdict = self._verdict(answer.action)
         if is_rejected(verdict, self.loop_detector.revisits, self.settings):
@@ -163,6 +167,9 @@ class ReflAct(ModelAgent):
             first = answer.action
             rejected = shorten(first, self.settings.action_limit)
             untried = suggestion(self.log.tried(self._room), offered=self.offered, hinted=self.hints)
+            if self.settings.critic == "replace" and untried is not None:
+                self.verdicts["replaced"] += 1
+                return self.act(untried, f"in place of {rejected!r}: {verdict.reason} (objective: {self.objective})")
             objection = prompt(
                 "reflact_rejected",
                 action=rejected,

@@ -1,8 +1,8 @@
 """What was done in each room, and a critic that rates what the model wants to do next by rules.
 
 The scores are those that the zorkclaw agent describes, with two differences. An action that led to another room, or
-changed what is carried, was not in vain: a corridor may be walked any number of times. And a rejected action is not
-replaced: the model reads the reason, and decides.
+changed what is carried, was not in vain: a corridor may be walked any number of times. And a rejected action is
+replaced only where the settings say so: else the model reads the reason, and decides.
 """
 
 from __future__ import annotations

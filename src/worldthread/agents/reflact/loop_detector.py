@@ -32,7 +32,7 @@ class LoopDetector:
         self.since_score = 0
         self.revisits = 0
         self._score: float | None = None
-        self._last: deque[str] = deque(maxlen=settings.action_window)
+        self._last: deque[str] = deque(maxlen=max(settings.action_window, settings.hard_loop))
         self._states: Counter[str] = Counter()
 
     def record(self, action: str | None, score: float, state: str | None) -> None:
@@ -52,12 +52,19 @@ class LoopDetector:
         if state is not None:
             self._states[state] += 1
 
+    @property
+    def is_hard_loop(self) -> bool:
+        """Whether the last actions were equal, as many as the settings say, and none of them a look."""
+        last = list(self._last)[-self.settings.hard_loop :] if self.settings.hard_loop else []
+        return len(last) == self.settings.hard_loop > 0 and len(set(last)) == 1 and last[0] != "look"
+
     def warnings(self) -> list[str]:
         """Return the warnings for the agent, the most urgent last."""
         settings = self.settings
+        recent = list(self._last)[-settings.action_window :]
         found = [
-            f"{shorten(action, settings.action_limit)!r} was done {times} times in the last {len(self._last)} moves."
-            for action, times in Counter(self._last).items()
+            f"{shorten(action, settings.action_limit)!r} was done {times} times in the last {len(recent)} moves."
+            for action, times in Counter(recent).items()
             if times >= settings.frequent_action
         ]
         if self.revisits >= settings.loop_revisits:

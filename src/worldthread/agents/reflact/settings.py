@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from worldthread.errors import InputError
 
@@ -18,6 +18,10 @@ class ReflActSettings:
     Args:
         version: of the prompts and of the helpers: 2, or 1 for the agent as it was before: it asked for hints whenever
             it entered a room, never let them expire, and made each summary from the last moves, old and new.
+        critic: what happens to an action that the critic rejects: with ``"ask"`` the model reads why, and chooses
+            again; with ``"replace"``, as zorkclaw describes, an untried action is done in its place without a call.
+        hard_loop: equal actions in a row after which "look" is done without a call, whatever came of them; 0 for
+            never. zorkclaw describes 3.
         hint_moves: moves in a room after which its hints expire; a number. By hand.
         memory_questions: questions to the memory before a command, at most. By hand.
         summary_every: moves from one summary to the next, when the score does not change. By hand.
@@ -47,6 +51,8 @@ class ReflActSettings:
     """
 
     version: int = 2
+    critic: Literal["ask", "replace"] = "ask"
+    hard_loop: int = 0
     hint_moves: int = 8
     memory_questions: int = 2
     summary_every: int = 5
@@ -76,6 +82,10 @@ class ReflActSettings:
     def __post_init__(self) -> None:
         if self.version not in (1, 2):
             raise InputError(f"version must be 1 or 2, not {self.version}")
+        if self.critic not in ("ask", "replace"):
+            raise InputError(f"critic must be 'ask' or 'replace', not {self.critic!r}")
+        if self.hard_loop < 0:
+            raise InputError(f"hard_loop must be a number of actions, or 0 for never, not {self.hard_loop}")
 
 
 FORMER_SETTINGS: Final = ReflActSettings(version=1)
