@@ -99,6 +99,8 @@ def tiny(command: str, folder: Path) -> list[str]:
     elif kept[:2] == ["bench", "contamination"]:
         kept = [*kept[:3], *kept[kept.index("--model") :], "--limit", "1", "--steps", "20"]
         kept += ["--record", str(folder / "answers.jsonl")]
+    elif kept[:2] == ["bench", "world-memories"]:
+        kept = [*kept[:2], str(folder / "glow"), "--model", "fake"]
     elif kept[:2] == ["bench", "retrieval"]:
         kept += ["--no-cache"] if "--limit" in given else ["--no-cache", "--limit", "2"]
     elif kept[:2] == ["bench", "qa"] and "--report" not in given:
@@ -212,6 +214,10 @@ def test_every_command_runs(
         sweep = "worldthread bench qa --dataset hotpotqa_personalai --method beam --sweep personalai"
         run(tiny(sweep.replace("--method beam ", "") + " --triples given --model none --judge none", tmp_path))
         words[words.index("--out") + 1] = str(tmp_path / "qa")
+    elif words[1] == "world-memories":
+        options = "--steps 12 --set agent.attempt_moves=3 --set agent.explorations=1 --no-audit"
+        out = ["--out", str(tmp_path / "glow")]
+        run(shlex.split(f"play treasure-hunt --agent glow --model fake {options}") + out)
     elif words[0] == "mcp":
         words.append("--help")  # a server of this kind is started in tests/mcp
     elif "human" in words:

@@ -16,6 +16,7 @@ from worldthread.cli.bench_audit_stories import audit_stories
 from worldthread.cli.bench_contamination import contamination
 from worldthread.cli.bench_embedder import bench_embedder
 from worldthread.cli.bench_qa import json_settings, qa
+from worldthread.cli.bench_world_memories import world_memories
 from worldthread.cli.console import help_text
 from worldthread.cli.running import names_in
 
@@ -33,6 +34,7 @@ bench.command("audit-logs", help=help_text(audit_logs))(audit_logs)
 bench.command("audit-nethack", help=help_text(audit_nethack))(audit_nethack)
 bench.command("audit-stories", help=help_text(audit_stories))(audit_stories)
 bench.command("contamination", help=help_text(contamination))(contamination)
+bench.command("world-memories", help=help_text(world_memories))(world_memories)
 
 
 @bench.command()
