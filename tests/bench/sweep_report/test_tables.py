@@ -19,9 +19,13 @@ from worldthread.bench.sweep_report.report import tables_of
 from worldthread.bench.sweep_report.tables import AgentTable, compact, dollars, in_markdown
 from worldthread.bench.sweep_report.tables_gap import gap_closed
 from worldthread.envs import games
+from worldthread.memory import Memory
+from worldthread.models.fake import FakeEmbedder
 from worldthread.play.run import Run
+from worldthread.play.run_files import MODULE_MEMORY_FILE
 from worldthread.play.sweep import SweepResults, play_run
 from worldthread.play.trajectory import TRAJECTORY_FILE
+from worldthread.types import Episode, Extraction, Fact
 
 pytestmark = pytest.mark.games  # brings what reports need
 
@@ -355,3 +359,28 @@ def test_lines_are_means_over_plays(sweep_of: MakeSweep, tmp_path: Path) -> None
     old = sweep_of([(Run("g", "random", 3), 5, {**second, "curve_seconds": [0.0, 0.5]})])
     del next(iter(old.groups.values())).plays[0].summary["curve_seconds"]
     assert over_seconds(old, "g", next(iter(old.groups.values()))) is None, "an older release has no times"
+
+
+def test_the_graph_that_a_model_built_is_drawn_in_place_of_ours(sweep_of: MakeSweep, tmp_path: Path) -> None:
+    run = Run("g", "ariadne", 1, memory="arigraph")
+    folder = tmp_path / run.folder
+    folder.mkdir(parents=True)
+    header: dict[str, Any] = {"format": "worldthread-trajectory", "version": 2}
+    step: dict[str, Any] = {"turn": 0, "facts": 99, "ended": [], "observation": ""}
+    (folder / TRAJECTORY_FILE).write_bytes(orjson.dumps(header) + b"\n" + orjson.dumps(step) + b"\n")
+    with Memory(folder / MODULE_MEMORY_FILE, model="none", embedder=FakeEmbedder()) as memory:
+        for turn, facts_ in enumerate(
+            [
+                [Fact("key", "is in", "box", "place of key"), Fact("box", "is in", "hall")],
+                [],
+                [Fact("key", "is in", "hand", "place of key")],
+            ]
+        ):
+            memory.record.add(Episode(f"Step {turn}.", turn, extraction=Extraction("model/1", tuple(facts_))))
+    sweep = sweep_of([(run, 5, {"moves": 2, "curve": [[0, 0]]})])
+    (own,) = sweep.groups.values()
+    held, ended = facts(sweep, "g", own), updates(sweep, "g", own)
+    assert held is not None
+    assert ended is not None
+    assert held.mean.tolist() == [2, 2, 2], "the key moved"
+    assert ended.mean.tolist()[-1] == 1

@@ -113,7 +113,8 @@ def _best_so_far(is_share: bool, group: PlayGroup, grid: np.ndarray, times: Sequ
 
 
 def _growths(plays: Sequence[FinishedPlay]) -> list[GrowthCurve]:
-    return [growth for play in plays if (growth := play.growth) and growth.turns]
+    """Return the growth of each play's memory: of the graph that a model built, where the player's memory is one."""
+    return [growth for play in plays if (growth := play.built_graph_growth or play.growth) and growth.turns]
 
 
 def _last_known(times: Sequence[float], values: Sequence[float], grid: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any
 from worldthread.bench.sweep_report.published import settings_of
 from worldthread.errors import InputError
 from worldthread.play.run import Run
+from worldthread.play.run_files import MODULE_MEMORY_FILE
 from worldthread.play.sweep import RESULTS_FILE, read_results
 from worldthread.play.sweep_figures import best_attempts
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
@@ -23,7 +24,7 @@ _LEVEL = re.compile(r"\bdungeon level (\d{1,9}) in ")
 
 @dataclass(frozen=True)
 class GrowthCurve:
-    """The growth of a memory in a trajectory, with a value for each step.
+    """The growth of a memory in a play, with a value for each step.
 
     Args:
         turns: number of moves so far; never decreases.
@@ -53,8 +54,30 @@ class FinishedPlay:
     folder: Path
 
     @cached_property
+    def built_graph_growth(self) -> GrowthCurve | None:
+        """The growth of the graph that a model built in the memory module; ``None`` if the module builds none."""
+        from worldthread.memory import Memory
+
+        path = self.folder / MODULE_MEMORY_FILE
+        if not path.is_file():
+            return None
+        turns: list[int] = []
+        counts: list[int] = []
+        ended: list[int] = []
+        before: frozenset[str] = frozenset()
+        with Memory(path, readonly=True, model="none") as memory:
+            graph = memory.record.graph
+            for at in sorted({graph.episode(id_).at for id_ in graph.episodes()}):
+                holds = frozenset(fact.id for fact in memory.view(at).facts())
+                turns.append(round(at))
+                counts.append(len(holds))
+                ended.append(len(before - holds))
+                before = holds
+        return GrowthCurve(turns, counts, ended, None)
+
+    @cached_property
     def growth(self) -> GrowthCurve | None:
-        """The growth of its memory; ``None`` if the trajectory is missing."""
+        """The growth of worldthread's memory; ``None`` if the trajectory is missing."""
         path = self.folder / TRAJECTORY_FILE
         if not path.exists():
             return None

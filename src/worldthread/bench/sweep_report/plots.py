@@ -175,9 +175,9 @@ _CURVES: Final = (
     _Curves(
         "graph-size",
         "Size of the memory over moves",
-        "Facts that hold in the memory that the game extractor fills for every player, whichever memory module its "
-        "prompts come from: mean over plays. A finished play keeps its last size; a play that returns to an earlier "
-        "state has the facts of that state again.",
+        "Facts that hold: in the graph that the model built, where the player's memory module builds one (arigraph), "
+        "else in the memory that the game extractor fills for every player. Mean over plays. A finished play keeps its "
+        "last size; a play that returns to an earlier state has the facts of that state again.",
         "move",
         "facts",
         facts,
