@@ -4,10 +4,10 @@
 
 STORE is one of sqlite, postgresql, falkordb, neo4j (the memory, or its mirror), exact, pgvector, milvus, qdrant
 (vectors); default: all but neo4j, which Maven fetches. Servers are started here. The passages are read by rule, once,
-before the clock starts. Printed for each: seconds to write, processor seconds of this process (not of a server), bytes on disk
-afterwards, and the median of a question: for a graph the names within two steps of a name, which is what the traversals
-walk over and must be the same everywhere; for vectors the 10 nearest. Vectors are random, of 384 numbers, one for each
-statement: neither time nor disk depends on what they mean. A store that cannot be had is named as such.
+before the clock starts. Printed for each: seconds to write, processor seconds of this process (not of a server), bytes
+on disk afterwards, and the median of a question. For a graph the question is for the names within two steps of a name,
+which must be the same everywhere; for vectors for the 10 nearest. Vectors are random, of 384 numbers, one for each
+statement. A store that cannot be had is named as such.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def mirrored(kind: str) -> Iterator[tuple[GraphServer, Callable[[], int]]]:
     else:
         with cache_servers.running_neo4j() as address, open_graph(address) as graph:
             # the embedded server of the harness says where its files are
-            rows = graph.run("CALL dbms.listConfig('server.directories.data') YIELD value RETURN value")
+            rows = graph.run("SHOW SETTINGS 'server.directories.data' YIELD value RETURN value")
             yield graph, lambda: folder_bytes(Path(rows[0][0]))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Final, LiteralString
 
 from worldthread.arguments import require_finite, require_query
@@ -169,9 +168,9 @@ class MirrorView:
         rows = self._run(_LATEST) if self.at is None else []
         return float(rows[0][0]) if rows else -math.inf
 
-    def _pages(self, query: LiteralString) -> list[Sequence[Any]]:
+    def _pages(self, query: LiteralString) -> list[list[Any]]:
         """Return all rows of a question whose last column is the number after which the next page begins."""
-        found: list[Sequence[Any]] = []
+        found: list[list[Any]] = []
         after = -1
         while rows := self._run(query, after=after, limit=_PAGE):
             found += [row[:-1] for row in rows]
