@@ -3,7 +3,9 @@
     python benchmarks/servers/compare_postgresql.py [--conversations 4] [--questions 40]
 
 Starts a server of its own (package pgserver, or Debian's postgresql) and reaches it over its local socket. The
-conversations are those of LoCoMo (``$WORLDTHREAD_SHARED/data/locomo/dev.jsonl.gz``); the game is played once.
+conversations are those of LoCoMo (``$WORLDTHREAD_SHARED/data/locomo/dev.jsonl.gz``), the passages those of
+musique_train (``$WORLDTHREAD_DATA``); the game is played once. Every text is read and embedded once, before, so
+"remember all" is what recording takes.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
@@ -30,8 +34,43 @@ from postgres_server import temporary_server  # type: ignore[import-not-found]  
 
 from worldthread import Memory  # noqa: E402
 from worldthread.bench.conversations import remember_turns  # noqa: E402
+from worldthread.bench.datasets import load  # noqa: E402
 from worldthread.bench.datasets.conversations import Conversation, load_locomo  # noqa: E402
+from worldthread.extract.documents import Document  # noqa: E402
+from worldthread.extract.parsed.extractor import ParsedExtractor  # noqa: E402
+from worldthread.models import embedder as make_embedder  # noqa: E402
 from worldthread.types import Episode  # noqa: E402
+
+
+class ReadOnce(ParsedExtractor):
+    """Keeps what it has read in every text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._every: dict[Any, Any] = {}
+
+    def _read(self, *given: Any) -> Any:
+        if given not in self._every:
+            self._every[given] = super()._read(*given)
+        return self._every[given]
+
+
+class EmbedOnce:
+    """Keeps the vector of every text."""
+
+    def __init__(self) -> None:
+        self._inner = make_embedder("minilm")
+        self.name, self.dimensions = self._inner.name, self._inner.dimensions
+        self._every: dict[str, np.ndarray[Any, Any]] = {}
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._every]
+        if new:
+            self._every |= dict(zip(new, self._inner.embed(new), strict=True))
+        return np.stack([self._every[text] for text in texts])
+
+
+EXTRACTOR, EMBEDDER = ReadOnce(), EmbedOnce()
 
 
 def main() -> None:
@@ -40,6 +79,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40, help="of each conversation")
     parser.add_argument("--singles", type=int, default=200, help="episodes recorded one by one")
     parser.add_argument("--sessions", type=int, default=None, help="of each conversation; default: all")
+    parser.add_argument("--passages", type=int, default=1000, help="of musique_train; 0: none")
     parser.add_argument("--no-game", action="store_true", help="leave out the game")
     options = parser.parse_args()
     with temporary_server() as server, tempfile.TemporaryDirectory() as folder:
@@ -55,8 +95,24 @@ def main() -> None:
                 remember_turns(memory, conversation)
 
             print(
-                json.dumps(compare(f"LoCoMo {conversation.id}", places, remember, questions, options.singles), indent=1)
+                json.dumps(
+                    compare(f"LoCoMo {conversation.id}", places, remember, questions, options.singles), indent=1
+                ),
+                flush=True,
             )
+        if options.passages:
+            dataset = load("musique_train")
+            documents = [
+                Document(one.text, at=float(number), source=str(number))
+                for number, one in enumerate(dataset.passages[: options.passages])
+            ]
+            questions = [question.text for question in dataset.questions][: options.questions]
+            places = {"sqlite": str(Path(folder) / "musique"), "postgresql": server.new_address()}
+
+            def read(memory: Memory) -> None:
+                memory.remember_many(documents, progress=False)
+
+            print(json.dumps(compare("musique_train", places, read, questions, options.singles), indent=1), flush=True)
         if options.no_game:
             return
         episodes = play(Path(folder))
@@ -89,6 +145,8 @@ def timed(times: dict[str, float], name: str) -> Iterator[None]:
 def compare(
     name: str, places: dict[str, str], remember: Callable[[Memory], None], questions: list[str], singles: int
 ) -> dict[str, object]:
+    with Memory(None, model="none", extractor=EXTRACTOR, embedder=EMBEDDER) as memory:
+        remember(memory)
     found = {kind: measure(place, remember, questions, singles) for kind, place in places.items()}
     one, other = found.values()
     equal = sum(a == b for a, b in zip(one["lists"], other["lists"], strict=True))
@@ -103,7 +161,8 @@ def measure(place: str, remember: Callable[[Memory], None], questions: list[str]
     times: dict[str, float] = {}
 
     def opened(**more: Any) -> Memory:
-        return Memory(place, model="none", wait=60, clock=itertools.count(1.7e9).__next__, **more)
+        models: Any = {"model": "none", "extractor": EXTRACTOR, "embedder": EMBEDDER}
+        return Memory(place, **models, wait=60, clock=itertools.count(1.7e9).__next__, **more)
 
     with opened() as memory:
         with timed(times, "remember all"):

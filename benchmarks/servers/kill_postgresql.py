@@ -4,13 +4,16 @@
 
 Starts a server of its own (package pgserver, or Debian's postgresql). Each writer process appends its episodes one by
 one, says so after each, and goes on where it stopped after it was killed. Readers recall meanwhile and check the graph
-that they see: it must be the fold of the episodes it holds, and each writer's episodes must come without a gap.
+that they see: each writer's episodes must come without a gap, nothing is in two places at once, and the graph must be
+the fold of the episodes it holds. That last check reads everything, so each reader makes it whenever the memory has
+grown by half, and readers pause between two looks (``--pause``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import subprocess
@@ -23,6 +26,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
 
 from postgres_server import temporary_server  # type: ignore[import-not-found]  # noqa: E402
+
+_REPORT_SECONDS = 30.0
 
 WRITER = """
 import sys, time
@@ -38,7 +43,7 @@ while True:
                 thing = f"thing {worker % 3}"
                 fact = Fact(thing, "is in", f"room {(done * 7 + worker) % 11}", aspect=f"place of {thing}")
                 text = f"writer {worker} saw {thing} at {done}."
-                store.append(Episode(text, done, "", Extraction("test/1", (fact,))))
+                store.append(Episode(text, done, str(worker), Extraction("test/1", (fact,))))
                 log.write(f"{done}\\n")
                 done += 1
         break
@@ -52,8 +57,8 @@ from pathlib import Path
 from worldthread import Memory
 from worldthread.errors import StoreUnavailableError
 from worldthread.graph import TemporalGraph
-address, number, stop = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-looks = recalls = unavailable = 0
+address, number, stop, pause = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4])
+looks = recalls = folds = unavailable = folded = 0
 wrong = []
 memory = None
 while not stop.exists():
@@ -63,24 +68,27 @@ while not stop.exists():
         memory.recall(f"Where is thing {looks % 3}?", k=5)
         recalls += 1
         with memory.record.read_lock() as graph:
-            if looks % 10 == 0:
-                found = list(memory.episodes())
-                if graph.state_hash() != TemporalGraph(found).state_hash():
+            by_writer = {}
+            for record in map(graph.numbered_episode, graph.episode_numbers):
+                by_writer.setdefault(record.source, []).append(int(record.at))
+            for writer, times in by_writer.items():
+                if sorted(times) != list(range(len(times))):
+                    wrong.append(f"writer {writer} has a gap or a double")
+            if len(graph) > 1.5 * folded:
+                folded = len(graph)
+                folds += 1
+                if graph.state_hash() != TemporalGraph(list(memory.episodes())).state_hash():
                     wrong.append("the graph is not the fold of its episodes")
-                by_writer = {}
-                for episode in found:
-                    by_writer.setdefault(episode.text.split()[1], []).append(int(episode.at))
-                for writer, times in by_writer.items():
-                    if times != list(range(len(times))):
-                        wrong.append(f"writer {writer} has a gap or a double")
             for thing in range(3):
                 if len(graph.view().facts(f"thing {thing}")) > 1:
                     wrong.append(f"thing {thing} is in two places at once")
         looks += 1
+        time.sleep(pause)
     except StoreUnavailableError:
         unavailable += 1
         time.sleep(0.1)
-print(json.dumps({"reader": number, "recalls": recalls, "checks": looks, "unavailable": unavailable, "wrong": wrong}))
+print(json.dumps({"reader": number, "recalls": recalls, "checks": looks, "folds": folds, "unavailable": unavailable,
+                  "wrong": wrong}))
 """
 
 
@@ -91,6 +99,8 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=4)
     parser.add_argument("--server-kills", type=int, default=5)
     parser.add_argument("--writer-kills", type=int, default=40)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="kill all writers then, and compare")
+    parser.add_argument("--pause", type=float, default=1.0, help="seconds between two looks of a reader")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with temporary_server() as server, tempfile.TemporaryDirectory() as folder:
@@ -116,7 +126,9 @@ def run(server: object, folder: Path, options: argparse.Namespace) -> dict[str, 
 
     stop = folder / "stop"
     readers = [
-        subprocess.Popen([sys.executable, "-c", READER, address, str(number), str(stop)], stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", READER, address, str(number), str(stop), str(options.pause)], stdout=subprocess.PIPE
+        )
         for number in range(options.readers)
     ]
     begin = time.monotonic()
@@ -127,9 +139,20 @@ def run(server: object, folder: Path, options: argparse.Namespace) -> dict[str, 
     # spread over the run by what is acknowledged, so that they fall everywhere, whatever the speed
     due = sorted(chance.uniform(0.02, 0.95) * total for _ in kills)
     killed = {"writer": 0, "server": 0}
+    reported = begin
+    is_stopped = False
     while any(one.poll() is None for one in writers):
         time.sleep(0.05)
+        if time.monotonic() > begin + 60 * options.minutes:
+            is_stopped = True
+            for one in writers:
+                one.kill()
+                one.wait()
+            break
         acknowledged = sum(log.read_bytes().count(b"\n") for log in logs)
+        if time.monotonic() > reported + _REPORT_SECONDS:
+            reported = time.monotonic()
+            print(f"{acknowledged} of {total} acknowledged after {reported - begin:.0f} s, {killed}", flush=True)
         while due and acknowledged >= due[0]:
             due.pop(0)
             what = kills.pop()
@@ -147,14 +170,15 @@ def run(server: object, folder: Path, options: argparse.Namespace) -> dict[str, 
                 writers[chosen] = writer(chosen)
             killed[what] += 1
     seconds = time.monotonic() - begin
-    assert all(one.returncode == 0 for one in writers), [one.returncode for one in writers]
+    assert is_stopped or all(one.returncode == 0 for one in writers), [one.returncode for one in writers]
     stop.touch()
     seen = [json.loads(reader.communicate()[0]) for reader in readers]
     with open_store(address, readonly=True) as store:
         found = list(store.episodes())
         scratch = TemporalGraph(found).state_hash()
         texts = [episode.text for episode in found]
-        expected = {(number, at) for number in range(options.writers) for at in range(options.episodes)}
+        # a writer says what it has done in order, and may be killed between the deed and the word
+        expected = {(number, at) for number, log in enumerate(logs) for at in range(log.read_bytes().count(b"\n"))}
         stored = [(int(text.split()[1]), int(text.split()[-1].rstrip("."))) for text in texts]
         equal = store.graph.state_hash() == scratch
     changes = server.sql(  # type: ignore[attr-defined]
@@ -163,7 +187,8 @@ def run(server: object, folder: Path, options: argparse.Namespace) -> dict[str, 
     with open_store(address) as store:
         folded = len(store.graph)
     return {
-        "cpus": os.cpu_count(), "writers": options.writers, "episodes": total, "seconds": round(seconds, 1),
+        "cpus": os.cpu_count(), "writers": options.writers, "episodes": total, "acknowledged": len(expected),
+        "stopped early": is_stopped, "seconds": round(seconds, 1),
         "killed": killed, "stored": len(stored), "lost": len(expected - set(stored)),
         "doubled": len(stored) - len(set(stored)), "state hash equals a fold from scratch": equal,
         "changes (count|first|last; old ones are trimmed)": changes, "opened again": folded, "readers": seen,

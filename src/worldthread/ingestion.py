@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -84,6 +85,7 @@ class Ingestion:
         self._index = index
         self._models = models
         self._user = user
+        self._given_together = 1  # episodes that bring their statements
 
     def remember_many(
         self,
@@ -122,6 +124,7 @@ class Ingestion:
         errors: list[Exception] = []
         if isinstance(contents, Sequence):
             everything = list(taken)
+            self._given_together = BATCH  # nobody waits to see one before the next comes
             taken, total = iter(everything), sum(1 if isinstance(t, Episode) else len(t) for t in everything)
         with show_progress(progress, self._activity, total) as advance:
             result = self._ingest(_until_error(taken, errors), advance)
@@ -137,17 +140,28 @@ class Ingestion:
     def _ingest(self, taken: Iterator[Episode | list[Episode]], advance: Callable[[int], None]) -> Remembered:
         """Record episodes that bring their statements, and read passages, batch by batch."""
         result = Remembered()
+        given: list[Episode] = []
         batch: list[Episode] = []
         for item in taken:
             if isinstance(item, Episode):
-                result += self._record(item)
-                advance(1)
+                given.append(item)
+                if len(given) >= self._given_together:
+                    result += self._record(given)
+                    advance(len(given))
+                    given = []
                 continue
+            if given:
+                result += self._record(given)
+                advance(len(given))
+                given = []
             batch += item
             while len(batch) >= BATCH:
                 result += self._read_and_record(batch[:BATCH], self._models.extractor)
                 del batch[:BATCH]
                 advance(BATCH)
+        if given:
+            result += self._record(given)
+            advance(len(given))
         result += self._read_and_record(batch, self._models.extractor)
         advance(len(batch))
         return result
@@ -171,13 +185,16 @@ class Ingestion:
                 advance(len(batch))
         return result
 
-    def _record(self, episode: Episode) -> Remembered:
-        """Record one episode with the extraction that it brings."""
-        with self._store.write_lock() as graph:
-            is_known = episode.id in graph
-            self._store.append(episode)
-        self._index.embed([episode])
-        return Remembered((episode.id,), added=not is_known, known=is_known)
+    def _record(self, episodes: Sequence[Episode]) -> Remembered:
+        """Record episodes with the extractions that they bring."""
+        known = 0
+        with self._store.batch() if len(episodes) > 1 else nullcontext():
+            for episode in episodes:
+                with self._store.write_lock() as graph:
+                    known += episode.id in graph
+                    self._store.append(episode)
+        self._index.embed(episodes)
+        return Remembered(tuple(episode.id for episode in episodes), len(episodes) - known, known)
 
     def _read_and_record(self, unread: Sequence[Episode], extractor: Extractor, *, again: bool = False) -> Remembered:
         from worldthread.extract.pipeline import extract_episodes
@@ -212,7 +229,10 @@ class Ingestion:
         """
         # messages of one time keep their order: the passages of each end at that time, microseconds apart
         outcomes.sort(key=lambda outcome: in_order(outcome.episode))
-        settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
+        # others wait for the end of a batch, so no model is asked in one
+        is_batch = bool(outcomes) and not again and getattr(extractor, "settles_locally", False)
+        with self._store.batch() if is_batch else nullcontext():
+            settled = [self._settle(outcome, extractor, again) for outcome in outcomes]
         episodes = [episode for episode in settled if episode is not None]
         embed(episodes)
         problems = [str(o.problem) for o in outcomes if o.problem]

@@ -138,6 +138,19 @@ def test_a_batch_is_all_or_nothing(store: Store) -> None:
     assert_is_fold(store, [kept, *batch])
 
 
+def test_what_is_appended_in_a_batch_is_seen_at_once(store: Store) -> None:
+    one, other = seen(2, place("key", "hall")), seen(1, place("key", "chest"))
+    with store.batch():
+        assert store.append(one).id == one.id
+        assert one.id in store.graph
+        with store.write_lock() as graph, store.batch():
+            store.append(other)
+            assert len(graph) == 2
+        assert store.episode(one.id).text == one.text
+        assert store.append(other).recorded_at == 1001.0
+    assert_is_fold(store, [one, other])
+
+
 def test_the_iterable_of_a_batch_may_read_but_not_write(store: Store) -> None:
     kept = store.append(seen(1))
 

@@ -14,7 +14,7 @@ import pytest
 
 from worldthread import Episode, Extraction, Fact, Memory, Thesis
 from worldthread.errors import InputError, StoreError, StoreUnavailableError
-from worldthread.mirror import GraphServer, Mirror, open_graph
+from worldthread.mirror import GraphServer, Mirror, MirrorView, open_graph
 from worldthread.mirror.falkordb_server import literal
 from worldthread.types import Ending
 
@@ -113,6 +113,42 @@ def test_a_mirror_shows_every_change(graph: GraphServer) -> None:
         ended = graph.run("MATCH ()-[e:FACT]->() WHERE e.end IS NOT NULL RETURN e.end_exact, e.ended_by, e.sources")
         assert ended
         assert all(float(end) > 1.7e9 and by and sources for end, by, sources in ended)
+
+
+def test_a_view_of_a_mirror_is_the_view_of_the_memory(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.mirror.view._PAGE", 7)
+    for seed in range(6):
+        generator = random.Random(seed)
+        with Memory(model="none", embedder="fake") as memory:
+            shown = Mirror(memory, graph, f"random {seed}")
+            with pytest.raises(StoreError, match="is not there"):
+                MirrorView(graph, shown.name)
+            episodes = [noted(number, generator) for number in range(30)]
+            for episode in episodes:
+                memory.remember(episode)
+            for episode in generator.sample(episodes, 6):
+                memory.forget(episode.id)
+            announced = Fact("fair", "is in", "room 9", valid_from=1.7e9 + 50, valid_to=1.7e9 + 60)
+            memory.remember(Episode("announced", 1.7e9 + 20, "log", Extraction("test/1", (announced,))))
+            memory.remember(Episode("loose", 1.7e9 + 21, "log", Extraction("test/1", (Thesis("It rains."),))))
+            if seed % 2:
+                memory.merge("thing 1", "Thing 2")
+            shown.update()
+            names = [*memory.entities(), "nobody"]
+            for at in (None, 1.7e9 - 1, 1.7e9 + 0.1, 1.7e9 + 1.55, 1.7e9 + 2.9, 1.7e9 + 55, 1.7e9 + 60):
+                own, there = memory.view(at), MirrorView(graph, shown.name, at)
+                assert there.facts() == own.facts()
+                assert there.theses() == own.theses()
+                assert there.facts(relation="IS in") == own.facts(relation="is in")
+                for name in names:
+                    assert there.about(name) == own.about(name)
+                    assert there.facts(name.upper(), "is in") == own.facts(name, "is in")
+                for statement in (*own.facts(), *own.theses(), announced, Thesis("It rains."), Fact("x", "y", "z")):
+                    assert there.holds(statement) is own.holds(statement)
+                assert there.neighbours("thing 3") == sorted(
+                    {name for s in own.about("thing 3") for name in (s.key[::2] if isinstance(s, Fact) else s.key[1])}
+                    - {"thing 3"}
+                )
 
 
 def test_hostile_texts_are_values(graph: GraphServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from worldthread.errors import (
     StoreLockedError,
     StoreUnavailableError,
 )
+from worldthread.extract.prose.extractor import ProseExtractor
 from worldthread.graph import fold, state_hash
 from worldthread.stores import Store, open_store, postgresql, postgresql_connection
 from worldthread.stores.postgresql_access import grant, revoke
@@ -133,6 +134,92 @@ def test_a_writer_that_locks_keeps_others_out(address: str, monkeypatch: pytest.
         assert_is_fold(one, [noted(1), noted(2), noted(3), noted(4)])
         with one.read_lock(), pytest.raises(InputError, match="cannot be"), one.write_lock():
             raise AssertionError
+
+
+def append_in_batch(store: Store, episodes: list[Episode], error: type[BaseException] | None = None) -> None:
+    with store.batch():
+        for episode in episodes:
+            store.append(episode)
+        if error is not None:
+            raise error("in between")
+
+
+def test_a_batch_is_one_change_and_all_or_nothing(server: Any, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql_connection, "_LEAST_WAIT", 0.05)
+    first, notes = noted(0), [noted(number) for number in range(1, 12)]
+    with open_store(address) as one, open_store(address) as other, open_store(address, readonly=True) as reader:
+        one.append(first)
+        assert reader.wait_for_change(5) or len(reader.graph) == 1
+        with one.batch():
+            for number, episode in enumerate(notes):
+                with one.write_lock() as graph:
+                    assert len(graph) == number + 1
+                    one.append(episode)
+                assert one.append(episode).recorded_at is not None, "known by now"
+                assert one.episode(episode.id).text == episode.text
+                assert one.graph.state_hash() == state_hash(fold([first, *notes[: number + 1]]).rows())
+            with one.batch(), one.read_lock() as graph:
+                assert len(list(one.episodes())) == len(graph) == 12
+            assert len(reader.graph) == 1, "nobody else sees a part of it"
+            with pytest.raises(StoreLockedError, match="another writer"):
+                other.append(noted(20))
+            with pytest.raises(InputError):
+                one.forget(first.id)
+        assert reader.wait_for_change(5)
+        assert not reader.wait_for_change(0.2), "followers are told once"
+        for store in (one, other, reader):
+            assert_is_fold(store, [first, *notes])
+        assert rows(server, address, "SELECT count(*), max(number) FROM worldthread.change") == ["2|2"]
+
+        for problem in (KeyboardInterrupt, InputError):
+            with pytest.raises(problem):
+                append_in_batch(one, [noted(30), noted(31)], problem)
+            assert_is_fold(one, [first, *notes])
+        with one.batch():
+            pass
+        one.append(noted(40))
+        for store in (one, other, reader):
+            assert_is_fold(store, [first, *notes, noted(40)])
+        assert rows(server, address, "SELECT count(*), max(number) FROM worldthread.change") == ["3|3"]
+
+
+def test_a_batch_may_begin_a_memory_or_fail_to(address: str) -> None:
+    with open_store(address, namespace="new") as store:
+        with pytest.raises(InputError):
+            append_in_batch(store, [noted(1)], InputError)
+        assert len(store.graph) == 0
+        append_in_batch(store, [noted(2), noted(1)])
+        assert_is_fold(store, [noted(1), noted(2)])
+
+
+def test_texts_are_recorded_in_batches_as_one_by_one(server: Any, address: str, tmp_path: Path) -> None:
+    places = ["Rome", "Paris", "Oslo"]
+    texts = [f"Anna lives in {places[number % 3]} since day {number}." for number in range(150)]
+    given = [Episode(f"given {number}", number, "test", noted(number).extraction) for number in range(70)]
+    digests = []
+    for place in (address, tmp_path / "m.worldthread"):
+        with Memory(place, model="none", embedder="fake", clock=iter(range(10**6)).__next__) as memory:
+            done = memory.remember_many([*texts, *given], at="2024-01-01", progress=False)
+            assert (done.added, done.known) == (150 + 70, 0)
+            again = memory.remember_many([*given[:3], texts[0]], at="2024-01-01", progress=False)
+            assert (again.added, again.known) == (0, 4)
+            digests.append((memory.record.state_hash(), done.episodes))
+    assert digests[0] == digests[1]
+    assert rows(server, address, "SELECT count(*) FROM worldthread.change") == ["5"], "150 in 3 batches, 70 in 2"
+
+
+def test_a_model_is_not_asked_in_a_batch(address: str) -> None:
+    class Asking(ProseExtractor):
+        settles_locally = False
+
+        def outdate(self, *given: Any) -> Extraction:
+            with open_store(address) as other:
+                other.append(noted(len(other.graph)))
+            return super().outdate(*given)
+
+    with Memory(address, model="none", embedder="fake", extractor=Asking()) as memory:
+        memory.remember_many(["Anna lives in Rome.", "Bert lives in Oslo."], at=1000, progress=False)
+        assert len(memory.record.graph) == 4
 
 
 def test_a_read_lock_shows_one_moment(address: str) -> None:
@@ -274,6 +361,7 @@ def test_a_connection_that_breaks_at_the_end_of_a_change(where: str, server: Any
                 (lambda: store.append(noted(1)), [noted(0), noted(1)]),
                 (lambda: store.append_many([noted(2), noted(3)]), [noted(number) for number in range(4)]),
                 (lambda: store.forget(noted(0).id), [noted(1), noted(2), noted(3)]),
+                (lambda: append_in_batch(store, [noted(5), noted(4)]), [noted(number) for number in range(1, 6)]),
             ):
                 before = list(store.episodes())
                 armed[0] = True
@@ -287,7 +375,7 @@ def test_a_connection_that_breaks_at_the_end_of_a_change(where: str, server: Any
                 assert not armed[0]
                 assert_is_fold(store, kept)
             count = rows(server, address, "SELECT count(*), max(number) FROM worldthread.change")
-            assert count == ["4|4"], "each change is recorded once"
+            assert count == ["5|5"], "each change is recorded once"
 
 
 def test_a_clearing_whose_answer_is_lost_is_not_said_to_have_failed(server: Any, address: str) -> None:

@@ -157,7 +157,7 @@ class BulkIngestion(Ingestion):
             if isinstance(step, Episode):
                 self._steps.popleft()
                 self._pending.pop(step.id, None)
-                result += self._record(step)
+                result += self._record([step])
                 advance(1)
                 continue
             if len(step.read) < len(step.fresh):

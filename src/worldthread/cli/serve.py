@@ -154,6 +154,7 @@ def serve_(
             pages, state = page_app(memory.file, access, directory, page, embedder=embedder)
             stack.enter_context(state)
         service = Service(memories, directory, limits)
+        memories.warm_up()
         url = access.url(port_of(listening))
         typer.echo(f"Serving {memory} at {url}v1/namespaces  (stop with Ctrl-C)", err=True)
         if clients is None and token is None:  # do not print a token that the user gave

@@ -201,6 +201,10 @@ class _UntilClosed(Extractor):
     def concurrency(self) -> int:
         return self._extractor.concurrency
 
+    @property
+    def settles_locally(self) -> bool:
+        return getattr(self._extractor, "settles_locally", False)
+
     def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         self._require_open()
         return self._extractor.extract(text, speaker, at)

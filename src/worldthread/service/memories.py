@@ -142,6 +142,18 @@ class ServiceMemories:
                     taken.append(slot.memory)
         return taken
 
+    def warm_up(self) -> None:
+        """Load what the first requests would have to wait for: the parser, the embedder, and what answers.
+
+        Nothing of it touches the memories. A chat model, or an embedder on a server, is not asked.
+        """
+        root = self._roots[0]
+        embedder = "fake" if hasattr(root.embedder, "meter") else root.embedder
+        reads = root.model is None and not self.readonly
+        with Memory(None, model=NO_MODEL, embedder=embedder) as scratch:
+            scratch.remember("Anna lives in Rome." if reads else [("Anna", "lives in", "Rome")], at=0)
+            scratch.ask("Where does Anna live?")
+
     def check(self) -> None:
         """Read something, to see whether the file or the server can be used.
 

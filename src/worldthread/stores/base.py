@@ -289,6 +289,25 @@ class Store(ABC):
         self.require_writable()
         yield self.graph
 
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Record together what the block appends with :meth:`append`, where that is quicker.
+
+        A store on a server commits once, at the end of the block: all of it is recorded then, in its order, or after
+        an error nothing of it. The block reads what it has appended; nobody else does before its end, and other writers
+        wait for it, so it must not wait for anybody. It makes no other change. In other stores, each episode is
+        recorded when it is appended.
+
+        Yields:
+            Nothing.
+
+        Raises:
+            ReadOnlyError: the store was opened for reading only.
+            StoreLockedError: another writer did not finish in time.
+        """
+        self.require_writable()
+        yield
+
     def share_file(self) -> None:  # noqa: B027 - optional: most stores have one writer only
         """From now on, let other processes write between the changes of this store.
 

@@ -101,6 +101,8 @@ class _ServedState(NamespaceState):
         self.compared_in: weakref.ref[PostgresTransaction] | None = None
         """The last transaction in which the graph was compared with the record."""
         self.users: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
+        self.batch: weakref.ref[_Change] | None = None
+        """The last change of :meth:`PostgresStore.batch`."""
 
 
 class _Change:
@@ -124,6 +126,7 @@ class _Change:
         )
         self._statements: list[Statement] = []
         self._is_logged = self._removes = False
+        self._pending: list[Episode] = []
         self.position = ChangePosition()
         """The last change so far."""
         self.episodes = 0
@@ -159,8 +162,38 @@ class _Change:
         """Run a statement together with the end of the transaction."""
         self._statements.append((sql, values))
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its block has begun and has not ended."""
+        return self._connection.running_transaction() is self._transaction
+
+    def insert(self, episodes: Sequence[Episode]) -> None:
+        """Insert episodes together with the end of the transaction, or with those that come after them."""
+        self._pending += episodes
+        self.episodes += len(episodes)
+        self.log()
+        if len(self._pending) >= _CHUNK:
+            self.flush()
+
+    def _insert_pending(self) -> None:
+        episodes, self._pending = self._pending, []
+        if not episodes:
+            return
+        contents = [encode_episode(episode) for episode in episodes]
+        self.later(
+            "INSERT INTO worldthread.episode (namespace, change, id, at, digest, content) SELECT %s, %s, rows.*"
+            " FROM unnest(%b::bytea[], %b::double precision[], %b::bytea[], %b::bytea[]) AS rows",
+            self.namespace,
+            self.log(),
+            [bytes.fromhex(episode.id) for episode in episodes],
+            [float(episode.at) for episode in episodes],
+            [digest_of(content) for content in contents],
+            contents,
+        )
+
     def flush(self) -> None:
         """Run the statements that wait for the end."""
+        self._insert_pending()
         statements, self._statements = self._statements, []
         self._connection.run(*statements)
 
@@ -174,6 +207,7 @@ class _Change:
             self._transaction.__exit__(kind, error, trace)
 
     def _commit(self) -> None:
+        self._insert_pending()
         if self._is_logged:
             number, token = self.position.number, self.position.token
             self.later(
@@ -347,15 +381,50 @@ class PostgresStore(Store):
     def append(self, episode: Episode) -> Episode:
         require_episode(episode)
         with self._connection.lock:
+            batch = self._running_batch()
+            if batch is not None:
+                return self._append_to(batch, episode)
             self._begin_change()
             with _Change(self) as change:
                 if episode.id in change.graph:
                     change.graph.add(episode)  # raises when the extractions differ
                     return self._fetch(episode.id)
                 recorded = self._recorded(episode)
-                self._insert(change, [recorded])
+                change.insert([recorded])
             self._apply(change, added=[recorded])
             return recorded
+
+    def _append_to(self, batch: _Change, episode: Episode) -> Episode:
+        """Append an episode to the batch whose block is running. Its graph shows it at once."""
+        if episode.id in batch.graph:
+            batch.graph.add(episode)  # raises when the extractions differ
+            batch.flush()
+            return self._fetch(episode.id)
+        recorded = self._recorded(episode)
+        self._state.is_torn = True  # until the server has it
+        batch.insert([recorded])
+        batch.graph.add(recorded)
+        return recorded
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        state = self._state
+        with self._connection.lock:
+            if self._running_batch() is not None:
+                yield
+                return
+            self._begin_change()
+            with _Change(self) as change:
+                state.batch = weakref.ref(change)
+                numbering = change.graph.numbering
+                yield
+            if state.is_torn:
+                self._note(change, numbering)
+
+    def _running_batch(self) -> _Change | None:
+        """Return the batch of this namespace whose block is running; ``None`` when there is none. Hold the lock."""
+        batch = None if self._state.batch is None else self._state.batch()
+        return batch if batch is not None and batch.is_running else None
 
     def append_many(self, episodes: Iterable[Episode]) -> int:
         require_iterable(episodes, "episodes")
@@ -376,11 +445,11 @@ class PostgresStore(Store):
                     elif len(new) > change.episodes - before + len(pending):
                         pending.append(self._recorded(episode))
                     if len(pending) >= _CHUNK:
-                        self._insert(change, pending)
+                        change.insert(pending)
                         change.flush()
                         pending = []
                 if pending:
-                    self._insert(change, pending)
+                    change.insert(pending)
                 added = change.episodes - before
             # a batch can be large and in any order, so it is read back sorted and in chunks
             with suppress(StoreUnavailableError):  # the batch is kept, and the next use reads it
@@ -399,7 +468,7 @@ class PostgresStore(Store):
                 old = self._fetch(recorded.id)
                 self._remove_vectors(change, texts_of(old) - texts_of(recorded))
                 self._remove(change, [recorded.id])
-                self._insert(change, [recorded])
+                change.insert([recorded])
             self._apply(change, removed=[recorded.id], added=[recorded])
             return recorded
 
@@ -477,6 +546,9 @@ class PostgresStore(Store):
     @contextmanager
     def _unchanging(self) -> Iterator[TemporalGraph]:
         """Read the graph and the record as they are at one moment. Hold the lock."""
+        batch = self._running_batch()
+        if batch is not None:
+            batch.flush()
         self._begin_use()
         with PostgresTransaction(self._connection, writes=False, opening=[(_ROW, (self._state.key,))]) as transaction:
             self._follow_in(self._connection.running_transaction(), transaction.answers[0])
@@ -490,6 +562,10 @@ class PostgresStore(Store):
     def write_lock(self) -> Iterator[TemporalGraph]:
         connection, number = self._connection, self._state.lock_number
         with connection.lock:
+            batch = self._running_batch()
+            if batch is not None:  # it keeps others out already
+                yield batch.graph
+                return
             self._begin_change()
             if connection.running_transaction() is not None:
                 raise InputError("the memory cannot be locked for writing inside a block that reads it")
@@ -589,6 +665,9 @@ class PostgresStore(Store):
 
     def _up_to_date_graph(self) -> TemporalGraph:
         """Begin a use of the store, and return the graph with everything that was written. Hold the lock."""
+        batch = self._running_batch()
+        if batch is not None:  # nobody else can write
+            return batch.graph
         self._begin_use()
         self._follow()
         assert self._state.graph is not None
@@ -763,20 +842,6 @@ class PostgresStore(Store):
         assert self._state.graph is not None
         return replace(episode, recorded_at=self._state.graph.recorded_time(self._clock()))
 
-    def _insert(self, change: _Change, episodes: Sequence[Episode]) -> None:
-        contents = [encode_episode(episode) for episode in episodes]
-        change.later(
-            "INSERT INTO worldthread.episode (namespace, change, id, at, digest, content) SELECT %s, %s, rows.*"
-            " FROM unnest(%b::bytea[], %b::double precision[], %b::bytea[], %b::bytea[]) AS rows",
-            change.namespace,
-            change.log(),
-            [bytes.fromhex(episode.id) for episode in episodes],
-            [float(episode.at) for episode in episodes],
-            [digest_of(content) for content in contents],
-            contents,
-        )
-        change.episodes += len(episodes)
-
     def _remove(self, change: _Change, ids: Sequence[str]) -> None:
         change.later(
             "DELETE FROM worldthread.episode WHERE namespace = %s AND id = ANY(%b::bytea[])",
@@ -792,6 +857,17 @@ class PostgresStore(Store):
         for episode_id in removed:
             change.graph.forget(episode_id)
         change.graph.add_many(added)
+        self._note(change, numbering, removed=bool(removed))
+
+    def _note(self, change: _Change, numbering: int, *, removed: bool = False) -> None:
+        """Note that the graph shows a committed change.
+
+        Args:
+            change: the change.
+            numbering: how the graph was numbered before it.
+            removed: whether it removed something.
+        """
+        state = self._state
         if change.graph.numbering != numbering:  # names were merged or are apart again
             state.numbering_snapshot = ChangePosition()
         state.number, state.position = change.namespace, change.position

@@ -89,6 +89,8 @@ class MemoryFigures:
 class _WithoutEndings:
     """An extractor for texts without dates, which have no order in time: no text ends a statement of another."""
 
+    settles_locally: Final = True
+
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
         self.name = extractor.name

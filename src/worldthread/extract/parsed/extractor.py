@@ -66,6 +66,8 @@ class ParsedExtractor:
 
     name: Final = "parsed/2"
     concurrency: Final = 1
+    settles_locally: Final = True
+    """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str, float | None], _Reading] = OrderedDict()

@@ -86,6 +86,8 @@ class ProseExtractor:
 
     name: Final = "prose/4"
     concurrency: Final = 1
+    settles_locally: Final = True
+    """Whether :meth:`outdate` asks neither a model nor a server, so that others may wait for it."""
 
     def extract(self, text: str, speaker: str = "", at: float | None = None) -> Extraction:
         """Return what a text states and which statements it denies; never raises for the content of a text.
