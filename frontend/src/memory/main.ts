@@ -371,7 +371,8 @@ async function showSource(id: string): Promise<void> {
 
 async function showAnswer(question: string): Promise<void> {
   const mine = turn;
-  const waiting = new Waiting(path("/work"), () => go({ chosen: null }));
+  const again = (): void => void guarded(() => showAnswer(question));
+  const waiting = new Waiting(path("/work"), () => go({ chosen: null }), again);
   panel.waiting(question, waiting.element);
   at("search", HTMLInputElement).value = question;
   try {
@@ -383,7 +384,7 @@ async function showAnswer(question: string): Promise<void> {
     light(evidence);
     panel.answer(told, await editing.modelName(), (place) => void askModel(question, place));
   } catch (error) {
-    if (mine === turn && !wasGivenUp(error)) panel.failed(question, said(error));
+    if (mine === turn && !wasGivenUp(error)) panel.failed(question, said(error), again);
     return;
   } finally {
     waiting.end();
@@ -573,5 +574,5 @@ async function listMemories(): Promise<void> {
   });
 }
 
-void apply();
-void listMemories();
+// the server reads all runs for the list: the picture comes first
+void apply().finally(listMemories);

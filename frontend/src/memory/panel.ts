@@ -101,8 +101,13 @@ export class Panel {
     fill(this.place, h("h2", {}, title), h("p", { class: "muted" }, "Looking …"), more);
   }
 
-  failed(title: string, message: string): void {
-    fill(this.place, h("h2", {}, title), h("p", { class: "error" }, message));
+  failed(title: string, message: string, again: () => void): void {
+    fill(
+      this.place,
+      h("h2", {}, title),
+      h("p", { class: "error", role: "alert" }, message),
+      h("button", { type: "button", class: "again", click: again }, "Ask again"),
+    );
   }
 
   /** A name with all that ever held about it, one line a fact. */
