@@ -147,6 +147,23 @@ def test_a_question_is_recalled(open_page: Any, homes: tuple[str, Path]) -> None
     page.wait_for_selector(".found li:has-text('Anna lives in Paris')")
 
 
+def test_the_first_page_says_what_was_learned_last_and_a_wrong_address_what_to_do(
+    open_page: Any, homes: tuple[str, Path]
+) -> None:
+    page = open_page(homes[0])
+    page.wait_for_selector(".latest")
+    assert page.text_content(".latest li") == "Anna lives in Paris since 2"
+    page.click(".latest a")
+    page.wait_for_selector("#panel:has-text('lives in')")
+    open_page.complaints_allowed.append("404")
+    page.goto(f"{homes[0]}#name=nobody+at+all")
+    page.wait_for_selector("#panel h2:has-text('nobody at all')")
+    assert "Type a part of a name above" in page.text_content("#panel")
+    assert page.locator("#notice").is_hidden()
+    page.click("#panel a")
+    page.wait_for_selector(".latest")
+
+
 def test_an_address_leads_to_a_name_at_a_moment(open_page: Any, homes: tuple[str, Path]) -> None:
     page = open_page(f"{homes[0]}#name=anna&at=1")
     page.wait_for_selector("#panel h3:has-text('Held at turn 1')")

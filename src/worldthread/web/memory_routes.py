@@ -42,6 +42,8 @@ _QUESTION: Final = 2000  # characters
 _DATES: Final = 1e8  # times nearer to zero are turns
 _MAX_EVIDENCE: Final = 8
 _MAX_TEXTS: Final = 50
+_LATEST: Final = 5  # statements that show what the memory knows
+_LAST_EPISODES: Final = 40  # that are looked at for them
 _MAX_RECORDED: Final = 200  # times of recording that are listed
 
 
@@ -128,6 +130,7 @@ def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "first": first,
             "last": last,
             "recorded": _recorded_times(graph),
+            "latest": [_latest_fields(graph, number) for number in _latest(graph)],
             "most_drawn": MAX_WHOLE,
         }
 
@@ -470,6 +473,27 @@ def _first_and_last(graph: TemporalGraph) -> tuple[float | None, float | None]:
     return min(live, default=None), max(live, default=None)
 
 
+def _latest(graph: TemporalGraph) -> list[int]:
+    """Return the numbers of some statements that hold, from the last episodes: each episode gives one."""
+    times = graph.episode_columns()[0]
+    found: dict[int, None] = {}
+    for episode in heapq.nlargest(_LAST_EPISODES, graph.live_episodes, key=lambda number: (times[number], number)):
+        new = [
+            number for number in graph.statements_of(episode) if number not in found and graph.statement_holds(number)
+        ]
+        told = next((number for number in new if graph.is_fact(number)), next(iter(new), None))
+        if told is not None:
+            found[told] = None
+        if len(found) == _LATEST:
+            break
+    return list(found)
+
+
+def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:
+    versions = graph.numbered_versions(number)
+    return {**_statement_fields(versions[0].statement), "since": versions[-1].interval.valid_from}
+
+
 def _recorded_times(graph: TemporalGraph) -> list[float]:
     """Return the times at which something was recorded, in seconds since 1970, the last ones if there are many."""
     recorded = graph.episode_columns()[2]
@@ -485,7 +509,7 @@ _EMPTY: Final[dict[Any, dict[str, Any]]] = {
     _names: {"names": []},
     _summary: {
         "file": "", "namespace": "", "counts": {}, "names": 0, "strongest": [], "small": True, "first": None,
-        "last": None, "recorded": [], "most_drawn": MAX_WHOLE,
+        "last": None, "recorded": [], "latest": [], "most_drawn": MAX_WHOLE,
     },
 }  # fmt: skip
 """What is told of a memory whose file a person is about to make."""
