@@ -1,16 +1,26 @@
 """Measure in a real browser how fast the page of a large memory appears, and a neighbourhood after a click.
 
     python benchmarks/bench_web.py [--vertices 50000] [--clicks 100] [--shared FOLDER] [--keep FOLDER] [--recalls 20]
+                                   [--quick]
 
-Builds a memory as bench_scale.py does, with a number of distinct names. Needs Chromium, playwright, and the built pages
-(make web). WebGL is rendered in software, so a machine with a graphics card is faster.
+Builds a memory as bench_scale.py does, with a number of distinct names, and stores its index, with random unit vectors
+for what is stored: a search costs the same. ``--vertices 92000`` gives 124,000 facts, ``--vertices 745000`` a million.
+Needs Linux, Chromium, playwright, and the built pages (make web). WebGL is rendered in software, so a machine with a
+graphics card is faster.
 
 First paint: from the request for the page until the first frame with the graph. Click: from the choice of a name until
-the frame with its neighbourhood, including the two requests and the drawing; also measured for the server alone.
+the frame with its neighbourhood, including the two requests and the drawing; also measured for the server alone. Typed:
+from a key until the names that contain what was typed are listed.
 
 Recall: a question after the page was opened, the first and others, with the index stored in the file; in the meantime
 other pages are asked for, to see whether they wait. The embedder is a stand-in without a model, which is left out of
-the figures: a question takes MiniLM some 5 ms. End: from SIGTERM until the process has ended.
+the figures: a question takes MiniLM some 5 ms. Cancelled: from the request to end the first question, asked without a
+stored index, until it has ended. End: from SIGTERM until the process has ended.
+
+Times of the wall say little on a machine that is busy with other work. Beside them stand milliseconds of the processor
+(``cpu_ms``): of the server, of the main thread of the page (``page``, in parts: ``script``, ``layout``, ``style``) and
+of the processes of the browser by kind; and counts: requests, bytes that the server sent, elements of the page. A
+target that the processor's time alone exceeds cannot be met on a quiet machine either.
 """
 
 from __future__ import annotations
@@ -26,17 +36,22 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_memory import StandIn, renamed
-from playwright.sync_api import Page, sync_playwright
+from bench_memory import renamed
+from numpy.typing import NDArray
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from worldthread import Episode, Extraction, Fact, Memory
 from worldthread.bench.datasets import load
+from worldthread.models import embedder
 
 _CLICK = """() => new Promise(resolve => {
     const before = document.getElementById("chosen");
@@ -52,11 +67,24 @@ _CLICK = """() => new Promise(resolve => {
 })"""
 
 
+class RandomVectors:
+    """Embeds every text as a random unit vector, under the name of the embedder that the server uses."""
+
+    def __init__(self) -> None:
+        fake = embedder("fake")
+        self.name, self.dimensions = fake.name, fake.dimensions
+        self._random = np.random.default_rng(0)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self._random.normal(size=(len(texts), self.dimensions)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
 def build(path: Path, shared: Path, vertices: int) -> None:
-    """Add passages with their triples, renamed, until there are ``vertices`` distinct names."""
+    """Add passages with their triples, renamed, until there are ``vertices`` distinct names, and store the index."""
     passages = load("musique_train", shared / "data").passages
     names: set[str] = set()
-    with Memory(path, model="none", embedder=StandIn(set())) as memory:
+    with Memory(path, model="none", embedder=RandomVectors()) as memory:
         generation = 0
         while len(names) < vertices:
             batch = []
@@ -73,29 +101,103 @@ def build(path: Path, shared: Path, vertices: int) -> None:
             memory.record.add_many(batch)
             generation += 1
         memory.checkpoint()
-    with Memory(path, model="none", embedder="fake") as memory:  # the index that the server will find
+    shutil.copy(path, unindexed(path))
+    with Memory(path, model="none", embedder=RandomVectors()) as memory:
         memory.recall("What is this about?")
         memory.checkpoint()
+
+
+def unindexed(path: Path) -> Path:
+    """Return the copy of a memory that has no vectors."""
+    return path.with_name(f"unindexed-{path.name}")
+
+
+class Meter:
+    """Counts time of the processor and work of the server and of a page.
+
+    Args:
+        server: the process id of the server.
+        browser: the browser.
+        page: the page.
+    """
+
+    def __init__(self, server: int, browser: Browser, page: Page) -> None:
+        self._server = server
+        self._system: CDPSession = browser.new_browser_cdp_session()
+        self._page: CDPSession = page.context.new_cdp_session(page)
+        self._page.send("Performance.enable", {"timeDomain": "threadTicks"})
+        self._sent = self._requests = 0
+        self._page.on("Network.loadingFinished", self._finished)
+        self._page.send("Network.enable")
+        self._before = self._now()
+
+    def _finished(self, event: dict[str, Any]) -> None:
+        self._requests += 1
+        self._sent += int(event["encodedDataLength"])
+
+    def _now(self) -> dict[str, float]:
+        metrics = {one["name"]: one["value"] for one in self._page.send("Performance.getMetrics")["metrics"]}
+        found = {
+            "server": 1000 * cpu_seconds(self._server),
+            "page": 1000 * metrics["TaskDuration"],
+            "page_script": 1000 * metrics["ScriptDuration"],
+            "page_layout": 1000 * metrics["LayoutDuration"],
+            "page_style": 1000 * metrics["RecalcStyleDuration"],
+        }
+        for process in self._system.send("SystemInfo.getProcessInfo")["processInfo"]:
+            kind = f"browser_{process['type'].lower()}"
+            found[kind] = found.get(kind, 0.0) + 1000 * process["cpuTime"]
+        return found | {"requests": self._requests, "kilobytes": self._sent / 1024, "elements": metrics["Nodes"]}
+
+    def since(self) -> dict[str, float]:
+        """Return what was used since the last call, or since the beginning; ``elements`` are those there now."""
+        now, before = self._now(), self._before
+        self._before = now
+        return {name: round(now[name] - (0 if name == "elements" else before.get(name, 0.0)), 1) for name in now}
+
+
+def cpu_seconds(process: int) -> float:
+    """Return the seconds of the processor that a process has used, with its threads."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def percentiles(milliseconds: list[float]) -> dict[str, float]:
     return {share: round(float(np.percentile(milliseconds, int(share[1:]))), 1) for share in ("p50", "p95", "p99")}
 
 
-def server_alone(url: str, names: list[str]) -> list[float]:
-    """Measure milliseconds of the two requests of a click, in sequence."""
-    took = []
+def server_alone(url: str, server: int, names: list[str]) -> dict[str, Any]:
+    """Measure milliseconds of the two requests of a click, in sequence, and their size."""
+    took, size, before = [], 0, cpu_seconds(server)
     for name in names:
         query = urllib.parse.urlencode({"name": name, "limit": 40})
         begin = time.perf_counter()
         for path in ("neighbours", "entity"):
             with urllib.request.urlopen(f"{url}api/memories/file/{path}?{query}") as answer:
-                answer.read()
+                size += len(answer.read())
         took.append(1000 * (time.perf_counter() - begin))
-    return took
+    cpu = 1000 * (cpu_seconds(server) - before) / len(names)
+    return {"ms": percentiles(took), "cpu_ms_each": round(cpu, 1), "kilobytes_each": round(size / len(names) / 1024, 1)}
 
 
-def recalls(url: str, names: list[str]) -> dict[str, Any]:
+def recall(url: str, name: str) -> float:
+    """Measure milliseconds of a recall."""
+    return asked(f"{url}api/memories/file/recall?{urllib.parse.urlencode({'q': f'What of {name}?'})}")
+
+
+def first_recall(path: Path, name: str) -> dict[str, Any]:
+    """Measure the first recall of a server whose page was just opened, with the index in the file."""
+    with served(path, {"WORLDTHREAD_EMBEDDER": "fake"}) as (process, url, _):
+        for part in ("/graph", "", f"/entity?{urllib.parse.urlencode({'name': name})}"):
+            fetched(f"{url}api/memories/file{part}")
+        time.sleep(3)  # a person reads the page before asking
+        before = cpu_seconds(process.pid)
+        took = recall(url, name)
+        used = cpu_seconds(process.pid) - before
+        return {"first_recall_ms": round(took), "first_recall_cpu_ms": round(1000 * used)}
+
+
+def recalls(url: str, server: int, names: list[str]) -> dict[str, Any]:
     """Measure milliseconds of recalls one after the other, and of the list of runs in the meantime."""
     others: list[float] = []
     is_over = threading.Event()
@@ -105,16 +207,21 @@ def recalls(url: str, names: list[str]) -> dict[str, Any]:
             others.append(asked(f"{url}api/runs"))
             time.sleep(0.05)
 
+    recall(url, names[0])
+    before = cpu_seconds(server)
+    alone = [recall(url, name) for name in names[1:]]
+    after = cpu_seconds(server)
     thread = threading.Thread(target=ask_others)
     thread.start()
     try:
-        took = [asked(f"{url}api/memories/file/recall?{urllib.parse.urlencode({'q': f'What of {n}?'})}") for n in names]
+        for name in names:
+            recall(url, name)
     finally:
         is_over.set()
         thread.join()
     return {
-        "first_recall_ms": round(took[0]),
-        "next_recalls_ms": percentiles(took[1:]) if took[1:] else None,
+        "next_recalls_ms": percentiles(alone) if alone else None,
+        "next_recalls_cpu_ms_each": round(1000 * (after - before) / len(alone), 1) if alone else None,
         "other_page_meanwhile_ms": percentiles(others),
     }
 
@@ -136,65 +243,159 @@ def first_paint(page: Page, url: str) -> float:
     return 1000 * (time.perf_counter() - begin)
 
 
-def click(page: Page, name: str) -> float:
-    """Measure milliseconds from a click on a found name until its neighbourhood is drawn and listed."""
+def typed(page: Page, name: str) -> float:
+    """Type a name, and measure milliseconds from its last key until the names that contain it are listed."""
     page.wait_for_selector("body[data-layout=done]")  # users click after the layout has settled
+    page.fill("#search", "")
+    begin = time.perf_counter()
     page.fill("#search", name)
     page.locator("#found-0 span", has_text=name).first.wait_for()
+    return 1000 * (time.perf_counter() - begin)
+
+
+def click(page: Page) -> float:
+    """Measure milliseconds from a click on a found name until its neighbourhood is drawn and listed."""
     return float(page.evaluate(_CLICK))
 
 
-def measure(path: Path, clicks: int, recalled: int, chromium: str) -> dict[str, Any]:
+@contextmanager
+def served(path: Path, more: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str, float]]:
+    """Serve a memory; yields the process, its address, and the seconds until it printed it."""
     command = [sys.executable, "-m", "worldthread", "web", str(path), "--port", "0"]
     begin = time.perf_counter()
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "WORLDTHREAD_EMBEDDER": "fake"}
-    )
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **more})
     try:
-        url = re.search(r"http://\S+", process.stderr.readline())[0]
-        started = time.perf_counter() - begin
+        assert process.stderr is not None
+        found = re.search(r"http://\S+", process.stderr.readline())
+        assert found is not None
+        yield process, found[0], time.perf_counter() - begin
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def measure(path: Path, clicks: int, recalled: int, chromium: str) -> dict[str, Any]:
+    """Measure the page of a memory with a stored index."""
+    with served(path, {"WORLDTHREAD_EMBEDDER": "fake"}) as (process, url, started):
+        started_cpu = cpu_seconds(process.pid)
         with sync_playwright() as playwright:
             options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
             options += ["--no-sandbox"] if os.getuid() == 0 else []
             browser = playwright.chromium.launch(executable_path=chromium, args=options)
             page = browser.new_page(viewport={"width": 1280, "height": 800})
+            meter = Meter(process.pid, browser, page)
             cold = first_paint(page, url)
-            warm = [first_paint(browser.new_page(viewport={"width": 1280, "height": 800}), url) for _ in range(5)]
-            with urllib.request.urlopen(f"{url}api/memories/file") as answer:
-                about = json.load(answer)
+            cold_used = meter.since()
+            page.close()
+            warm = []
+            for _ in range(5):
+                page = browser.new_page(viewport={"width": 1280, "height": 800})
+                meter = Meter(process.pid, browser, page)
+                warm.append((first_paint(page, url), meter.since()))
+                page.close()
+            about = summary(url)
             names = sample(url, clicks)
             page = browser.new_page(viewport={"width": 1280, "height": 800})
+            meter = Meter(process.pid, browser, page)
             first_paint(page, url)
-            took = [click(page, name) for name in names]
-            alone = server_alone(url, names)
+            typing, clicking, used = [], [], []
+            for name in names:
+                typing.append(typed(page, name))
+                meter.since()
+                clicking.append(click(page))
+                used.append(meter.since())
+            alone = server_alone(url, process.pid, names)
             browser.close()
-        told = recalls(url, names[:recalled])
-    finally:
+        told = recalls(url, process.pid, names[:recalled])
+        resident = resident_megabytes(process.pid)
         begin = time.perf_counter()
         process.terminate()
         process.wait(timeout=60)
         ended = time.perf_counter() - begin
     return {
+        "load": os.getloadavg(),
         "names": about["names"],
         "statements": about["counts"].get("statements", about["counts"].get("facts")),
         "server_start_seconds": round(started, 2),
+        "server_start_cpu_ms": round(1000 * started_cpu),
         "first_paint_ms": round(cold),
-        "next_paints_ms": {"p50": round(float(np.median(warm))), "max": round(max(warm))},
-        "click_ms": percentiles(took),
-        "click_server_ms": percentiles(alone),
+        "first_paint_used": cold_used,
+        "next_paints_ms": {
+            "p50": round(float(np.median([took for took, _ in warm]))),
+            "max": round(max(took for took, _ in warm)),
+        },
+        "next_paints_used": middle([one for _, one in warm]),
+        "typed_ms": percentiles(typing),
+        "click_ms": percentiles(clicking),
+        "click_used": middle(used),
+        "click_used_p95": middle(used, 95),
+        "click_server": alone,
         **told,
+        "resident_mb": round(resident),
         "end_seconds": round(ended, 2),
     }
+
+
+def middle(used: list[dict[str, float]], percentile: float = 50) -> dict[str, float]:
+    """Return a percentile of each measure."""
+    names = dict.fromkeys(name for one in used for name in one)
+    return {name: round(float(np.percentile([one.get(name, 0) for one in used], percentile)), 1) for name in names}
+
+
+def resident_megabytes(process: int) -> float:
+    """Return the resident memory of a process."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def cancelled(path: Path) -> dict[str, Any]:
+    """Measure seconds until a first question ends that is cancelled while it computes vectors.
+
+    Args:
+        path: a memory without vectors.
+    """
+    with served(path, {"WORLDTHREAD_EMBEDDER": "fake"}) as (_, url, _):
+        told: list[int] = []
+
+        def ask() -> None:
+            try:
+                asked(f"{url}api/memories/file/recall?q=What+is+this%3F")
+                told.append(200)
+            except urllib.error.HTTPError as error:
+                told.append(error.code)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        work = f"{url}api/memories/file/work"
+        while not json.loads(fetched(work))["work"]:
+            time.sleep(0.05)
+        begin = time.perf_counter()
+        request = urllib.request.Request(work, b"{}", {"content-type": "application/json"}, method="POST")
+        urllib.request.urlopen(request).close()
+        thread.join(timeout=120)
+        return {"cancelled_seconds": round(time.perf_counter() - begin, 2), "cancelled_status": told}
+
+
+def fetched(url: str) -> bytes:
+    """Return what a request answers."""
+    with urllib.request.urlopen(url) as answer:
+        return bytes(answer.read())
+
+
+def summary(url: str) -> dict[str, Any]:
+    """Return what the page tells of the whole memory."""
+    about: dict[str, Any] = json.loads(fetched(f"{url}api/memories/file"))
+    return about
 
 
 def sample(url: str, number: int) -> list[str]:
     """Return random names, every fourth replaced by one of the strongest, as users would choose them."""
     found: list[str] = []
     for letter in "abcdefghijklmnoprstuvw":
-        with urllib.request.urlopen(f"{url}api/memories/file/names?q={letter}&limit=1000") as answer:
-            found += [one["name"] for one in json.load(answer)["names"]]
-    with urllib.request.urlopen(f"{url}api/memories/file") as answer:
-        strong = [one["name"] for one in json.load(answer)["strongest"]]
+        found += [
+            one["name"] for one in json.loads(fetched(f"{url}api/memories/file/names?q={letter}&limit=1000"))["names"]
+        ]
+    strong = [one["name"] for one in summary(url)["strongest"]]
     chosen = random.Random(0).sample(sorted(set(found)), number)
     return [strong[place // 4 % len(strong)] if place % 4 == 0 else name for place, name in enumerate(chosen)]
 
@@ -205,6 +406,8 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=100, help="number of clicks")
     parser.add_argument("--recalls", type=int, default=20, help="number of recalls")
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="folder with data/")
+    parser.add_argument("--about", default="united states", help="the name that the first recall asks about")
+    parser.add_argument("--quick", action="store_true", help="leave out the question that is cancelled")
     parser.add_argument("--keep", type=Path, help="folder that keeps the memory and reuses an existing one")
     options = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -215,7 +418,10 @@ def main() -> None:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             build(path, options.shared, options.vertices)
-        print(json.dumps(measure(path, options.clicks, options.recalls, chromium)), flush=True)
+        figures = measure(path, options.clicks, options.recalls, chromium) | first_recall(path, options.about)
+        if not options.quick:
+            figures |= cancelled(unindexed(path))
+        print(json.dumps(figures, indent=1), flush=True)
 
 
 if __name__ == "__main__":

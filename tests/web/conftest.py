@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -159,17 +160,23 @@ def built_pages() -> None:
         lacking("needs the built pages: make web")
 
 
+class ServerAddress(str):
+    """The address of a server, which knows the ``process`` that serves."""
+
+    process: subprocess.Popen[str]
+
+
 @contextmanager
 def _served(
-    memory: Path, runs: Path, *options: str, program: tuple[str, ...] = (), **environment: str
-) -> Iterator[str]:
+    memory: Path, runs: Path, *options: str, program: tuple[str, ...] = (), port: int = 0, **environment: str
+) -> Iterator[ServerAddress]:
     """The address of a server in a process of its own; ``program`` replaces the worldthread of this environment."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WORLDTHREAD_")}
     if "WORLDTHREAD_GAMES" in os.environ:
         kept["WORLDTHREAD_GAMES"] = os.environ["WORLDTHREAD_GAMES"]
     command = program or (sys.executable, "-m", "worldthread")
     process = subprocess.Popen(
-        [*command, "web", str(memory), "--runs", str(runs), "--port", "0", *options],
+        [*command, "web", str(memory), "--runs", str(runs), "--port", str(port), *options],
         cwd=runs.parent,
         env={**kept, "WORLDTHREAD_EMBEDDER": "fake", **environment},
         stderr=subprocess.PIPE,
@@ -179,8 +186,11 @@ def _served(
         told = process.stderr.readline()
         found = re.search(r"http://\S+", told)
         assert found is not None, told
-        yield found[0]
+        address = ServerAddress(found[0])
+        address.process = process
+        yield address
     finally:
+        process.send_signal(signal.SIGCONT)  # a test may have put it to sleep
         process.terminate()
         process.communicate(timeout=600)
         assert process.returncode in (0, -15)

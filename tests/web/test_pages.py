@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
@@ -144,6 +145,23 @@ def test_a_question_is_recalled(open_page: Any, homes: tuple[str, Path]) -> None
     page.fill("#search", "Where does Anna live?")
     page.keyboard.press("Enter")
     page.wait_for_selector(".found li:has-text('Anna lives in Paris')")
+
+
+def test_the_first_page_says_what_was_learned_last_and_a_wrong_address_what_to_do(
+    open_page: Any, homes: tuple[str, Path]
+) -> None:
+    page = open_page(homes[0])
+    page.wait_for_selector(".latest")
+    assert page.text_content(".latest li") == "Anna lives in Paris since 2"
+    page.click(".latest a")
+    page.wait_for_selector("#panel:has-text('lives in')")
+    open_page.complaints_allowed.append("404")
+    page.goto(f"{homes[0]}#name=nobody+at+all")
+    page.wait_for_selector("#panel h2:has-text('nobody at all')")
+    assert "Type a part of a name above" in page.text_content("#panel")
+    assert page.locator("#notice").is_hidden()
+    page.click("#panel a")
+    page.wait_for_selector(".latest")
 
 
 def test_an_address_leads_to_a_name_at_a_moment(open_page: Any, homes: tuple[str, Path]) -> None:
@@ -864,6 +882,39 @@ def test_the_choices_say_what_an_agent_is_and_mark_the_fake_model(open_page: Any
     assert page.locator("#game option[disabled]").count() == 0
 
 
+def test_the_settings_of_a_play_are_chosen_with_their_meaning(open_page: Any, homes: tuple[str, Path]) -> None:
+    url, _ = homes
+    page = open_page(f"{url}play")
+    page.select_option("#game", "tiny")
+    page.click("#settings > summary")
+    page.wait_for_selector("#set-agent-take_urgency")
+    assert "of taking what is wanted" in page.text_content("#set-agent-take_urgency-about")
+    assert "Default: 5" in page.text_content("#set-agent-take_urgency-about")
+    page.fill("#set-agent-take_urgency", "much")
+    page.keyboard.press("Tab")
+    assert page.text_content("#settings > summary") == "Settings", "what is no number is not chosen"
+    page.fill("#set-agent-take_urgency", "7")
+    page.keyboard.press("Tab")
+    assert page.text_content("#settings > summary") == "Settings (1 changed)"
+    page.select_option("#agent", "ariadne")
+    page.wait_for_selector("#set-agent-recent")
+    assert page.locator("#set-memory-rooms").count() == 1
+    assert page.text_content("#settings > summary") == "Settings", "another agent has settings of its own"
+    page.fill("#find-setting", "rooms")
+    assert page.locator("#set-agent-recent").is_hidden()
+    page.select_option("#agent", "explorer")
+    page.wait_for_selector("#set-agent-open_urgency")
+    page.fill("#set-agent-open_urgency", "3")
+    page.click("#watch")
+    page.wait_for_selector(".watch")
+    until(lambda: int(page.get_attribute(".watch", "data-moves") or 0) > 0)
+    run = re.search(r"play=(\w+)", page.url)[1]
+    header = json.loads(page.request.get(f"{url}api/runs/{run}").text())["header"]
+    assert json.loads(header["settings"]["options"]) == {"open_urgency": 3}
+    page.click("#stop")
+    page.close()
+
+
 def test_a_play_leads_to_its_kept_run_after_the_server_was_started_again(
     open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
 ) -> None:
@@ -880,6 +931,75 @@ def test_a_play_leads_to_its_kept_run_after_the_server_was_started_again(
         again = browser_page(open_page, f"{url}{address}")
         again.wait_for_selector("#kept")
         again.wait_for_selector(".run[data-step='0']")
+
+
+def test_a_line_that_went_silent_is_noticed_and_joined_again(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    """A laptop that slept: the connection looks open, and nothing comes."""
+    with served(home_memory, tmp_path / "runs") as url:
+        page = open_page(f"{url}play")
+        page.clock.install()
+        page.select_option("#game", "tiny")
+        page.click("#watch")
+        until(lambda: int(page.get_attribute(".watch", "data-moves") or 0) > 1)
+        page.click("#hold")
+        page.wait_for_selector("#hold:has-text('Go on')")
+        moves = page.locator(".moves li").count()
+        url.process.send_signal(signal.SIGSTOP)
+        page.clock.fast_forward(40_000)
+        page.wait_for_selector(".watch[data-line=lost]")
+        assert "connection to the server was lost" in page.text_content("#notice")
+        url.process.send_signal(signal.SIGCONT)
+
+        def joined() -> bool:
+            page.clock.fast_forward(3_000)
+            return page.get_attribute(".watch", "data-line") == "there"
+
+        until(joined)
+        assert page.locator("#notice").is_hidden()
+        assert page.locator(".moves li").count() == moves, "no move is shown twice"
+        page.click("#hold")
+        until(lambda: page.locator(".moves li").count() > moves)
+        page.select_option("#speed", "as it comes")
+        page.wait_for_selector(".watch[data-over=yes]", timeout=120_000)
+        turns = page.locator(".moves .number").all_text_contents()
+        assert turns == [str(turn) for turn in range(len(turns), 0, -1)]
+        page.close()
+
+
+def test_a_play_whose_server_was_started_again_leads_to_its_run_in_the_open_page(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    with served(home_memory, tmp_path / "runs") as url:
+        page = open_page(f"{url}play")
+        page.select_option("#game", "tiny")
+        page.click("#watch")
+        until(lambda: int(page.get_attribute(".watch", "data-moves") or 0) > 1)
+        page.click("#hold")
+        open_page.complaints_allowed += ["404", "ERR_", "Failed to load", "can’t establish a connection", "interrupted"]
+    page.wait_for_selector(".watch[data-line=lost]")
+    with served(home_memory, tmp_path / "runs", port=int(url.rstrip("/").rpartition(":")[2])):
+        page.wait_for_selector("#kept", timeout=120_000)
+        page.close()
+
+
+def test_a_question_whose_server_fell_silent_says_so_and_is_asked_again(
+    open_page: Any, served: Callable[..., Any], home_memory: Path, tmp_path: Path
+) -> None:
+    with served(home_memory, tmp_path / "runs") as url:
+        page = open_page(url)
+        page.wait_for_selector("#panel h2")
+        page.clock.install()
+        url.process.send_signal(signal.SIGSTOP)
+        page.fill("#search", "Where does Anna live?")
+        page.keyboard.press("Enter")
+        open_page.complaints_allowed.append("ERR_")
+        until(lambda: [page.clock.fast_forward(11_000), page.locator(".waiting .again").count()][1] > 0)
+        assert "has not answered for" in page.text_content(".waiting")
+        url.process.send_signal(signal.SIGCONT)
+        until(lambda: [page.clock.fast_forward(1_000), page.locator("#panel:has-text('Paris')").count()][1] > 0)
+        page.close()
 
 
 def browser_page(open_page: Any, url: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from worldthread.play.run_files import replay
 from worldthread.play.trajectory import read_trajectory
+from worldthread.web.event_stream import EventStream
 
 pytestmark = pytest.mark.web
 
@@ -84,6 +86,27 @@ def test_a_watcher_who_lost_the_line_goes_on_where_it_was(client: Any) -> None:
     everything = [told for told in events(client, play) if told[0] not in ("picture", "over")]
     rest = [told for told in events(client, play, after=4) if told[0] not in ("picture", "over")]
     assert rest == everything[4:]
+    # a page that connects again by itself says it in the address; what says more counts
+    address = f"/api/plays/{play['id']}/events?after=4"
+    ids = [re.findall(r"^id: (\d+)$", client.get(address, headers=sent).text, re.MULTILINE) for sent in ({}, SEEN_SIX)]
+    assert (ids[0][0], ids[1][0]) == ("5", "7")
+    assert client.get(f"{address}x").text.startswith("id: 1\n"), "what is no number is left alone"
+
+
+SEEN_SIX = {"last-event-id": "6"}
+
+
+def test_a_stream_says_that_it_is_there_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldthread.web.event_stream._HEARTBEAT", 0.01)
+    stream = EventStream()
+
+    async def first_words() -> list[bytes]:
+        following = stream.follow()
+        words = [await anext(following), await anext(following)]
+        await following.aclose()
+        return words
+
+    assert asyncio.run(first_words()) == [b"event: alive\ndata: {}\n\n"] * 2
 
 
 def test_a_play_is_held_stepped_and_let_go(client: Any) -> None:
@@ -228,6 +251,60 @@ def test_choices_name_games_and_players(client: Any) -> None:
 
 
 # -- watchers that never leave ----------------------------------------------------------------------------------------
+
+
+def settings_of(client: Any, **wanted: str) -> dict[str, dict[str, dict[str, Any]]]:
+    told = client.get("/api/choices/settings", params={"game": "tiny", "agent": "explorer", **wanted})
+    assert told.status_code == 200, told.text
+    return {part: {one["name"]: one for one in of} for part, of in told.json().items()}
+
+
+def test_every_setting_is_named_with_default_and_meaning(client: Any) -> None:
+    told = client.get("/api/choices").json()
+    players = [(one["name"], module) for one in told["agents"] for module in ("", *told["modules"])]
+    takes_module = {one["name"] for one in told["agents"] if one["takes_module"]}
+    seen = set()
+    for agent, module in players:
+        if module and agent not in takes_module:
+            continue
+        for part, of in settings_of(client, agent=agent, module=module).items():
+            for name, one in of.items():
+                assert one["meaning"], (agent, module, part, name)
+                seen.add((part, name))
+    assert {("agent", "take_urgency"), ("agent", "calls"), ("memory", "moments"), ("memory", "width")} <= seen
+    assert not [name for _, name in seen if name == "embedder"], "it names files and servers"
+    assert settings_of(client, game="cooking")["game"]["rename_cooking"]["default"] is False
+    for wrong in ({"game": "none"}, {"agent": "none"}, {"agent": "ariadne", "module": "nothing"}):
+        asked = {"game": "tiny", "agent": "explorer", **wrong}
+        assert client.get("/api/choices/settings", params=asked).status_code == 400
+
+
+def test_chosen_settings_are_those_of_the_run(client: Any, runs: Path) -> None:
+    wanted = {"agent": {"recent": 3, "calls": "three"}, "memory": {"moments": 0}}
+    play = begin(client, agent="ariadne", module="arigraph", fake_model=True, steps=2, settings=wanted)
+    events(client, play)
+    path = next(runs.glob("tiny-v1-ariadne*")) / "trajectory.jsonl"
+    settings = read_trajectory(path).header["settings"]
+    assert json.loads(settings["options"]).items() >= wanted["agent"].items()
+    assert json.loads(settings["memory_options"]) == wanted["memory"]
+    assert replay(path.parent).difference is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"agent": {"take_urgencies": 1}},
+        {"agent": {"take_urgency": "much"}},
+        {"agent": {"take_urgency": 1e300}},
+        {"agent": {"embedder": "/etc/passwd"}},
+        {"memory": {"moments": 1}},
+        {"system": {"path": "x"}},
+        {"agent": {"take_urgency": {"a": 1}}},
+    ],
+)
+def test_settings_that_do_not_exist_are_refused(client: Any, runs: Path, wrong: dict[str, Any]) -> None:
+    answer = client.post("/api/plays", json={"game": "tiny", "settings": wrong})
+    assert (answer.status_code, runs.exists()) == (400, False)
 
 
 def test_one_watcher_too_many_ends_the_oldest() -> None:

@@ -46,7 +46,7 @@ async function answered<T>(response: Response): Promise<T> {
 /** An error in words. */
 export function said(error: unknown): string {
   if (error instanceof ServerError) return error.message;
-  if (error instanceof TypeError) return "the server does not answer";
+  if (error instanceof TypeError) return "The server does not answer. Is “worldthread web” still running?";
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -62,6 +62,8 @@ export interface Summary {
   last: number | null;
   /** When something was recorded, in seconds since 1970. */
   recorded: number[];
+  /** Some statements that hold, from the last texts. */
+  latest: (Said & { since: number })[];
   most_drawn: number;
 }
 

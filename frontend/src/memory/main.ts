@@ -1,5 +1,5 @@
 // The page of a memory. What it shows is what its address says: every choice goes through `go`, and `apply` shows it.
-import { get, post, said, wasGivenUp } from "../common/api";
+import { get, post, said, ServerError, wasGivenUp } from "../common/api";
 import { at, count, fill, h, tell, whenQuiet } from "../common/dom";
 import { relationNumber } from "../common/theme";
 import { shownTime } from "../common/times";
@@ -193,7 +193,13 @@ async function apply(): Promise<void> {
     if (mine !== turn) return;
     at("all", HTMLElement).hidden = !address.only;
     showView();
-    await showChoice();
+    try {
+      await showChoice();
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.status !== 404 || mine !== turn) throw error;
+      drawing?.choose(null);
+      panel.missing(address.chosen?.kind === "name" ? address.chosen.id : "No such " + (address.chosen?.kind ?? "page"), said(error));
+    }
   });
   document.body.dataset["ready"] = "yes";
 }
@@ -264,10 +270,10 @@ function relayout(): void {
 function redraw(): void {
   drawing?.redraw();
   const shown = drawing?.shown() ?? { names: 0, edges: 0 };
-  const of = whole || summary === null ? "" : ` of ${count(summary.names, "name")}`;
-  at("shown", HTMLElement).textContent = store.vertices.size
-    ? `${count(shown.names, "name")}${of}, ${count(shown.edges, "line")}`
-    : "";
+  // the filters hide some, and of a large memory a part is loaded
+  const isPart = summary !== null && summary.names > shown.names;
+  const names = isPart ? `${shown.names.toLocaleString("en")} of ${count(summary?.names ?? 0, "name")}` : count(shown.names, "name");
+  at("shown", HTMLElement).textContent = store.vertices.size ? `${names}, ${count(shown.edges, "line")}` : "";
   document.body.dataset["shownEdges"] = String(shown.edges);
 }
 
@@ -312,6 +318,8 @@ async function pick(picked: Chosen | null): Promise<void> {
 async function showChoice(): Promise<void> {
   const { chosen } = address;
   entity = null;
+  // what was asked before is no longer what is shown
+  if (chosen?.kind !== "question" && document.activeElement?.id !== "search") at("search", HTMLInputElement).value = "";
   if (chosen?.kind === "name") await showName(chosen.id);
   else if (chosen?.kind === "statement") await showStatement(chosen.id);
   else if (chosen?.kind === "source") await showSource(chosen.id);
@@ -371,7 +379,8 @@ async function showSource(id: string): Promise<void> {
 
 async function showAnswer(question: string): Promise<void> {
   const mine = turn;
-  const waiting = new Waiting(path("/work"), () => go({ chosen: null }));
+  const again = (): void => void guarded(() => showAnswer(question));
+  const waiting = new Waiting(path("/work"), () => go({ chosen: null }), again);
   panel.waiting(question, waiting.element);
   at("search", HTMLInputElement).value = question;
   try {
@@ -383,7 +392,7 @@ async function showAnswer(question: string): Promise<void> {
     light(evidence);
     panel.answer(told, await editing.modelName(), (place) => void askModel(question, place));
   } catch (error) {
-    if (mine === turn && !wasGivenUp(error)) panel.failed(question, said(error));
+    if (mine === turn && !wasGivenUp(error)) panel.failed(question, said(error), again);
     return;
   } finally {
     waiting.end();
@@ -573,5 +582,5 @@ async function listMemories(): Promise<void> {
   });
 }
 
-void apply();
-void listMemories();
+// the server reads all runs for the list: the picture comes first
+void apply().finally(listMemories);

@@ -92,6 +92,23 @@ export class Panel {
             { class: "hint" },
             `With more than ${summary.most_drawn.toLocaleString("en")} names it is not drawn whole: you see one name with what is around it. Search for a name, or begin with one of these.`,
           ),
+      ...(summary.latest.length
+        ? [
+            h("h3", {}, "It learned last"),
+            h(
+              "ul",
+              { class: "latest" },
+              ...summary.latest.map((one) =>
+                h(
+                  "li",
+                  {},
+                  h("a", { href: this.actions.link({ kind: "statement", id: one.id }) }, one.text),
+                  h("span", { class: "muted" }, ` since ${shownTime(one.since)}`),
+                ),
+              ),
+            ),
+          ]
+        : []),
       h("h3", {}, "Most is known about"),
       h("ul", { class: "chips" }, ...summary.strongest.map(({ name, weight }) => h("li", {}, this.name(name, weight)))),
     );
@@ -101,8 +118,30 @@ export class Panel {
     fill(this.place, h("h2", {}, title), h("p", { class: "muted" }, "Looking …"), more);
   }
 
-  failed(title: string, message: string): void {
-    fill(this.place, h("h2", {}, title), h("p", { class: "error" }, message));
+  /** What an address says is not there, and what to do about it. */
+  missing(what: string, message: string): void {
+    fill(
+      this.place,
+      h("p", { class: "kicker" }, "not found"),
+      h("h2", {}, what),
+      h("p", { class: "error", role: "alert" }, message),
+      h(
+        "p",
+        {},
+        "It may have been forgotten, be written in another way, or be in another memory. Type a part of a name above, or ",
+        h("a", { href: "#" }, "begin with all of this memory"),
+        ".",
+      ),
+    );
+  }
+
+  failed(title: string, message: string, again: () => void): void {
+    fill(
+      this.place,
+      h("h2", {}, title),
+      h("p", { class: "error", role: "alert" }, message),
+      h("button", { type: "button", class: "again", click: again }, "Ask again"),
+    );
   }
 
   /** A name with all that ever held about it, one line a fact. */
@@ -222,7 +261,7 @@ export class Panel {
       h("ul", { class: "hits" }, ...sources.map((hit) => (hit.kind === "episode" ? this.hit(hit, false) : null))),
       answer === null && nearest.length ? h("h3", {}, "Nearest to it") : null,
       answer === null ? h("ul", { class: "hits" }, ...nearest.map((hit) => this.hit(hit, false))) : null,
-      h("h3", {}, `Recalled by ${told.method}`),
+      h("h3", {}, `Recalled for it (method ${told.method})`),
       hits.length ? null : h("p", { class: "muted" }, "Nothing about this is remembered."),
       h("ol", { class: "hits found" }, ...hits.map((hit) => this.hit(hit, true))),
     );

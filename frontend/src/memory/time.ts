@@ -193,7 +193,7 @@ export class TimeAxis {
   private stop(): void {
     clearInterval(this.timer);
     this.timer = 0;
-    this.parts.play.textContent = "Play";
+    this.parts.play.textContent = "Play time";
   }
 
   private draw(): void {

@@ -2,6 +2,7 @@
 import { post, said } from "../common/api";
 import { count, fill, h, tell } from "../common/dom";
 import { FAKE, shownPlayer } from "../common/words";
+import { PlaySettings, type Settings } from "./settings";
 
 export interface Choices {
   games: {
@@ -87,6 +88,10 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     dollars,
   ];
   const withModule = [h("label", { for: "module" }, "Memory module"), module];
+  const settings = new PlaySettings(() => {
+    const takesModule = choices.agents.find((one) => one.name === agent.value)?.takes_module;
+    return { game: game.value, agent: agent.value, module: takesModule ? module.value : "" };
+  });
   const update = (): void => {
     const chosen = choices.games.find((one) => one.name === game.value);
     fill(about, chosen?.description, chosen?.max_moves ? ` At most ${chosen.max_moves} moves.` : null);
@@ -98,8 +103,12 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     for (const element of withModel) element.hidden = !kind?.asks_model;
     for (const element of withModule) element.hidden = !kind?.takes_module;
   };
-  game.addEventListener("change", update);
-  agent.addEventListener("change", update);
+  for (const one of [game, agent, module]) {
+    one.addEventListener("change", () => {
+      update();
+      settings.changed();
+    });
+  }
   model.addEventListener("change", update);
   const begin = async (who: string): Promise<void> => {
     const kind = choices.agents.find((one) => one.name === who);
@@ -110,6 +119,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
         module: kind?.takes_module ? module.value : "",
         seed: seed.valueAsNumber || 0,
         steps: Number.isNaN(steps.valueAsNumber) ? null : steps.valueAsNumber,
+        settings: who === agent.value ? settings.values() : onlyOfGame(settings.values()),
         fake_model: Boolean(kind?.asks_model) && model.value === "fake",
         budget_dollars: kind?.asks_model && !Number.isNaN(dollars.valueAsNumber) ? dollars.valueAsNumber : null,
       });
@@ -140,6 +150,7 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
     seed,
     h("label", { for: "steps" }, "Moves at most"),
     steps,
+    settings.element,
     h(
       "div",
       { class: "buttons" },
@@ -212,4 +223,9 @@ export function drawChoices(place: HTMLElement, choices: Choices, plays: PlayTol
       : null,
   );
   update();
+}
+
+/** A person has no settings, but the game has. */
+function onlyOfGame({ game }: Settings): Settings {
+  return game === undefined ? {} : { game };
 }

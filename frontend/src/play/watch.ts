@@ -1,9 +1,10 @@
 // A play as it goes on.
-import { post, said } from "../common/api";
+import { get, post, said } from "../common/api";
 import { type Chart, chart } from "../common/charts";
 import { count, fill, h, tell } from "../common/dom";
 import { type MapDrawing, mapPicture } from "../common/map";
 import { type Step, stepParts } from "../common/step";
+import { Stream } from "../common/stream";
 import { theme } from "../common/theme";
 import { FAKE, shownPlayer } from "../common/words";
 import type { PlayTold } from "./choices";
@@ -39,7 +40,7 @@ const MOVES = 200; // lines kept in the list of moves
 export class Watch {
   readonly element = h("div", { class: "watch" });
   private readonly steps: Step[] = [];
-  private source: EventSource | null = null;
+  private stream: Stream | null = null;
   private play: PlayTold;
   private picture: PictureTold | null = null;
   private over = false;
@@ -129,39 +130,40 @@ export class Watch {
   }
 
   open(): void {
-    this.source = new EventSource(`/api/plays/${encodeURIComponent(this.told.id)}/events`);
-    const on = <T>(kind: string, work: (data: T) => void): void =>
-      this.source?.addEventListener(kind, (event) => work(JSON.parse((event as MessageEvent<string>).data) as T));
-    on<Step>("step", (step) => this.addStep(step));
-    on<PictureTold>("picture", (picture) => {
-      this.picture = picture;
-      this.soon();
-    });
-    on<PlayTold>("state", (play) => {
-      this.play = play;
-      this.showState();
-    });
-    on<{ summary: Record<string, unknown> }>("end", ({ summary }) => this.showEnd(summary));
-    on<{ message: string }>("problem", ({ message }) =>
-      fill(this.ended, h("p", { class: "card error", role: "alert" }, message)),
-    );
-    on("over", () => {
-      this.over = true;
-      this.close();
-      this.element.dataset["over"] = "yes";
-      this.soon();
-    });
-    this.source.addEventListener("error", () => {
-      if (this.over) return;
-      tell("The line to the server was lost; trying again …");
+    const path = `/api/plays/${encodeURIComponent(this.told.id)}`;
+    this.stream = new Stream(`${path}/events`, {
+      heard: {
+        step: (step) => this.addStep(step as Step),
+        picture: (picture) => {
+          this.picture = picture as PictureTold;
+          this.soon();
+        },
+        state: (play) => {
+          this.play = play as PlayTold;
+          this.showState();
+        },
+        end: (told) => this.showEnd((told as { summary: Record<string, unknown> }).summary),
+        problem: (told) =>
+          fill(this.ended, h("p", { class: "card error", role: "alert" }, (told as { message: string }).message)),
+        over: () => {
+          this.over = true;
+          this.close();
+          this.element.dataset["over"] = "yes";
+          this.soon();
+        },
+      },
+      ask: (signal) => get(path, {}, signal),
+      say: (message) => {
+        tell(message);
+        this.element.dataset["line"] = message === null ? "there" : "lost";
+      },
       // a server that was started again knows no such play: the page that loads leads to its run
-      if (this.source?.readyState === EventSource.CLOSED) window.dispatchEvent(new HashChangeEvent("hashchange"));
+      gone: () => window.dispatchEvent(new HashChangeEvent("hashchange")),
     });
-    this.source.addEventListener("open", () => tell(null));
   }
 
   close(): void {
-    this.source?.close();
+    this.stream?.close();
   }
 
   private addStep(step: Step): void {

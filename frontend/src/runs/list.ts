@@ -8,7 +8,7 @@ import { shownModel } from "../common/words";
 const SHOWN = 300; // runs in the table, until more are asked for
 
 export function drawList(place: HTMLElement, { folder, runs, sweeps }: Listing): void {
-  const heading = [h("h1", {}, "Runs"), h("p", { class: "muted path" }, folder)];
+  const heading = [h("h1", {}, "Runs"), h("p", { class: "muted path" }, `in the folder ${folder}`)];
   const read = h("section", { id: "readings" });
   void showReadings(read);
   if (!runs.length && !sweeps.length) {

@@ -110,7 +110,8 @@ def sweep(
     """Play many games in parallel, and print statistics for each game and agent.
 
     Every agent plays every game with every memory module and every seed. Prints wins, scores with 95 % intervals,
-    moves, tokens, dollars and the audit of the memory.
+    moves, tokens, dollars and the audit of the memory. What people played of the same games, in the folder of the sweep
+    or beside it, counts as one more player.
 
     Each play has its own folder with its trajectory, the answers of its model and its summary. To continue after an
     interruption, run the same command again: it skips finished plays, continues unfinished ones in the middle, and pays
@@ -130,6 +131,7 @@ def sweep(
     """
     from rich.console import Console
 
+    from worldthread.play.people import plays_of_people
     from worldthread.play.sweep import RESULTS_FILE, SweepResults, require_statistics
     from worldthread.play.sweep import sweep as run_sweep
     from worldthread.play.sweep_figures import aggregate, groups_of
@@ -153,9 +155,9 @@ def sweep(
             runs, results, jobs=jobs or os.cpu_count() or 1, on_done=bars.end, on_tick=bars.tick, argument=model,
             allow_code=allow_code or (),
         )  # fmt: skip
-    figures = [
-        aggregate(group, best=best) for group in groups_of((r, results.done[r]) for r in runs if r in results.done)
-    ]
+    played = [(run, results.done[run]) for run in runs if run in results.done]
+    people = plays_of_people(results.folder, {run.game for run, _ in played})
+    figures = [aggregate(group, best=best) for group in groups_of([*played, *((p.run, p.summary) for p in people)])]
     failed = [
         {"game": r.game, "agent": r.player, "seed": r.seed, "attempt": r.attempt, "error": error}
         for r, error in failures.items()
@@ -285,7 +287,13 @@ def _columns(figures: list[dict[str, Any]]) -> tuple[list[list[str]], list[list[
     returned = any(f["returns"] for f in figures)
     names = [
         ["game", *(re.sub(r".*[:/]", "", f["game"])[-24:] for f in figures)],
-        ["player", *(f["agent"][-20:] + (f"+{f['memory']}" if f["memory"] else "") for f in figures)],
+        [
+            "player",
+            *(
+                ("people" if f["agent"] == "human" else f["agent"][-20:]) + (f"+{f['memory']}" if f["memory"] else "")
+                for f in figures
+            ),
+        ],
     ]
     values = [
         ["won", *(f"{f['wins']}/{f['runs']}" for f in figures)],

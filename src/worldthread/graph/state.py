@@ -169,7 +169,7 @@ class GraphState:
     def asserted(self) -> Iterator[int]:
         """Yield the number of every statement that an episode asserts."""
         for number in range(len(self.statements.keys)):
-            if self.assertions.get(number):
+            if self.assertions.count(number):
                 yield number
 
     # -- episodes ---------------------------------------------------------------------------------------------------
@@ -230,6 +230,8 @@ class GraphState:
         for number in self.asserted():
             kind = "theses" if self.statements.keys[number][1] == ABSENT else "facts"
             result[kind] += 1
-            result[f"current_{kind}"] += self.holds(number, None)
-            result["ended"] += sum(1 for row in self.versions.get(number) if row[2] != ABSENT)
+            rows = self.versions.get(number)
+            is_plain = len(rows) == 1 and rows[0][4] == rows[0][5] == ABSENT  # no text states when it begins or ends
+            result[f"current_{kind}"] += rows[0][2] == ABSENT if is_plain else self.holds(number, None)
+            result["ended"] += sum(1 for row in rows if row[2] != ABSENT)
         return result

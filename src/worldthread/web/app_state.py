@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,22 +13,23 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from worldthread.errors import InputError, NotFoundError, ReadOnlyError, WorldthreadError
 from worldthread.memory import Memory
-from worldthread.play.run_model import FAKE_MODEL, model_name
 from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.edits import Edits
 from worldthread.web.memories import MemoryLocation, OpenMemories, OpenMemory
-from worldthread.web.plays import Plays
-from worldthread.web.run_folder import RunFolder
 from worldthread.web.work import Work
 
 if TYPE_CHECKING:
     from worldthread.models import Embedder
+    from worldthread.web.plays import Plays
+    from worldthread.web.run_folder import RunFolder
 
 FILE_KEY: Final = "file"
 """The key of the memory that the server was started for; all other keys belong to runs."""
 _RUN_PREFIX: Final = "run-"
 _NAMESPACE_PREFIX: Final = "namespace-"
 _MAX_LISTED: Final = 200
+_FOR_QUESTIONS: Final = ("worldthread.answer", "worldthread.retrieve.thread")  # takes as long as the first picture
+_WARM: Final = 10.0  # seconds after which what the first question needs is imported, if nobody opens the page
 _WAIT: Final = 5.0  # seconds for which a change waits while another process writes
 
 
@@ -59,8 +62,6 @@ class AppState:
         location: the memory that the server was started for.
         editable: whether people may change it.
         only_this: whether nothing else is shown.
-        runs: the runs.
-        plays: the plays.
     """
 
     def __init__(
@@ -83,8 +84,37 @@ class AppState:
         self._model = model
         self._memories = OpenMemories(self._open)
         self._asking = OpenMemories(self._open_with_model)
-        self.runs = RunFolder(runs)
-        self.plays = Plays(self.runs.root, self.runs.id_of, model)
+        self._run_root = runs
+        self._making = threading.Lock()
+        self._runs: RunFolder | None = None
+        self._plays: Plays | None = None
+        self._is_stopping = False
+        self._page_was_shown = threading.Event()
+
+    # Agents and games are imported when the first page was shown: it needs none of them, and they take longer than it.
+
+    @property
+    def runs(self) -> RunFolder:
+        """The runs."""
+        from worldthread.web.run_folder import RunFolder
+
+        with self._making:
+            if self._runs is None:
+                self._runs = RunFolder(self._run_root)
+            return self._runs
+
+    @property
+    def plays(self) -> Plays:
+        """The plays."""
+        from worldthread.web.plays import Plays
+
+        runs = self.runs
+        with self._making:
+            if self._plays is None:
+                self._plays = Plays(runs.root, runs.id_of, self._model)
+                if self._is_stopping:
+                    self._plays.stop()
+            return self._plays
 
     def _open(self, location: MemoryLocation) -> Memory:
         return self._opened(location, "none")
@@ -191,6 +221,8 @@ class AppState:
     @property
     def model(self) -> str:
         """The name of the chat model that answers questions; empty without one."""
+        from worldthread.play.run_model import FAKE_MODEL, model_name
+
         if self.only_this:
             return ""
         try:
@@ -200,9 +232,20 @@ class AppState:
         return "" if name == FAKE_MODEL else name
 
     def warm(self) -> None:
-        """Open the memory and count its names, if it exists, so that the first page appears sooner."""
+        """Open the memory and count its names, if it exists, so that the first page appears sooner.
+
+        Once the page was shown, or a moment later, import what the first question needs.
+        """
         with suppress(WorldthreadError), self.memory(FILE_KEY) as opened, opened.read_lock():
             pass
+        self._page_was_shown.wait(_WARM)
+        if not self._is_stopping:
+            for name in _FOR_QUESTIONS:
+                importlib.import_module(name)
+
+    def note_shown(self) -> None:
+        """Note that a browser has the first page: from now on, what comes later may be prepared."""
+        self._page_was_shown.set()
 
     def _location_of(self, key: str) -> MemoryLocation:
         if key.startswith(_RUN_PREFIX) and not self.only_this:
@@ -244,12 +287,18 @@ class AppState:
         """Let plays, their watchers and long work end, without waiting for them."""
         for work in list(self._work.values()):
             work.close()
-        self.plays.stop()
+        with self._making:
+            self._is_stopping = True
+            plays = self._plays
+        self._page_was_shown.set()
+        if plays is not None:
+            plays.stop()
 
     def close(self) -> None:
         """Stop the plays, and close the memories. May be called again."""
         self.stop()
-        self.plays.close()
+        if self._plays is not None:
+            self._plays.close()
         self._memories.close()
         self._asking.close()
 

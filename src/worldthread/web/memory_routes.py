@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -13,14 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from worldthread.answer import Answer
 from worldthread.errors import InputError, NotFoundError
-from worldthread.extract.prose.sentences import split_sentences
 from worldthread.extract.when import world_time
 from worldthread.graph import TemporalGraph
 from worldthread.names import normalise_name, number_variants
-from worldthread.play.run_page import map_drawing
-from worldthread.retrieve.words import words_of
 from worldthread.types import Episode, Fact, Hit, Recall, Statement, Version
 from worldthread.web.answers import json_response, number_parameter, read_json, shown_path, text_parameter
 from worldthread.web.app_state import FILE_KEY, AppState
@@ -29,6 +25,9 @@ from worldthread.web.memories import OpenMemory
 from worldthread.web.name_kinds import name_kind
 from worldthread.web.names import NameIndex
 from worldthread.web.question_times import question_time
+
+if TYPE_CHECKING:
+    from worldthread.answer import Answer
 
 _NAMES: Final = 20
 _NEIGHBOURS: Final = 40
@@ -43,6 +42,8 @@ _QUESTION: Final = 2000  # characters
 _DATES: Final = 1e8  # times nearer to zero are turns
 _MAX_EVIDENCE: Final = 8
 _MAX_TEXTS: Final = 50
+_LATEST: Final = 5  # statements that show what the memory knows
+_LAST_EPISODES: Final = 40  # that are looked at for them
 _MAX_RECORDED: Final = 200  # times of recording that are listed
 
 
@@ -68,7 +69,10 @@ def memory_routes(app_state: AppState) -> list[Route]:
                     named = {"file": shown_path(app_state.location.path)} if query is _summary else {}
                     return {**_EMPTY[query], **named}
                 with app_state.memory(key) as opened, app_state.work(key).doing("indexing"):
-                    return query(opened, request)
+                    told = query(opened, request)
+                if query is _summary:  # the last that the first page asks for
+                    app_state.note_shown()
+                return told
 
             return json_response(await run_in_threadpool(work))
 
@@ -126,6 +130,7 @@ def _summary(opened: OpenMemory, request: Request) -> dict[str, Any]:
             "first": first,
             "last": last,
             "recorded": _recorded_times(graph),
+            "latest": [_latest_fields(graph, number) for number in _latest(graph)],
             "most_drawn": MAX_WHOLE,
         }
 
@@ -342,6 +347,10 @@ def _texts(opened: OpenMemory, request: Request) -> dict[str, Any]:
 
 
 def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
+    # imported late: the first page needs none of it
+    from worldthread.extract.prose.sentences import split_sentences
+    from worldthread.retrieve.words import words_of
+
     text = episode.text[:_TEXT]
     parts = [one.text for one in split_sentences(text)] or [text]
     words = [set(words_of(part)) for part in parts]
@@ -369,6 +378,8 @@ def _read_text(graph: TemporalGraph, episode: Episode) -> dict[str, Any]:
 
 def _map(opened: OpenMemory, request: Request) -> dict[str, Any]:
     """Return the map of a game, now or at a given time; see :func:`worldthread.play.run_page.map_drawing`."""
+    from worldthread.play.run_page import map_drawing
+
     at = request.query_params.get("at")
     with _reading(opened, request) as (graph, _):
         return map_drawing(graph.view(world_time(at, 0.0) if at else None))
@@ -462,6 +473,27 @@ def _first_and_last(graph: TemporalGraph) -> tuple[float | None, float | None]:
     return min(live, default=None), max(live, default=None)
 
 
+def _latest(graph: TemporalGraph) -> list[int]:
+    """Return the numbers of some statements that hold, from the last episodes: each episode gives one."""
+    times = graph.episode_columns()[0]
+    found: dict[int, None] = {}
+    for episode in heapq.nlargest(_LAST_EPISODES, graph.live_episodes, key=lambda number: (times[number], number)):
+        new = [
+            number for number in graph.statements_of(episode) if number not in found and graph.statement_holds(number)
+        ]
+        told = next((number for number in new if graph.is_fact(number)), next(iter(new), None))
+        if told is not None:
+            found[told] = None
+        if len(found) == _LATEST:
+            break
+    return list(found)
+
+
+def _latest_fields(graph: TemporalGraph, number: int) -> dict[str, Any]:
+    versions = graph.numbered_versions(number)
+    return {**_statement_fields(versions[0].statement), "since": versions[-1].interval.valid_from}
+
+
 def _recorded_times(graph: TemporalGraph) -> list[float]:
     """Return the times at which something was recorded, in seconds since 1970, the last ones if there are many."""
     recorded = graph.episode_columns()[2]
@@ -477,7 +509,7 @@ _EMPTY: Final[dict[Any, dict[str, Any]]] = {
     _names: {"names": []},
     _summary: {
         "file": "", "namespace": "", "counts": {}, "names": 0, "strongest": [], "small": True, "first": None,
-        "last": None, "recorded": [], "most_drawn": MAX_WHOLE,
+        "last": None, "recorded": [], "latest": [], "most_drawn": MAX_WHOLE,
     },
 }  # fmt: skip
 """What is told of a memory whose file a person is about to make."""

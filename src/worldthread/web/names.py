@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 import threading
+from collections import Counter
+from itertools import chain, islice
 from typing import Final
 
 from worldthread.graph import TemporalGraph
@@ -12,6 +14,7 @@ from worldthread.names import normalise_name
 STRONGEST: Final = 12
 """How many of the strongest names are known."""
 _MAX_RANKED: Final = 5000  # the most matching names that are ranked
+_BREAK: Final = "\n"  # between names, which never contain it
 
 
 class NameIndex:
@@ -22,27 +25,33 @@ class NameIndex:
         self._graph: TemporalGraph | None = None
         self._numbering = 0
         self._counted = 0
-        self._weights: dict[str, int] = {}
+        self._weights: Counter[str] = Counter()
         self._strongest: list[str] = []
+        self._joined = _BREAK  # all names, each between two breaks
+        self._joined_count = 0
 
     def update(self, graph: TemporalGraph) -> None:
         """Add the new statements of a graph, which must be locked against changes."""
         with self._lock:
             if graph is not self._graph or graph.numbering != self._numbering:
                 self._numbering = graph.numbering
-                self._graph, self._counted, self._weights, self._strongest = graph, 0, {}, []
+                self._graph, self._counted, self._weights, self._strongest = graph, 0, Counter(), []
+                self._joined, self._joined_count = _BREAK, 0
             if self._counted == len(graph.statement_numbers):
                 return
             weights = self._weights
-            touched = set(
-                self._strongest
-            )  # weights only grow, so only these and the counted names can be the strongest
-            for number in graph.statement_numbers[self._counted :]:
-                for name in graph.names_of(number):
-                    weights[name] = weights.get(name, 0) + 1
-                    touched.add(name)
+            # a million statements are counted while somebody waits for the first page: no loop of ours
+            fresh = Counter(chain.from_iterable(map(graph.names_of, graph.statement_numbers[self._counted :])))
+            if weights:
+                weights.update(fresh)
+            else:
+                weights = self._weights = fresh
             self._counted = len(graph.statement_numbers)
-            self._strongest = heapq.nsmallest(STRONGEST, touched, key=lambda name: (-weights[name], name))
+            # weights only grow, so only these and the counted names can be the strongest
+            touched = fresh.keys() | self._strongest
+            least = heapq.nlargest(STRONGEST, map(weights.__getitem__, touched))[-1:]
+            strong = [name for name in touched if least and weights[name] >= least[0]]
+            self._strongest = heapq.nsmallest(STRONGEST, strong, key=lambda name: (-weights[name], name))
 
     def __len__(self) -> int:
         """Return the number of names; it includes names that were forgotten since."""
@@ -63,15 +72,22 @@ class NameIndex:
         if not key:
             return []
         with self._lock:
-            found = []
-            for name in self._weights:
-                if key in name:
-                    found.append(name)
-                    if len(found) == _MAX_RANKED:
-                        break
-            if key in self._weights:  # even if the limit was reached before it
-                found.append(key)
-            return heapq.nsmallest(number, set(found), key=lambda name: (*_match_rank(name, key), name))
+            # one search in one text takes a hundredth of the time of a search in each of a million names
+            if self._joined_count < len(self._weights):
+                fresh = islice(self._weights, self._joined_count, None)
+                self._joined += "".join(f"{name}{_BREAK}" for name in fresh)
+                self._joined_count = len(self._weights)
+            joined = self._joined
+            found = {key} if key in self._weights else set()
+            # names that begin with the text first: of a common one, not all the names that contain it are looked at
+            for wanted in (_BREAK + key, key):
+                place = joined.find(wanted)
+                while place >= 0 and len(found) < _MAX_RANKED:
+                    begin = joined.rfind(_BREAK, 0, place + 1) + 1
+                    end = joined.find(_BREAK, begin)
+                    found.add(joined[begin:end])
+                    place = joined.find(wanted, end)
+            return heapq.nsmallest(number, found, key=lambda name: (*_match_rank(name, key), name))
 
 
 def _match_rank(name: str, key: str) -> tuple[int, int]:

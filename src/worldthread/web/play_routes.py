@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -13,9 +13,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from worldthread.errors import InputError
-from worldthread.web.answers import json_response, read_json
+from worldthread.web.answers import json_response, read_json, text_parameter
 from worldthread.web.app_state import AppState
-from worldthread.web.plays import LivePlay, PlayRequest
+
+if TYPE_CHECKING:
+    from worldthread.web.plays import LivePlay, Plays
 
 _STREAM: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}  # proxies must not buffer it
 
@@ -31,31 +33,41 @@ class ControlRequest(msgspec.Struct, forbid_unknown_fields=True):
 def play_routes(app_state: AppState) -> list[Route]:
     """Return the routes ``/api/choices`` and those below ``/api/plays``."""
 
+    async def all_plays() -> Plays:
+        return await run_in_threadpool(lambda: app_state.plays)  # the first time, agents and games are imported
+
     async def choices(_: Request) -> Response:
-        return json_response(await run_in_threadpool(app_state.plays.choices))
+        return json_response(await run_in_threadpool((await all_plays()).choices))
+
+    async def settings(request: Request) -> Response:
+        game, agent = text_parameter(request, "game"), text_parameter(request, "agent")
+        module = request.query_params.get("module", "")
+        return json_response(await run_in_threadpool((await all_plays()).settings, game, agent, module))
 
     async def listed(_: Request) -> Response:
-        return json_response({"plays": app_state.plays.listed()})
+        return json_response({"plays": (await all_plays()).listed()})
 
     async def begin(request: Request) -> Response:
-        wanted = await read_json(request, PlayRequest)
-        play = await run_in_threadpool(app_state.plays.begin, wanted)
+        plays = await all_plays()
+        from worldthread.web.plays import PlayRequest
+
+        play = await run_in_threadpool(plays.begin, await read_json(request, PlayRequest))
         return json_response(_fields(app_state, play), 201)
 
     async def show(request: Request) -> Response:
-        return json_response(
-            await run_in_threadpool(_fields, app_state, app_state.plays.play(request.path_params["id"]))
-        )
+        play = (await all_plays()).play(request.path_params["id"])
+        return json_response(await run_in_threadpool(_fields, app_state, play))
 
     async def control(request: Request) -> Response:
-        play = app_state.plays.play(request.path_params["id"])
+        play = (await all_plays()).play(request.path_params["id"])
         _control(play, await read_json(request, ControlRequest))
         return json_response(play.as_json())
 
     async def events(request: Request) -> Response:
-        play = app_state.plays.play(request.path_params["id"])
-        seen = request.headers.get("last-event-id", "0")
-        after = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 12 else 0
+        play = (await all_plays()).play(request.path_params["id"])
+        # a browser sends the header when it connects again by itself, and a page that does so the parameter
+        seen = (request.headers.get("last-event-id", "0"), request.query_params.get("after", "0"))
+        after = max(int(one) if one.isascii() and one.isdigit() and len(one) < 12 else 0 for one in seen)
         if not play.events.watchers.has_room:
             raise HTTPException(503, "too many streams are open and not read: try again later")
         stream: AsyncIterator[bytes] = play.events.follow(after)
@@ -63,6 +75,7 @@ def play_routes(app_state: AppState) -> list[Route]:
 
     return [
         Route("/api/choices", choices),
+        Route("/api/choices/settings", settings),
         Route("/api/plays", listed),
         Route("/api/plays", begin, methods=["POST"]),
         Route("/api/plays/{id}", show),

@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
-import orjson
 
 from worldthread import __version__
 from worldthread.agents import AGENTS, Agent, agent_class, agent_options
@@ -34,12 +33,20 @@ from worldthread.stores import DEFAULT_NAMESPACE
 from worldthread.web.answers import escape_surrogates
 from worldthread.web.event_stream import EventStream, Watchers
 from worldthread.web.play_control import PlayControl, Stopped
+from worldthread.web.play_settings import chosen_settings, settings_as_json
 
 _MAX_RUNNING: Final = 6
 _MAX_FINISHED: Final = 30  # finished plays whose events are kept in RAM
 _SHUTDOWN_SECONDS: Final = 0.4  # the longest wait for all running moves when the server ends
 _HUMAN: Final = "human"
 _log = logging.getLogger(__name__)
+
+
+_Number = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
+_Whole = Annotated[int, msgspec.Meta(ge=-(10**9), le=10**9)]
+_Text = Annotated[str, msgspec.Meta(max_length=200)]
+SettingName = Annotated[str, msgspec.Meta(max_length=100)]
+SettingValue = bool | _Whole | _Number | _Text | list[_Whole | _Number | _Text] | None
 
 
 class PlayRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,6 +62,7 @@ class PlayRequest(msgspec.Struct, forbid_unknown_fields=True):
     budget_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
     budget_dollars: Annotated[float, msgspec.Meta(ge=0)] | None = None
     hold: bool = False
+    settings: dict[Literal["agent", "memory", "game"], dict[SettingName, SettingValue]] = {}
 
 
 class LivePlay:
@@ -270,6 +278,23 @@ class Plays:
         except WorldthreadError:  # reported when a play needs the model
             return ""
 
+    def settings(self, game: str, agent: str, module: str) -> dict[str, Any]:
+        """Return what can be set of a play; see :func:`~worldthread.web.play_settings.settings_as_json`.
+
+        Args:
+            game: the game, as :meth:`choices` names it.
+            agent: the name of the agent.
+            module: the name of the memory module; empty for the agent's own.
+
+        Returns:
+            The settings by part, ready for JSON.
+
+        Raises:
+            InputError: there is no such game, agent or memory module.
+        """
+        run, _ = self._run_of(PlayRequest(game, agent, module, fake_model=True))
+        return settings_as_json(run.game, agent, module)
+
     def begin(self, request: PlayRequest) -> LivePlay:
         """Begin a play.
 
@@ -306,10 +331,10 @@ class Plays:
         if request.module and ("memory_module" not in agent_options(class_) or request.module not in MEMORY_MODULES):
             raise InputError(f"{request.agent} has no memory module called {request.module!r}")
         model = FAKE_MODEL if request.fake_model else self._model
-        more: dict[str, Any] = {}
+        asked = prompt_length(class_, model) if class_.asks_model else {}
+        more: dict[str, Any] = chosen_settings(game, request.agent, request.module, request.settings, asked)
         if class_.asks_model:
-            more = {
-                "options": orjson.dumps(prompt_length(class_, model)).decode(),
+            more |= {
                 "model": model_name(model),
                 "budget_tokens": request.budget_tokens,
                 "budget_dollars": request.budget_dollars,

@@ -6,7 +6,7 @@ import bisect
 import importlib.util
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,14 +15,14 @@ from starlette.routing import Route
 
 from worldthread.errors import NotFoundError
 from worldthread.graph import GraphView
-from worldthread.models.chat import ChatAnswer
-from worldthread.models.recording_file import RecordedCall
-from worldthread.play.run import Run
-from worldthread.play.run_page import step_label
 from worldthread.types import Statement
 from worldthread.web.answers import escape_surrogates, json_response, number_parameter, shown_path
 from worldthread.web.app_state import AppState, run_key
-from worldthread.web.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from worldthread.models.recording_file import RecordedCall
+    from worldthread.play.run import Run
+    from worldthread.web.run_folder import RunFolder
 
 _STEPS: Final = 100
 _MAX_STEPS: Final = 1000
@@ -37,7 +37,7 @@ def run_routes(app_state: AppState) -> list[Route]:
 
     def route(path: str, query: Callable[[RunFolder, Request], Any]) -> Route:
         async def endpoint(request: Request) -> Response:
-            return json_response(await run_in_threadpool(query, app_state.runs, request))
+            return json_response(await run_in_threadpool(lambda: query(app_state.runs, request)))
 
         return Route(path, endpoint)
 
@@ -80,6 +80,8 @@ def _run(runs: RunFolder, request: Request) -> dict[str, Any]:
 
 def _steps(runs: RunFolder, request: Request) -> dict[str, Any]:
     """Return some steps of a run as in its trajectory, each with a label of its action."""
+    from worldthread.play.run_page import step_label
+
     _, trajectory, _ = runs.run(request.path_params["id"])
     offset = number_parameter(request, "offset", 0, 10**9)
     limit = number_parameter(request, "limit", _STEPS, _MAX_STEPS)
@@ -132,6 +134,8 @@ def _held(view: GraphView) -> dict[str, str]:
 
 
 def _call(call: RecordedCall) -> dict[str, Any]:
+    from worldthread.models.chat import ChatAnswer
+
     request, outcome = call.request, call.outcome
     fields: dict[str, Any] = {
         "purpose": escape_surrogates(request.purpose),

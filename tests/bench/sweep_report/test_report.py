@@ -24,6 +24,7 @@ from worldthread.cli.main import app
 from worldthread.cli.running import PlaySettings, runs_of
 from worldthread.errors import FormatError, InputError
 from worldthread.play.run import Run
+from worldthread.play.run_files import play_in
 from worldthread.play.sweep import SweepResults, play_run
 
 pytestmark = pytest.mark.games  # brings what reports need
@@ -226,6 +227,62 @@ def test_an_unfinished_sweep_is_reported(played: Path, tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text("utf-8")
     assert 'id="score-moves"' in page
     assert 'id="graph-size"' not in page, "there are no trajectories here"
+
+
+def person_plays(folder: Path, seed: int, moves: list[str]) -> dict[str, Any]:
+    """Play as a person does, in the terminal or in the page: moves are typed until they end."""
+    lines = iter(moves)
+
+    def read(_: str) -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    return play_in(folder, Run("tiny-v1", "human", seed), read=read, show=lambda _: None)
+
+
+def test_what_people_played_is_a_column(played: Path, tmp_path: Path) -> None:
+    """The plays in the folder of the sweep and beside it count, however often a person played a seed."""
+    folder = tmp_path / "sweep"
+    folder.mkdir()
+    (folder / "results.jsonl").write_bytes((played / "results.jsonl").read_bytes())
+    assert "people" not in table(folder, "best-score").header
+    won = person_plays(
+        tmp_path / "tiny-human-seed1", 1, ["take brass key", "go east", "put brass key in wooden box"] * 3
+    )
+    lost = person_plays(folder / "people" / "first", 1, ["look"])
+    third = person_plays(folder / "people" / "second", 2, ["look", "look"])
+    person_plays(tmp_path / "elsewhere" / "deeper" / "still", 3, ["look"])
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "summary.json").write_text("{")
+    scores = [won["best_score"], lost["best_score"], third["best_score"]]
+    best = table(folder, "best-score")
+    assert cells(best)["tiny-v1", "people"] == shown(scores, 1)
+    assert cells(best)["moves of a play", "people"] == f"{(won['moves'] + 1 + 2) / 3:.0f}"
+    first = max(won["best_score"], lost["best_score"])
+    counted = cells(table(folder, "best-score", best=1))["tiny-v1", "people"]
+    assert counted == shown([first, third["best_score"]], 1)
+    players = {row[0]: row for row in table(folder, "players").rows}
+    assert players["people"][3] == "3"
+    assert "people" in {"".join(text.itertext()) for text in ET.fromstring(plots_of(read_sweep(folder))[0].svg).iter()}
+    assert cells(table(folder, "best-score", people=tmp_path / "elsewhere"))["tiny-v1", "people"] == "0.0"
+    done = CliRunner().invoke(app, ["report", str(folder), "--people", str(tmp_path / "nowhere")])
+    assert (done.exit_code, "is not a folder of plays" in done.output) == (2, True)
+    done = CliRunner().invoke(app, ["report", str(folder), "--people", str(tmp_path / "elsewhere")])
+    assert done.exit_code == 0
+    assert ">people</th>" in (folder / "report.html").read_text("utf-8").replace("\n", "")
+
+
+def test_people_are_in_the_table_of_a_sweep(tmp_path: Path) -> None:
+    person_plays(tmp_path / "tiny-human-seed1", 1, ["look"])
+    command = ["sweep", "tiny", "--agent", "random", "--seeds", "1", "--steps", "2", "--jobs", "1"]
+    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "sweep"), "--json"])
+    assert done.exit_code == 0, done.output
+    groups = {group["agent"]: group for group in json.loads(done.stdout.splitlines()[-1])["groups"]}
+    assert (groups["random"]["runs"], groups["human"]["runs"], groups["human"]["median_moves"]) == (1, 1, 1)
+    again = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "sweep")])
+    assert "people" in again.output
 
 
 def test_of_two_releases_the_later_counts(played: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from worldthread.bench.sweep_report.published import settings_of
 from worldthread.errors import InputError
+from worldthread.play.people import PERSON, plays_of_people
 from worldthread.play.run import Run
 from worldthread.play.run_files import MODULE_MEMORY_FILE
 from worldthread.play.sweep import RESULTS_FILE, read_results
@@ -20,6 +21,8 @@ from worldthread.play.sweep_figures import best_attempts
 from worldthread.play.trajectory import TRAJECTORY_FILE, read_trajectory
 
 _LEVEL = re.compile(r"\bdungeon level (\d{1,9}) in ")
+_PEOPLE = Run("", PERSON, 0)
+"""All people together, whatever limits they played with."""
 
 
 @dataclass(frozen=True)
@@ -170,18 +173,19 @@ class Sweep:
         return f"Only the best {self.best} of up to {most} attempts at each seed count."
 
 
-def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
-    """Read the plays of a sweep.
+def read_sweep(folder: Path, *, best: int | None = None, people: Path | None = None) -> Sweep:
+    """Read the plays of a sweep, and what people played of the same games, who count as one more player.
 
     Args:
         folder: folder of the sweep.
         best: number of attempts at each seed that count for the scores, the best ones; ``None``: all.
+        people: folder of people's plays; ``None``: see :func:`~worldthread.play.people.plays_of_people`.
 
     Returns:
         The finished plays; of a play by several releases, the one that finished last.
 
     Raises:
-        InputError: the folder has no finished play.
+        InputError: the folder has no finished play, or ``people`` is not a folder.
         FormatError: the results file is damaged.
     """
     path = folder / RESULTS_FILE
@@ -199,6 +203,8 @@ def read_sweep(folder: Path, *, best: int | None = None) -> Sweep:
         player = replace(run, game="", seed=0, attempt=0)
         without = replace(player, steps=None)
         plays.setdefault((run.game, player if without in limited else without), []).append(play)
+    for one in plays_of_people(folder, {run.game for run in done}, people):
+        plays.setdefault((one.run.game, _PEOPLE), []).append(FinishedPlay(one.run, one.summary, one.folder))
     groups = {key: PlayGroup(tuple(own), _counted(own, best)) for key, own in plays.items()}
     return Sweep(groups, best, tuple(dict.fromkeys(play.run.version for play in done.values())))
 
@@ -230,7 +236,8 @@ def _labels(players: Sequence[Run]) -> dict[Run, str]:
         namesakes = [_settings(other) for other in players if other.player == player.player]
         own = _settings(player)
         differing = [name for name in own if any(other.get(name) != own[name] for other in namesakes)]
-        labels[player] = ", ".join([player.player, *(own[name] for name in differing)])
+        called = "people" if player == _PEOPLE else player.player
+        labels[player] = ", ".join([called, *(own[name] for name in differing)])
     return labels
 
 

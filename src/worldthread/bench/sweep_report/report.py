@@ -22,18 +22,20 @@ PAGE: Final = "report.html"
 MARKDOWN: Final = "report.md"
 
 
-def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
+def write_sweep_report(folder: Path, *, best: int | None = None, people: Path | None = None) -> Path:
     """Write ``report.html``, ``report.md`` and its plots ``report-*.svg`` into the folder of a sweep.
 
     Args:
         folder: folder of the sweep, which may still be running: the report covers the finished plays.
         best: number of attempts at each seed that count for the scores, the best ones; ``None``: all.
+        people: folder of what people played of the same games; ``None``: the folder of the sweep, and the plays beside
+            it.
 
     Returns:
         The path of ``report.html``.
 
     Raises:
-        InputError: the folder has no finished play.
+        InputError: the folder has no finished play, or ``people`` is not a folder.
         FormatError: a file of the sweep is damaged, or a link is in the place of the report.
         MissingExtraError: the packages for reports are not installed.
     """
@@ -42,7 +44,7 @@ def write_sweep_report(folder: Path, *, best: int | None = None) -> Path:
             raise MissingExtraError("the report of a sweep", extra="report", package=package)
     import jinja2
 
-    sweep = read_sweep(folder, best=best)
+    sweep = read_sweep(folder, best=best, people=people)
     tables, plots, overview = tables_of(sweep), plots_of(sweep), _overview(sweep)
     title = f"A sweep of {' and '.join([count_of(len(sweep.games), 'game'), count_of(len(sweep.players), 'player')])}"
     environment = jinja2.Environment(
