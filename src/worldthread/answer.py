@@ -10,7 +10,16 @@ import msgspec
 
 from worldthread.answering import Evidence, MemoryAccess, find_answer
 from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
-from worldthread.answering.quotations import Outdated, Quotation, are_dated, listed_quotations, quotations
+from worldthread.answering.quotations import (
+    LOOK_UP_PASSAGES,
+    LOOK_UP_STATEMENTS,
+    Outdated,
+    Quotation,
+    are_dated,
+    listed_quotations,
+    quotations,
+    without_repeated,
+)
 from worldthread.extract.model.stated_times import shown_date
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
@@ -178,10 +187,12 @@ def answer(
                 max_tokens=max_tokens // (2 * len(queries)),
                 known=(*shown, *more),
                 outdated=context.outdated,
+                passages=LOOK_UP_PASSAGES,
+                statements=LOOK_UP_STATEMENTS,
             )
         if not more:
             break
-        shown += more
+        shown = without_repeated([*shown, *more])
         items = {hit.item.id for hit in recall.hits}
         recall = replace(recall, hits=(*recall.hits, *(hit for hit in _unique(found) if hit.item.id not in items)))
         left -= 1

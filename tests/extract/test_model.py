@@ -507,7 +507,9 @@ def test_what_ends_is_found_by_a_longer_name() -> None:
         ),
     )
     with memory_with(scripted) as memory:
-        memory.remember("The water barrel leaks, Viktor will repair it. We plan to sell the old minibus.", at="2025-05-02")
+        memory.remember(
+            "The water barrel leaks, Viktor will repair it. We plan to sell the old minibus.", at="2025-05-02"
+        )
         memory.remember("The barrel is fixed since yesterday.", at="2025-05-11")
         memory.remember("Minibus: sold to the scouts.", at="2025-07-10")
         first, second = (request.messages[-1].content for request in scripted.asked("outdated"))

@@ -64,9 +64,10 @@ def _unmatched(endings: Iterable[Ending], view: GraphView) -> Iterator[Fact]:
     """Yield what was never true by the text, and is stored in other words, if at all."""
     for ending in endings:
         fact = ending.statement
-        if ending.never and isinstance(fact, Fact):
-            if all(version.statement != fact for version in view.timeline(fact.subject)):
-                yield fact
+        if not ending.never or not isinstance(fact, Fact):
+            continue
+        if all(version.statement != fact for version in view.timeline(fact.subject)):
+            yield fact
 
 
 def _other_names(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:

@@ -34,7 +34,7 @@ from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured
 from worldthread.names import normalise_name
-from worldthread.types import Ending, Episode, Extraction, Fact, Statement
+from worldthread.types import Ending, Episode, Extraction, Statement
 
 INSTRUCTION_LIMIT: Final = 4000
 """Longest instruction of one's own, in characters."""
