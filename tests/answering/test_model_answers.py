@@ -396,3 +396,18 @@ def test_a_look_up_adds_little_and_a_passage_replaces_its_sentence() -> None:
     listed = shown(model.requests[1])
     assert listed.count("Minot is the seat of Ward County") == 1
     assert listed.count("about Minot.") == 3  # four passages with that of the town
+
+
+@pytest.mark.parametrize(("kept", "numbers"), [((2,), (1,)), ((), (0, 1)), ((9,), (0, 1))])
+def test_after_a_look_up_only_what_bears_on_the_question_is_shown_again(
+    kept: tuple[int, ...], numbers: tuple[int, ...]
+) -> None:
+    hits = (FLAT, FILM)
+    model = FakeChat([reply(None, *kept, look_up=("sibling of Natalie Wood",)), reply("Lana Wood", 2)])
+    context = AnswerContext(lambda query: Recall(query, (SISTER,)))
+    answer(Recall("Who is the sibling of the actress?", hits), model, max_tokens=1000, context=context)
+    again = shown(model.requests[1])
+    for number, hit in enumerate(hits):
+        assert isinstance(hit.item, Episode)
+        assert (hit.item.text in again) == (number in numbers)
+    assert "Lana Wood is the younger sister" in again

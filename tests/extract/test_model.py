@@ -576,5 +576,6 @@ def test_names_with_more_or_fewer_words() -> None:
     )
     assert view.longer_and_shorter("the barrel") == ["water barrel", "barrel of rain"]
     assert view.longer_and_shorter("old water barrel") == ["water barrel"]
+    assert view.longer_and_shorter("owner of water barrel") == []
     assert view.longer_and_shorter("hive 12") == []
     assert view.longer_and_shorter("arrel") == []

@@ -9,6 +9,10 @@ from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Interval, Statement, Thesis, Version
 
+_LINKING = frozenset(
+    {"of", "in", "at", "from", "for", "and", "von", "vom", "der", "des", "und", "de", "du", "et", "del", "y"}
+)
+
 
 class GraphView:
     """What holds in a graph at one world time. :meth:`TemporalGraph.view` makes one.
@@ -155,7 +159,8 @@ class GraphView:
         strings = self._state.strings
         key = normalise_name(name)
         words = key.split(" ")
-        tails = (" ".join(words[start:]) for start in range(1, len(words)))
+        linked = any(word in _LINKING or word.endswith(("'s", "s'")) for word in words)  # "lesson of Lea" is no Lea
+        tails = () if linked else (" ".join(words[start:]) for start in range(1, len(words)))
         found = {tail for tail in tails if strings.find(tail) is not None and any(map(str.isalpha, tail))}
         for known in strings.items:
             if key in known and (known.endswith(f" {key}") or known.startswith(f"{key} ")) and known.count(" ") < 5:
