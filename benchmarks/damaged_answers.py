@@ -38,7 +38,7 @@ Value: TypeAlias = Any
 Damage: TypeAlias = Callable[[random.Random, str], str]
 
 OBSERVED = UnsettledExtraction(
-    "model/2",
+    "model/3",
     (Fact("brass key", "is in", "inventory"), Thesis("Mina carries the brass key.", ("Mina", "brass key"))),
     changed=("brass key", "Mina"),
 )

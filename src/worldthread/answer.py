@@ -10,7 +10,16 @@ import msgspec
 
 from worldthread.answering import Evidence, MemoryAccess, find_answer
 from worldthread.answering.computed import DatedEvidence, Operation, asks_to_compute, compute
-from worldthread.answering.quotations import Outdated, Quotation, are_dated, listed_quotations, quotations
+from worldthread.answering.quotations import (
+    LOOK_UP_PASSAGES,
+    LOOK_UP_STATEMENTS,
+    Outdated,
+    Quotation,
+    are_dated,
+    listed_quotations,
+    quotations,
+    without_repeated,
+)
 from worldthread.extract.model.stated_times import shown_date
 from worldthread.models.chat import ChatModel, ChatRequest
 from worldthread.models.prompts import load_prompt
@@ -20,7 +29,7 @@ from worldthread.types import KINDS, Hit, Recall, short_repr
 
 PURPOSE = "answer"
 
-PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 2, "timeline": 1}
+PROMPT_VERSIONS: Final[Mapping[str, int]] = {"answer": 3, "timeline": 1}
 """The prompts of :func:`answer`: the second where the answer is computed."""
 
 LOOK_UPS: Final = 2
@@ -131,14 +140,14 @@ def answer(
     *,
     max_tokens: int,
     context: AnswerContext | None = None,
-    version: Literal[1, 2] = 2,
+    version: Literal[1, 3] = 3,
 ) -> Answer:
     """Let a model answer ``recall.query`` from its hits.
 
     The model sees passages first, then sentences and facts that they do not contain. Instead of an answer it can name
-    what to look up; what is found is shown with the rest. Where the question asks for a time between events, their
-    order or their number, the model names the events and their dates, and the answer is computed
-    (:mod:`worldthread.answering.computed`).
+    what to look up; what is found is shown with what it says bears on the question, or else with the rest. Where the
+    question asks for a time between events, their order or their number, the model names the events and their dates,
+    and the answer is computed (:mod:`worldthread.answering.computed`).
 
     Args:
         recall: the question with its hits.
@@ -178,10 +187,12 @@ def answer(
                 max_tokens=max_tokens // (2 * len(queries)),
                 known=(*shown, *more),
                 outdated=context.outdated,
+                passages=LOOK_UP_PASSAGES,
+                statements=LOOK_UP_STATEMENTS,
             )
         if not more:
             break
-        shown += more
+        shown = without_repeated([*_kept(reply, ordered, shown), *more])
         items = {hit.item.id for hit in recall.hits}
         recall = replace(recall, hits=(*recall.hits, *(hit for hit in _unique(found) if hit.item.id not in items)))
         left -= 1
@@ -219,6 +230,12 @@ def _queries(reply: ReplyOrSearch | TimelineReply, question: str) -> list[str]:
         return []
     queries = dict.fromkeys(query.strip()[:_QUERY_LIMIT] for query in reply.look_up)
     return [query for query in queries if query and query != question and query.isprintable()][:_QUERIES]
+
+
+def _kept(reply: ReplyOrSearch | TimelineReply, ordered: list[Quotation], shown: list[Quotation]) -> list[Quotation]:
+    """Return what is shown again after a look-up: what bears on the question by the reply; all where it names none."""
+    numbers = set() if isinstance(reply, TimelineReply) else {n for n in reply.sources if 1 <= n <= len(ordered)}
+    return [one for number, one in enumerate(ordered, 1) if number in numbers] or shown
 
 
 def _unique(hits: Iterable[Hit]) -> Iterable[Hit]:

@@ -336,3 +336,78 @@ def test_the_version_before_asks_as_it_did() -> None:
         "Statements:\n1. Lana Wood is sister of Natalie Wood (since 0)\n"
         "2. (0, 1) Susan Walker was played by Natalie Wood.\n\nQuestion: Who?"
     )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "whole"),
+    [
+        ("The area of the district is .", False),
+        ("It drains approximately .", False),
+        ("The Yellow River drains an area of approximately .", False),
+        ("The river is long.", False),
+        ("The Danube is long.", True),
+        ("The river is 40 km long.", True),
+        ("Sam: the river is long.", True),
+        ("I love it .", True),
+        ("黄河很长。", True),
+    ],
+)
+def test_a_sentence_with_a_gap_or_without_a_name_does_not_stand_alone(sentence: str, whole: bool) -> None:
+    assert stands_alone(sentence) is whole
+
+
+LONG = " ".join(f"word{number}" for number in range(30))
+
+
+@pytest.mark.parametrize(("at", "count"), [(0.0, 1), (86400.0 * 20000, 2)])
+def test_a_passage_that_says_nearly_the_same_is_shown_once_but_not_on_another_day(at: float, count: int) -> None:
+    hits = (passage(f"{LONG} alpha", source="1"), passage(f"{LONG} beta", at, source="2"))
+    assert len(quotations("alpha?", hits, max_tokens=2000)) == count
+
+
+def test_short_messages_are_all_shown() -> None:
+    hits = (passage("Sam: I went running today.", source="1"), passage("Sam: I went running again today.", source="2"))
+    assert len(quotations("How often did Sam run?", hits, max_tokens=2000)) == 2
+
+
+def test_facts_about_nothing_that_is_named_are_left_out_and_sentences_come_once() -> None:
+    hits = (
+        statement(Fact("Connie Pillich", "born on", "1960-09-07"), "x"),
+        statement(Fact("Blankaart", "born in", "Middelburg"), "x"),
+        statement(Thesis("Middelburg lies in Zeeland."), "x"),
+        statement(Thesis("Middelburg lies in Zeeland", ("Zeeland",)), "y"),
+    )
+    assert lines("In which country was Blankaart born?", *hits) == [
+        "1. Middelburg lies in Zeeland.",
+        "2. Blankaart born in Middelburg",
+    ]
+
+
+def test_a_look_up_adds_little_and_a_passage_replaces_its_sentence() -> None:
+    town = passage("Minot\nMinot is the seat of Ward County.", source="7")
+    queries = {
+        "seat of Ward County": (statement(Thesis("Minot is the seat of Ward County."), "elsewhere"),),
+        "Minot": (town, *(passage(f"Passage {number} about Minot.", source=str(number)) for number in range(8))),
+    }
+    model = FakeChat([reply(None, look_up=tuple(queries)), reply("Minot", 2)])
+    context = AnswerContext(lambda query: Recall(query, queries[query]))
+    found = answer(Recall("What is the seat of the county?", (FLAT,)), model, max_tokens=2000, context=context)
+    assert found.sources == (town,)
+    listed = shown(model.requests[1])
+    assert listed.count("Minot is the seat of Ward County") == 1
+    assert listed.count("about Minot.") == 3  # four passages with that of the town
+
+
+@pytest.mark.parametrize(("kept", "numbers"), [((2,), (1,)), ((), (0, 1)), ((9,), (0, 1))])
+def test_after_a_look_up_only_what_bears_on_the_question_is_shown_again(
+    kept: tuple[int, ...], numbers: tuple[int, ...]
+) -> None:
+    hits = (FLAT, FILM)
+    model = FakeChat([reply(None, *kept, look_up=("sibling of Natalie Wood",)), reply("Lana Wood", 2)])
+    context = AnswerContext(lambda query: Recall(query, (SISTER,)))
+    answer(Recall("Who is the sibling of the actress?", hits), model, max_tokens=1000, context=context)
+    again = shown(model.requests[1])
+    for number, hit in enumerate(hits):
+        assert isinstance(hit.item, Episode)
+        assert (hit.item.text in again) == (number in numbers)
+    assert "Lana Wood is the younger sister" in again

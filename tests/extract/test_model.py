@@ -212,8 +212,8 @@ def test_each_message_gets_its_own_statements() -> None:
     assert isinstance(extractor, GroupExtractor)
     said = [Episode("A: hm", 1, speaker="A"), Episode("Ida: Graz", 2, speaker="Ida")]
     first, second = extractor.extract_group(EpisodeGroup(tuple(said)))
-    assert first == Extraction("model/2")
-    assert second == Extraction("model/2", (Fact("Ida", "lives in", "Graz"),))
+    assert first == Extraction("model/3")
+    assert second == Extraction("model/3", (Fact("Ida", "lives in", "Graz"),))
     assert extractor.dropped == {"duplicate": 1, "no such number": 1}
 
 
@@ -222,7 +222,7 @@ def test_one_unusable_answer_does_not_cost_the_other_messages() -> None:
     model = FakeChat(["bad", "still bad", "worse", "no", one])
     said = [Episode("A: hm", 1, speaker="A"), Episode("Ida: Graz", 2, speaker="Ida")]
     first, second = ModelExtractor(model).extract_group(EpisodeGroup(tuple(said)))
-    assert first == Extraction("model/2", failures=("worse", "no"))
+    assert first == Extraction("model/3", failures=("worse", "no"))
     assert second.statements == (Fact("Ida", "lives in", "Graz"),)
 
 
@@ -265,7 +265,7 @@ def test_only_names_that_were_read_can_be_the_better_ones() -> None:
 def test_answers_of_the_older_form_can_be_used() -> None:
     old = {"facts": [fact("key", "opens", "door")], "theses": [{"text": "It rains.", "objects": ["rain"]}]}
     extraction = ModelExtractor(FakeChat([json.dumps(old)])).extract("The key opens the door. It rains.")
-    assert extraction == Extraction("model/2", (Fact("key", "opens", "door"), Thesis("It rains.", ("rain",))))
+    assert extraction == Extraction("model/3", (Fact("key", "opens", "door"), Thesis("It rains.", ("rain",))))
     assert extraction.settled == extraction  # type: ignore[attr-defined]
 
 
@@ -348,7 +348,7 @@ def test_an_unusable_answer_about_endings_keeps_the_statements() -> None:
     scripted = Scripted(new, outdated=("none", "still none"))
     extractor = ModelExtractor(scripted.model)
     extraction = extractor.outdate("x", extractor.extract("x"), view_of(Fact("Marc", "is member of", "team")))
-    assert extraction == Extraction("model/2", (Fact("Marc", "has left", "team"),), (), ("none", "still none"))
+    assert extraction == Extraction("model/3", (Fact("Marc", "has left", "team"),), (), ("none", "still none"))
 
 
 # -- a schema and an instruction of one's own -------------------------------------------------------------------------
@@ -462,7 +462,7 @@ def test_language_schema_and_instruction_are_in_the_name_of_the_reading(tmp_path
         ModelExtractor(model, instruction="Only places.").name,
     }
     assert len(names) == 6
-    assert "model/2" in names
+    assert "model/3" in names
     asked = ModelExtractor(model, instruction="Only $people.")
     assert "\nOnly $people.\n" in system_of(asked)
 
@@ -487,3 +487,95 @@ def test_requests_of_the_version_before_have_not_changed() -> None:
         "Taken.", Extraction("r", (Fact("key", "is in", "hand"),)), view_of(Fact("key", "is in", "chest"))
     )
     assert [request_key("m", request)[:16] for request in model.requests] == ["30ed327827ab1f1d", "8f452fe034d02b1c"]
+
+
+# -- seen and wrong when a strong model read live --------------------------------------------------------------------
+
+
+def test_what_ends_is_found_by_a_longer_name() -> None:
+    scripted = Scripted(
+        told(
+            fact("water barrel", "is", "leaking", aspect="state of water barrel"),
+            fact("Viktor", "will repair", "water barrel"),
+            fact("Ana", "plans to sell", "old minibus"),
+        ),
+        told(fact("barrel", "is", "fixed", aspect="state of barrel"), changed=["barrel"]),
+        told(fact("scouts", "own", "minibus", aspect="owner of minibus"), changed=["the minibus"]),
+        outdated=(
+            ended(*({"old": n, "until": "2025-05-09", "never": False, "reason": "fixed"} for n in (1, 2))),
+            ended({"old": 1, "until": None, "never": False, "reason": "sold"}),
+        ),
+    )
+    with memory_with(scripted) as memory:
+        memory.remember(
+            "The water barrel leaks, Viktor will repair it. We plan to sell the old minibus.", at="2025-05-02"
+        )
+        memory.remember("The barrel is fixed since yesterday.", at="2025-05-11")
+        memory.remember("Minibus: sold to the scouts.", at="2025-07-10")
+        first, second = (request.messages[-1].content for request in scripted.asked("outdated"))
+        assert "water barrel, is, leaking" in first
+        assert "Viktor, will repair, water barrel" in first
+        assert "minibus" not in first.partition("Stored:")[2]
+        assert "Ana, plans to sell, old minibus" in second
+        assert memory.view("2025-05-08").holds(Fact("water barrel", "is", "leaking"))
+        assert not memory.view("2025-05-11").holds(Fact("water barrel", "is", "leaking"))
+        assert not memory.view().holds(Fact("Viktor", "will repair", "water barrel"))
+        assert not memory.view().holds(Fact("Ana", "plans to sell", "old minibus"))
+
+
+def test_a_correction_in_other_words_reaches_what_its_own_aspect_replaces() -> None:
+    scripted = Scripted(
+        told(fact("hive 2", "died in", "winter", aspect="state of hive 2")),
+        told(
+            fact("hive 2", "is", "dead", never=True),
+            fact("hive 2", "is", "alive", aspect="state of hive 2"),
+            changed=["hive 2"],
+        ),
+        outdated=(ended({"old": 1, "until": None, "never": True, "reason": "it was alive"}),),
+    )
+    with memory_with(scripted) as memory:
+        memory.remember("Hive 2 died in winter.", at="2025-05-02")
+        memory.remember("Hive 2 was not dead at all.", at="2025-05-11")
+        for when in ("2025-05-03", "2025-05-12"):
+            assert not memory.view(when).holds(Fact("hive 2", "died in", "winter"))
+        assert memory.view("2025-05-12").holds(Fact("hive 2", "is", "alive"))
+
+
+def test_a_correction_in_the_words_that_are_stored_asks_nothing() -> None:
+    scripted = Scripted(
+        told(fact("Denholm", "employs", "2,300 people"), fact("Denholm", "has", "five sites")),
+        told(fact("Denholm", "employs", "2,300 people", never=True), fact("Denholm", "employs", "2,030 people")),
+    )
+    with memory_with(scripted) as memory:
+        memory.remember("Denholm employs 2,300 people at five sites.", at="2025-04-15")
+        memory.remember("Denholm employs 2,030 people, not 2,300.", at="2025-04-22")
+        assert not scripted.asked("outdated")
+        assert not memory.view("2025-04-16").holds(Fact("Denholm", "employs", "2,300 people"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "joined"),
+    [
+        (fact("Pepper", "is a", "cat"), "the cat", False),
+        (fact("cat", "is", "Pepper"), "the cat", False),
+        (fact("Pepper", "is", "Nora's cat"), "Nora's cat", True),
+        (fact("Pepper", "lives with", "Nora"), "the cat", True),
+    ],
+)
+def test_a_kind_of_thing_is_no_name_of_it(kind: dict[str, Any], name: str, joined: bool) -> None:
+    model = FakeChat([json.dumps(told(kind, same=[{"name": name, "same_as": "Pepper"}]))])
+    extractor = ModelExtractor(model)
+    extraction = extractor.extract("Pepper is Nora's cat.")
+    assert extraction.same_names == (((name, "Pepper"),) if joined else ())
+    assert extractor.dropped["no such name"] == (not joined)
+
+
+def test_names_with_more_or_fewer_words() -> None:
+    view = view_of(
+        Fact("water barrel", "is", "full"), Fact("barrel of rain", "is", "full"), Fact("hive 2", "is", "strong")
+    )
+    assert view.longer_and_shorter("the barrel") == ["water barrel", "barrel of rain"]
+    assert view.longer_and_shorter("old water barrel") == ["water barrel"]
+    assert view.longer_and_shorter("owner of water barrel") == []
+    assert view.longer_and_shorter("hive 12") == []
+    assert view.longer_and_shorter("arrel") == []

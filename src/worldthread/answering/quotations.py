@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from worldthread.extract.when import is_date, shown_time
+from worldthread.names import normalise_text
 from worldthread.retrieve.text import estimated_tokens, indented
 from worldthread.retrieve.words import content_words
 from worldthread.types import Episode, Fact, Hit, Thesis, Version
@@ -17,6 +18,11 @@ PASSAGES: Final = 7
 STATEMENTS: Final = 5
 """The most sentences and the most facts of one look-up that are shown."""
 
+LOOK_UP_PASSAGES: Final = 4
+"""The most passages of one further query that are shown: the first of them is nearly always what was missing."""
+LOOK_UP_STATEMENTS: Final = 2
+"""The most sentences and the most facts of one further query that are shown."""
+
 _PASSAGE_SHARE: Final = 0.8  # of the limit, so that a long passage leaves room for statements
 _DEPENDENT: Final = frozenset({
     "it", "its", "he", "his", "him", "she", "her", "hers", "they", "their", "them", "this", "that", "these", "those",
@@ -24,6 +30,10 @@ _DEPENDENT: Final = frozenset({
     "er", "sie", "es", "ihr", "ihre", "sein", "seine", "dies", "diese", "dieser", "dort", "il", "elle", "ils", "elles",
     "son", "sa", "ses", "cela", "ce", "cette", "ella", "ellos", "ellas", "su", "sus", "esto", "este", "esta",
 })  # fmt: skip
+_GAP: Final = re.compile(r"\b(?:is|are|was|were|of|at|in|about|approximately|around|to|by) [.,;]", re.IGNORECASE)
+_NAME_OR_NUMBER: Final = re.compile(r"[^\W_a-zß-öø-ÿ]|\d")  # a capital, a digit, or a letter of a script without cases
+_ALIKE: Final = 0.85  # share of the words of two passages from which on they say the same
+_ALIKE_WORDS: Final = 20  # in passages of fewer words, each word counts for too much
 _FIRST_WORD: Final = re.compile(r"[\"'“‘(\[«]*([^\W_]+)")
 _SENTENCE_END: Final = (".", "!", "?", "…", '"', "”", ")", "。", "！", "？")
 
@@ -53,13 +63,16 @@ def stands_alone(sentence: str) -> bool:
         sentence: the sentence.
 
     Returns:
-        ``False`` for "It lies in Rome.", "and went home.", "Gale Ann Benson (nee".
+        ``False`` for "It lies in Rome.", "and went home.", "Gale Ann Benson (nee", "The river is long.", "Its
+        area is .".
     """
     text = sentence.strip()
     first = _FIRST_WORD.match(text)
     if first is None or first[1].casefold() in _DEPENDENT or first[1][0].islower():
         return False
-    return text.endswith(_SENTENCE_END) and text.count("(") == text.count(")")
+    if first[1].casefold() == "the" and _NAME_OR_NUMBER.search(text, first.end()) is None:
+        return False  # which one?
+    return text.endswith(_SENTENCE_END) and text.count("(") == text.count(")") and _GAP.search(text) is None
 
 
 def quotations(
@@ -69,12 +82,15 @@ def quotations(
     max_tokens: int,
     known: Sequence[Quotation] = (),
     outdated: Outdated | None = None,
+    passages: int = PASSAGES,
+    statements: int = STATEMENTS,
 ) -> list[Quotation]:
     """Choose and write what is shown of some hits.
 
-    Passages come first, because they are what answers cite. A sentence is shown if it can be understood alone and no
-    shown passage says it; a fact, if its relation or its subject is asked for, and its passage is not shown unless the
-    fact has times of its own.
+    Passages come first, because they are what answers cite; one that says nearly the same as another of the same time
+    is left out. A sentence is shown if it can be understood alone and no shown passage says it; a fact, if its relation
+    or its subject is asked for, it is about something that is named in the question or in a passage, and its passage is
+    not shown unless the fact has times of its own.
 
     Args:
         question: the question.
@@ -82,6 +98,8 @@ def quotations(
         max_tokens: the most tokens, by a cautious estimate.
         known: what is shown already.
         outdated: finds what passages say that is no longer true; ``None`` marks nothing.
+        passages: the most passages.
+        statements: the most sentences, and the most facts.
 
     Returns:
         New quotations, at least one if there is a hit that is not shown yet and can be shown at all.
@@ -102,20 +120,40 @@ def quotations(
         chosen.append(quotation)
         return True
 
-    for hit in [hit for hit in fresh if isinstance(hit.item, Episode)][:PASSAGES]:
-        if not add(hit, (1 - _PASSAGE_SHARE) * max_tokens):
+    said = [(_time_of(one.hit), content_words(one.hit.item.text)) for one in known if isinstance(one.hit.item, Episode)]
+    for hit in [hit for hit in fresh if isinstance(hit.item, Episode)]:
+        words = content_words(hit.item.text) if isinstance(hit.item, Episode) else frozenset()
+        if any(at == _time_of(hit) and _are_alike(words, other) for at, other in said):
+            continue
+        if len(chosen) == passages or not add(hit, (1 - _PASSAGE_SHARE) * max_tokens):
             break
-    passages = [one.hit.item for one in (*known, *chosen) if isinstance(one.hit.item, Episode)]
-    ids, texts = {passage.id for passage in passages}, "\n".join(passage.text for passage in passages)
+        said.append((_time_of(hit), words))
+    read = [one.hit.item for one in (*known, *chosen) if isinstance(one.hit.item, Episode)]
+    ids, texts = {passage.id for passage in read}, "\n".join(passage.text for passage in read)
     asked = content_words(question)
-    theses = [hit for hit in fresh if isinstance(hit.item, Thesis) and _adds(hit, ids, texts)]
-    facts = [hit for hit in fresh if isinstance(hit.item, Fact) and _fits(hit, hit.item, asked, ids)]
-    for hit in [*theses[:STATEMENTS], *facts[:STATEMENTS]]:
+    named = asked.union(*(words for _, words in said))
+    theses = _unlike([hit for hit in fresh if isinstance(hit.item, Thesis) and _adds(hit, ids, texts)])
+    facts = [hit for hit in fresh if isinstance(hit.item, Fact) and _fits(hit, hit.item, asked, named, ids)]
+    for hit in [*theses[:statements], *facts[:statements]]:
         add(hit)
     if not chosen and not known and fresh:  # nothing but facts that do not fit: the best are better than none
-        for hit in fresh[:STATEMENTS]:
+        for hit in fresh[:statements]:
             add(hit)
     return chosen
+
+
+def without_repeated(shown: Sequence[Quotation]) -> list[Quotation]:
+    """Leave out sentences and facts that a passage says which was found later.
+
+    Args:
+        shown: quotations of several queries.
+
+    Returns:
+        The others, in the same order.
+    """
+    passages = [one.hit.item for one in shown if isinstance(one.hit.item, Episode)]
+    ids, texts = {passage.id for passage in passages}, "\n".join(passage.text for passage in passages)
+    return [one for one in shown if isinstance(one.hit.item, Episode) or _is_new(one.hit, ids, texts)]
 
 
 def listed_quotations(shown: Sequence[Quotation], *, by_time: bool = False) -> tuple[list[Quotation], str]:
@@ -155,17 +193,37 @@ def _have_times(hits: Sequence[Hit]) -> bool:
     return len(times) > 1 or any(map(is_date, times))
 
 
+def _are_alike(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether two passages with these words say nearly the same."""
+    return min(len(words), len(others)) >= _ALIKE_WORDS and len(words & others) >= _ALIKE * len(words | others)
+
+
+def _unlike(hits: Sequence[Hit]) -> list[Hit]:
+    """Return sentences, each once by its words and time."""
+    return list({(normalise_text(str(hit.item)), _time_of(hit)): hit for hit in reversed(hits)}.values())[::-1]
+
+
+def _is_new(hit: Hit, ids: set[str], texts: str) -> bool:
+    """Return whether no passage says a sentence or a fact; a fact with times of its own says more than its passage."""
+    if isinstance(hit.item, Fact):
+        return _has_own_source(hit, hit.item, ids)
+    return (hit.version is None or ids.isdisjoint(hit.version.sources)) and str(hit.item) not in texts
+
+
 def _adds(hit: Hit, ids: set[str], texts: str) -> bool:
     """Return whether a thesis says something that no shown passage says, and can be understood alone."""
-    if hit.version is not None and not ids.isdisjoint(hit.version.sources):
-        return False
-    return str(hit.item) not in texts and stands_alone(str(hit.item))
+    return _is_new(hit, ids, texts) and stands_alone(str(hit.item))
 
 
-def _fits(hit: Hit, fact: Fact, asked: frozenset[str], ids: set[str]) -> bool:
-    subject = content_words(fact.subject)
-    if not content_words(fact.relation) & asked and not (subject and subject <= asked):
+def _fits(hit: Hit, fact: Fact, asked: frozenset[str], named: frozenset[str], ids: set[str]) -> bool:
+    subject, object_ = content_words(fact.subject), content_words(fact.object)
+    is_asked_about = bool(subject) and subject <= asked
+    if not is_asked_about and not (content_words(fact.relation) & asked and (subject <= named or object_ & asked)):
         return False
+    return _has_own_source(hit, fact, ids)
+
+
+def _has_own_source(hit: Hit, fact: Fact, ids: set[str]) -> bool:
     if hit.version is None or ids.isdisjoint(hit.version.sources):
         return True
     return fact.valid_from is not None or not hit.version.interval.is_open

@@ -43,6 +43,14 @@ def ask(
     k: Annotated[
         int, typer.Option("-k", min=1, metavar="N", help="Use at most N facts, N statements and N passages.")
     ] = 10,
+    look_ups: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="How often the chat model may name something to look up before it answers; each is one more call.",
+        ),
+    ] = 2,
     as_of: AsOfOption = None,
     where: WhereOption = None,
     model: ModelOption = None,
@@ -64,6 +72,8 @@ def ask(
 
         worldthread ask "Where was she?" --as-of 2023-12-31 --model gpt-4o-mini
 
+        worldthread ask "Who is the boss of Anna's brother?" --model gpt-4o-mini --look-ups 3
+
         worldthread ask "Who has the key?" --json | jq -r .answer
     """
     from worldthread.models import chat_model
@@ -71,7 +81,7 @@ def ask(
     selected = filter_of(where)
     chat = chat_model(model)
     with opened_to_read(memory, namespace, model=chat or "none", embedder=embedder) as store:
-        answer = store.ask(question, k=k, as_of=as_of, where=selected)
+        answer = store.ask(question, k=k, as_of=as_of, where=selected, look_ups=look_ups)
         if as_json:
             print_json(_fields(store, answer) | {"usage": usage_fields(chat)})
         else:

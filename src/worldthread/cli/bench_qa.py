@@ -12,6 +12,7 @@ import typer
 
 from worldthread import __version__
 from worldthread.cli.bench_embedder import bench_embedder
+from worldthread.cli.opening import MemoryPromptsOption
 from worldthread.cli.running import names_in
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def qa(
         ),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="The chat model that judges the answers.")] = "none",
+    prompts: MemoryPromptsOption = None,
     triples: Annotated[
         str,
         typer.Option(

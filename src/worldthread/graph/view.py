@@ -9,6 +9,10 @@ from worldthread.graph.strings import ABSENT
 from worldthread.names import normalise_name
 from worldthread.types import Fact, Interval, Statement, Thesis, Version
 
+_LINKING = frozenset(
+    {"of", "in", "at", "from", "for", "and", "von", "vom", "der", "des", "und", "de", "du", "et", "del", "y"}
+)
+
 
 class GraphView:
     """What holds in a graph at one world time. :meth:`TemporalGraph.view` makes one.
@@ -139,6 +143,29 @@ class GraphView:
         """
         facts = {fact.key: fact for fact in (*self.facts(subject=name), *self.facts(object=name))}
         return [*(facts[key] for key in sorted(facts)), *self.theses(about=name)]
+
+    def longer_and_shorter(self, name: str) -> list[str]:
+        """Return known names that begin or end with the words of ``name``, and those that it ends with.
+
+        A text says "the barrel" for what the memory calls "water barrel", and "minibus" for an "old minibus".
+
+        Args:
+            name: a name in any spelling.
+
+        Returns:
+            Normalised names of at most five words, without ``name`` itself, the shortest first. That anything is
+            stated about them is not checked.
+        """
+        strings = self._state.strings
+        key = normalise_name(name)
+        words = key.split(" ")
+        linked = any(word in _LINKING or word.endswith(("'s", "s'")) for word in words)  # "lesson of Lea" is no Lea
+        tails = () if linked else (" ".join(words[start:]) for start in range(1, len(words)))
+        found = {tail for tail in tails if strings.find(tail) is not None and any(map(str.isalpha, tail))}
+        for known in strings.items:
+            if key in known and (known.endswith(f" {key}") or known.startswith(f"{key} ")) and known.count(" ") < 5:
+                found.add(known)
+        return sorted(found, key=lambda known: (len(known), known))
 
     def timeline(self, name: str, selection: StatementSelection | None = None) -> list[Version]:
         """Return every version of every statement about ``name``, ended ones included.

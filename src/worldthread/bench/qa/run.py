@@ -33,6 +33,7 @@ from worldthread.models.chat import ChatModel
 from worldthread.models.configured import ConfiguredChat
 from worldthread.models.meter import Meter
 from worldthread.models.prices import Price
+from worldthread.models.prompts import load_prompt
 from worldthread.retrieve.published.linking import pending_names
 from worldthread.types import Episode, Statement
 
@@ -43,20 +44,24 @@ ENTITIES: Final[Mapping[str, stages.EntityStage]] = {
 }
 """Entity stages by name."""
 
-PROMPTS: Final = (
-    *(f"{name}/{version}" for name, version in PROMPT_VERSIONS.items()),
-    f"entities/{stages.PROMPT_VERSION}",
-    f"judge/{judging.PROMPT_VERSION}",
-)
-
+_PACKAGE: Final = "worldthread.bench.qa"
 _PERSONALAI: Final = "personalai"
 
 
-def _prompts_of(spec: RetrievalSpec) -> tuple[str, ...]:
-    """Return the prompts that a retrieval method uses."""
+def prompts_of(spec: RetrievalSpec) -> tuple[str, ...]:
+    """Return the prompts of a measurement with a retrieval method, as they are in force: replacements by their digest.
+
+    Args:
+        spec: the method.
+
+    Returns:
+        Names with versions or digests, such as ``"answer/2"``.
+    """
+    used = [("worldthread", name, version) for name, version in PROMPT_VERSIONS.items()]
+    used += [(_PACKAGE, "entities", stages.PROMPT_VERSION), (_PACKAGE, "judge", judging.PROMPT_VERSION)]
     if any(each.settings.get("fact_filter") for each in (spec, *spec.parts)):
-        return (f"fact-filter/{fact_filter.PROMPT_VERSION}",)
-    return ()
+        used.append((_PACKAGE, "fact-filter", fact_filter.PROMPT_VERSION))
+    return tuple(load_prompt(*prompt).id for prompt in used)
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ class QASetup:
             max_tokens=self.max_tokens,
             model="" if self.model is None else self.model.name,
             judge="" if self.judge is None else self.judge.name,
-            prompts=() if self.model is None else (*PROMPTS, *_prompts_of(spec), *self._interleaved_prompts),
+            prompts=() if self.model is None else (*prompts_of(spec), *self._interleaved_prompts),
             release=self.release,
         )
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from worldthread.extract.model.answers import names_in
 from worldthread.graph import GraphView
 from worldthread.names import normalise_name, number_variants
-from worldthread.types import Extraction, Fact, Statement
+from worldthread.types import Ending, Extraction, Fact, Statement
+
+_OTHER_NAMES = 8  # of one thing, by which it is looked for beside its own
 
 
 def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) -> list[Statement]:
     """Return the statements that hold and can clash with an extraction, the likeliest first.
 
-    These are the statements about what has changed, by its name or another name of it; and the facts that differ from a
-    new fact of the same relation in one end and in the aspect. Two facts of one aspect need no judgement, and two
-    without any stand side by side.
+    These are the statements about what has changed, by its name, another name of it, or one with more or fewer words;
+    those about the subject of a correction that is in other words than anything stored; and the facts that differ from
+    a new fact of the same relation in one end and in the aspect. Two facts of one aspect need no judgement, unless one
+    may never have been true, and two without any stand side by side.
 
     Args:
         extraction: the new statements.
@@ -29,6 +32,9 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
     """
     other_names = _other_names(extraction.same_names)
     about = {key for name in changed for key in (normalise_name(name), *other_names.get(normalise_name(name), ()))}
+    about |= {longer for name in sorted(about) for longer in view.longer_and_shorter(name)[:_OTHER_NAMES]}
+    corrected = {normalise_name(fact.subject) for fact in _unmatched(extraction.endings, view)}
+    about |= corrected
     new = {normalise_name(name) for statement in extraction.statements for name in names_in(statement)} | about
     shared: defaultdict[Statement, set[str]] = defaultdict(set)
     began: dict[Statement, float] = {}
@@ -44,9 +50,24 @@ def clashing(extraction: Extraction, changed: Iterable[str], view: GraphView) ->
     aspects = {statement.aspect for statement in extraction.statements if statement.aspect is not None}
     settled = {*extraction.statements, *(ending.statement for ending in extraction.endings)}
     return sorted(
-        (statement for statement in can_end if statement not in settled and statement.aspect not in aspects),
+        (
+            statement
+            for statement in can_end
+            if statement not in settled
+            and (statement.aspect not in aspects or not corrected.isdisjoint(map(normalise_name, names_in(statement))))
+        ),
         key=lambda s: (-len(shared[s]), -began[s], s.id),
     )
+
+
+def _unmatched(endings: Iterable[Ending], view: GraphView) -> Iterator[Fact]:
+    """Yield what was never true by the text, and is stored in other words, if at all."""
+    for ending in endings:
+        fact = ending.statement
+        if not ending.never or not isinstance(fact, Fact):
+            continue
+        if all(version.statement != fact for version in view.timeline(fact.subject)):
+            yield fact
 
 
 def _other_names(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:

@@ -22,6 +22,7 @@ from worldthread.extract.model.forms import (
     EndingsAnswer,
     FormReader,
     endings_schema,
+    kinds_in,
     usable_pairs,
 )
 from worldthread.extract.model.schema import ReadingSchema
@@ -33,7 +34,7 @@ from worldthread.models.chat import ChatModel, ChatRequest, Message
 from worldthread.models.prompts import load_prompt
 from worldthread.models.structured import complete_structured
 from worldthread.names import normalise_name
-from worldthread.types import Ending, Episode, Extraction, Fact, Statement
+from worldthread.types import Ending, Episode, Extraction, Statement
 
 INSTRUCTION_LIMIT: Final = 4000
 """Longest instruction of one's own, in characters."""
@@ -128,7 +129,7 @@ class ModelExtractor:
         InputError: neither facts nor theses are asked for, a schema without facts, or an argument cannot be used.
     """
 
-    version: Final = "model/2"
+    version: Final = "model/3"
     """Name and version without the language, the schema and the instruction of one's own."""
 
     def __init__(
@@ -164,7 +165,7 @@ class ModelExtractor:
                 f"the instruction has {len(self._instruction)} characters; write at most {INSTRUCTION_LIMIT}, because "
                 "it is part of every request"
             )
-        self._statements_prompt = load_prompt("worldthread.extract", "statements", 2)
+        self._statements_prompt = load_prompt("worldthread.extract", "statements", 3)
         self._endings_prompt = load_prompt("worldthread.extract", "endings", 2)
         self._dropped: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -327,7 +328,7 @@ class ModelExtractor:
         except AnswerError as error:
             return Extraction(self.name, failures=verbatim(error))
         dropped: Counter[str] = Counter()
-        pairs = usable_pairs(answer.same, "\n".join((*read.before, read.text)), dropped)
+        pairs = usable_pairs(answer.same, "\n".join((*read.before, read.text)), kinds_in([answer]), dropped)
         extraction = self._extraction(answer, read, pairs, dropped)
         self._add_dropped(dropped)
         return extraction
@@ -341,7 +342,7 @@ class ModelExtractor:
         answer = self._ask(first, [text.text for text in texts], self._form.many, is_one=False, times=texts)
         dropped: Counter[str] = Counter()
         known = "\n".join((*first.before, *(text.text for text in texts)))
-        pairs = usable_pairs(answer.same, known, dropped)
+        pairs = usable_pairs(answer.same, known, kinds_in(answer.messages), dropped)
         by_number: dict[int, Any] = {}
         for message in answer.messages:
             if not 1 <= message.number <= len(texts):
@@ -429,7 +430,6 @@ class ModelExtractor:
         dropped.update(own)
         if not statements and not never and (own["unusable"] or own["too long"]):
             return Extraction(self.name, failures=(msgspec.json.encode(answer).decode(),))
-        changed += tuple(s.subject for s in never if isinstance(s, Fact))
         changed += tuple(one for pair in all_pairs or pairs for one in pair if _names(changed, pair))
         return UnsettledExtraction(
             self.name, tuple(statements), tuple(never.values()), (), pairs, changed=changed, read=read

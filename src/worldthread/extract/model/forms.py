@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -256,14 +257,28 @@ class FormReader:
         return (None if first is None else first.begin), (None if last is None else last.end)
 
 
-def usable_pairs(items: Sequence[SameName], known: str, dropped: Counter[str]) -> tuple[tuple[str, str], ...]:
+def kinds_in(answers: Iterable[Any]) -> frozenset[tuple[str, str]]:
+    """Return which things answers call things of a kind ("Rex, is a, dog"): pairs of a thing and a kind, normalised."""
+    facts = (fact for answer in answers for fact in getattr(answer, "facts", ()))
+    return frozenset(
+        (normalise_name(fact.subject), normalise_name(fact.object))
+        for fact in facts
+        if normalise_name(fact.relation) in _KIND_RELATIONS and not _POSSESSIVE.search(fact.object)
+    )
+
+
+def usable_pairs(
+    items: Sequence[SameName], known: str, kinds: Collection[tuple[str, str]], dropped: Counter[str]
+) -> tuple[tuple[str, str], ...]:
     """Return the pairs of names that can be kept as names of one thing.
 
-    A wrong pair would join two things for all times, so the better name must stand in what was read.
+    A wrong pair would join two things for all times, so the better name must stand in what was read, and the other one
+    must not be what it is a kind of: "the cat" is Pepper here, and another cat elsewhere.
 
     Args:
         items: the pairs.
         known: the texts that were read, with what was said before.
+        kinds: things with what kind of thing they are, see :func:`kinds_in`.
         dropped: counts what is left out.
 
     Returns:
@@ -278,7 +293,8 @@ def usable_pairs(items: Sequence[SameName], known: str, dropped: Counter[str]) -
         problem = problem_of(names[0]) or problem_of(names[1])
         if problem is None and (keys[0] == keys[1] or frozenset(keys) in joined):
             problem = "duplicate"
-        if problem is None and (keys[1] not in text or not _NO_NAMES.isdisjoint(keys)):
+        is_kind = (keys[1], keys[0]) in kinds or (keys[0], keys[1]) in kinds
+        if problem is None and (is_kind or keys[1] not in text or not _NO_NAMES.isdisjoint(keys)):
             problem = "no such name"
         if problem is None:
             joined.add(frozenset(keys))
@@ -288,6 +304,10 @@ def usable_pairs(items: Sequence[SameName], known: str, dropped: Counter[str]) -
     return tuple(pairs)
 
 
+_KIND_RELATIONS: Final = frozenset({
+    "is a", "is an", "is", "was a", "was an", "ist", "ist ein", "ist eine", "est un", "est une", "es un", "es una",
+})  # fmt: skip
+_POSSESSIVE: Final = re.compile(r"['’]s?(?=\s|$)|\b(?:of|von|de|du|der|des)\b")
 _NO_NAMES: Final = frozenset({
     "i", "me", "you", "he", "him", "she", "her", "it", "we", "us", "they", "them", "this", "that", "user", "assistant",
     "somebody", "someone",
