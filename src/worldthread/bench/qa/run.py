@@ -142,7 +142,9 @@ class QASetup:
     @property
     def _interleaved_prompts(self) -> tuple[str, ...]:
         """What distinguishes interleaved answers; the number of sentences decides them as the prompt does."""
-        return (f"thought/{interleaved.PROMPT_VERSION} x {self.interleave}",) if self.interleave else ()
+        if not self.interleave:
+            return ()
+        return (f"{load_prompt(_PACKAGE, 'thought', interleaved.PROMPT_VERSION).id} x {self.interleave}",)
 
     @property
     def _answer_stage(self) -> stages.AnswerStage:
