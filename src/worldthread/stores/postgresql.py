@@ -550,6 +550,10 @@ class PostgresStore(Store):
         if batch is not None:
             batch.flush()
         self._begin_use()
+        if self._is_compared_in(self._connection.running_transaction()):
+            assert self._state.graph is not None
+            yield self._state.graph
+            return
         with PostgresTransaction(self._connection, writes=False, opening=[(_ROW, (self._state.key,))]) as transaction:
             self._follow_in(self._connection.running_transaction(), transaction.answers[0])
             assert self._state.graph is not None
@@ -682,6 +686,8 @@ class PostgresStore(Store):
     def _follow(self) -> None:
         """Update the graph if somebody may have written what it does not show."""
         running = self._connection.running_transaction()
+        if self._is_compared_in(running):
+            return
         rows = self._retried_rows(_ROW, (self._state.key,))
         if running is not None:
             self._follow_in(running, rows)
@@ -694,11 +700,20 @@ class PostgresStore(Store):
 
     def _follow_in(self, running: PostgresTransaction | None, rows: Sequence[Any]) -> None:
         """Update the graph once in a transaction, which shows the record as it is at one moment."""
-        state = self._state
         assert running is not None
-        if state.compared_in is None or state.compared_in() is not running or state.graph is None:
+        if not self._is_compared_in(running):
             self._update_graph(rows[0] if rows else None)
-            state.compared_in = weakref.ref(running)
+            self._state.compared_in = weakref.ref(running)
+
+    def _is_compared_in(self, running: PostgresTransaction | None) -> bool:
+        """Return whether the graph was compared with the record in a transaction: there is no need to ask again."""
+        state = self._state
+        return (
+            running is not None
+            and state.graph is not None
+            and state.compared_in is not None
+            and state.compared_in() is running
+        )
 
     def _shows(self, row: Any) -> bool:
         """Return whether the graph shows the record, given the row of its namespace."""
