@@ -165,6 +165,9 @@ class RetrievalIndex:
         self._spell(touched, graph)
         are_asserted = assertions > 0
         self.statements = _fitting(self.statements, len(assertions), int(np.count_nonzero(are_asserted)))
+        for table, mask in ((self.episodes, present), (self.statements, are_asserted)):
+            if isinstance(table, QuantisedTable):
+                table.counted = None if mask.all() else mask
         wanted = np.flatnonzero(are_asserted & ~self.statements.filled).tolist()
         sentences = [(number, str(graph.numbered_statement(number))) for number in wanted]
         pending = [*_batched(self.statements, sentences), *_batched(self.episodes, passages)]
