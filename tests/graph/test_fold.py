@@ -682,7 +682,7 @@ def test_representations_say_what_is_inside() -> None:
 
 def test_arrays_of_another_format_are_refused() -> None:
     arrays = TemporalGraph([step(1, place("key", "room"))]).to_arrays()
-    with pytest.raises(InputError, match="they have format 9, not 5"):
+    with pytest.raises(InputError, match="they have format 9, not 6"):
         TemporalGraph.from_arrays({**arrays, "format": arrays["format"] * 0 + 9})
     with pytest.raises(InputError, match="do not hold a graph"):
         TemporalGraph.from_arrays({**arrays, "at": arrays["at"][:0]})
